@@ -1,0 +1,48 @@
+# The two commands a newcomer needs are `make demo` and `make test`; everything else is listed by `make help`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench table docs clean
+
+help:  ## list the verbs
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+# PIP_CONSTRAINT and not -c: the build backend is pinned too.
+$(STAMP): pyproject.toml constraints.txt
+	@echo "setting up $(VENV) (about a minute, once)"
+	@$(PYTHON) -m venv $(VENV)
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $(STAMP)
+
+setup: $(STAMP)  ## make .venv with pinned versions
+
+demo: $(STAMP)  ## judge the bundled samples offline, without any key, and show the result
+	@$(BIN)/mixseek demo
+
+test: $(STAMP)  ## run every test
+	@$(BIN)/python -m pytest
+
+check: $(STAMP)  ## format, lint, types, import layers
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(STAMP)  ## rewrite the files as `make check` wants them
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(STAMP)  ## speed and size, as ratios in one run
+	@$(BIN)/python -m bench
+
+table: $(STAMP)  ## accuracy of the rules on the data beside the project, when it is there
+	@$(BIN)/python -m bench.accuracy
+
+docs: $(STAMP)  ## regenerate docs/cli.md from the commands
+	@$(BIN)/python -m scripts.write_cli_reference
+
+clean:  ## remove what was built
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-workspace

@@ -1,0 +1,1 @@
+"""Judge the outputs of language models with protocols that can be audited."""

@@ -1,0 +1,1 @@
+"""Words of the system as types: no I/O, no clock, no environment."""

@@ -1,0 +1,123 @@
+"""What can become of a sample under a judge: four outcomes, each a value with a name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    """The four ends of a sample under one judge. Only VALID carries a score."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    UNDECIDED = "undecided"
+    MISSING = "missing"
+
+
+class Flag(StrEnum):
+    """Why a reply is unusable: exactly the five of seed 003 §6, for every protocol."""
+
+    PROTOCOL_VIOLATION = "PROTOCOL_VIOLATION"
+    UNPARSABLE_OUTPUT = "UNPARSABLE_OUTPUT"
+    INCOMPLETE_COVERAGE = "INCOMPLETE_COVERAGE"
+    JUDGE_REFUSAL_OR_EVASION = "JUDGE_REFUSAL_OR_EVASION"
+    INTERNAL_INCONSISTENCY = "INTERNAL_INCONSISTENCY"
+
+
+class Method(StrEnum):
+    """How a verdict came about; derived from identities, never asked of the judge."""
+
+    RULES = "rules"
+    CROSS_JUDGE = "cross_judge"
+    SELF_JUDGE = "self_judge"
+
+
+class ErrorType(StrEnum):
+    """What went wrong in a judged response (seed 001); NONE and FORMAT_ERROR go with a correct answer."""
+
+    NONE = "none"
+    FORMAT_ERROR = "format_error"
+    HALLUCINATION = "hallucination"
+    WRONG_LOGIC = "wrong_logic"
+    NO_ANSWER = "no_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One reason why a reply is invalid, with a detail that a person can act on."""
+
+    flag: Flag
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open character range in the original response."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A judge's raw text, kept byte for byte, with what the endpoint said about it."""
+
+    text: str
+    judge: str
+    attempt: int = 1
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidJudgment:
+    """A verdict that satisfied every rule of its protocol."""
+
+    score: float  # 0..1
+    verdict: str
+    fields: Mapping[str, Any]  # the protocol's own scale and words, e.g. is_correct, reasoning_score
+    method: Method
+    span: Span | None = None
+    rules: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidJudgment:
+    """An unusable reply: not a low score, not a score at all."""
+
+    findings: tuple[Finding, ...]
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The rules decline; the next judge in the cascade is asked."""
+
+    reason: str
+    rules: tuple[str, ...] = ()
+    span: Span | None = None
+    extracted_answer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No reply could be had. Never a judgment, never a number."""
+
+    reason: str
+
+
+Outcome = ValidJudgment | InvalidJudgment | Undecided | Missing
+
+
+def status_of(outcome: Outcome) -> Status:
+    """The one mapping from outcome to the status word shown everywhere."""
+    match outcome:
+        case ValidJudgment():
+            return Status.VALID
+        case InvalidJudgment():
+            return Status.INVALID
+        case Undecided():
+            return Status.UNDECIDED
+        case Missing():
+            return Status.MISSING

@@ -1,0 +1,88 @@
+"""What the layers above must offer; engine and composition know these and nothing concrete."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.samples import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a prompt."""
+
+    role: str  # "system" or "user"
+    content: str
+
+
+class JudgeProtocol(Protocol):
+    """What is asked, the reply's shape, and every rule a reply must satisfy."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def language(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+    @property
+    def hash(self) -> str:
+        """sha256 hex over name, version, language, parameters and templates: what was asked, to the letter."""
+        ...
+
+    @property
+    def reply_schema(self) -> Mapping[str, Any]:
+        """JSON schema for endpoints that can constrain their output."""
+        ...
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        """The prompt; judged text stands inside a fence made of `nonce`."""
+        ...
+
+    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """Never raises, whatever the text."""
+        ...
+
+    def decide(self, sample: Sample) -> ValidJudgment | Undecided:
+        """What rules alone can say; a protocol without rules is always undecided."""
+        ...
+
+
+class Judge(Protocol):
+    """Who answers. Must be picklable: rules are spread over processes."""
+
+    @property
+    def name(self) -> str: ...
+
+    def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | ValidJudgment | Undecided | Missing:
+        """A raw reply to be parsed by the protocol, or an outcome where no text is involved (rules) or none came."""
+        ...
+
+
+class SampleSource(Protocol):
+    """A dataset that streams; reading it twice gives the same samples in the same order."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """For the manifest: path, format, sha256 digest, rows, column mapping."""
+        ...
+
+    def batches(self, size: int) -> Iterator[list[Sample]]:
+        """Lists of at most `size` samples; a bad row raises DatasetError naming its line."""
+        ...
+
+
+class Journal(Protocol):
+    """The append-only truth of a run."""
+
+    def append(self, lines: Iterable[bytes]) -> None:
+        """On disk (fsync) before returning: a crash never loses what was counted."""
+        ...
+
+
+class ProgressSink(Protocol):
+    """Told after each durable batch; rendering is somebody else's."""
+
+    def advance(self, counts: Mapping[str, int]) -> None: ...

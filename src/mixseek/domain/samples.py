@@ -1,0 +1,50 @@
+"""One judged thing, and the key that says two of them are the same."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a judge is shown, plus what identifies it. Absent is None, never an empty guess."""
+
+    id: str
+    response: str
+    question: str = ""
+    ground_truth: str | None = None
+    # Further answers that are right as well; open question sets list several.
+    ground_truth_alternatives: tuple[str, ...] = ()
+    question_id: str | None = None
+    prompt_variant: str | None = None
+    target_model: str | None = None
+    output_id: str | None = None
+    task_name: str | None = None
+    task_type: str | None = None
+    rubric: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def key(self) -> str:
+        """32 hex digits over everything a judge can see; metadata does not change a verdict, so it is left out."""
+        parts = (
+            self.id,
+            self.response,
+            self.question,
+            self.ground_truth,
+            "\x1f".join(self.ground_truth_alternatives),
+            self.question_id,
+            self.prompt_variant,
+            self.target_model,
+            self.output_id,
+            self.task_name,
+            self.task_type,
+            self.rubric,
+        )
+        # \x00 for None and a length before each part: ("ab", "c") and ("a", "bc") must not collide.
+        blob = b"".join(
+            b"\x00" if part is None else b"%d:" % len(data) + data
+            for part in parts
+            for data in [b"" if part is None else part.encode("utf-8", "surrogatepass")]
+        )
+        return hashlib.blake2b(blob, digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""Locate, normalise and compare answers; pure text in, a decision with its reasons out."""
