@@ -2,8 +2,10 @@
 
     MixseekError
     ├── ConfigurationError        usage, settings, input data; never retried; exit code 2
-    │   └── DatasetError          a row or file that cannot be judged, named by place
-    └── StorageError              the workspace cannot be read or written; exit code 3 unless it is the user's to mend
+    │   ├── DatasetError          a row or file that cannot be judged, named by place
+    │   └── TemplateRenderError   a prompt template failed on its data; also a RuntimeError, as seed 004 asks
+    ├── StorageError              the workspace cannot be read or written; exit code 3 unless it is the user's to mend
+    └── WorkerError               a judging process died; the run is resumable; exit code 4
 
 A bad judge reply is not here: it is an `InvalidJudgment`, a value.
 """
@@ -21,5 +23,13 @@ class DatasetError(ConfigurationError):
     """The dataset holds something that cannot be judged; the message names the place."""
 
 
+class TemplateRenderError(ConfigurationError, RuntimeError):
+    """A template that compiled could not be rendered; the message names its file."""
+
+
 class StorageError(MixseekError):
     """The workspace could not be read or written; what was on disk before is still there."""
+
+
+class WorkerError(MixseekError):
+    """A process that was judging died; everything journaled is kept and the same command resumes."""

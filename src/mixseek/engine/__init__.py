@@ -1,0 +1,1 @@
+"""One sample before its judges, then many: cascade, batches, processes, resume."""

@@ -1,0 +1,71 @@
+"""One sample before its judges."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import assert_never
+
+from mixseek.domain.judgments import (
+    Missing,
+    Outcome,
+    Reply,
+    Status,
+    Undecided,
+    ValidJudgment,
+    status_of,
+)
+from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.samples import Sample
+
+NOTHING_KNOWN: Mapping[str, Status] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one sample under one judge, with the reply it rests on (None: rules, or none came)."""
+
+    sample: Sample
+    judge: str
+    outcome: Outcome
+    reply: Reply | None = None
+
+    @property
+    def status(self) -> Status:
+        """valid, invalid, undecided or missing."""
+        return status_of(self.outcome)
+
+
+def judge_one(
+    sample: Sample,
+    protocol: JudgeProtocol,
+    judges: Sequence[Judge],
+    cascade: bool = False,
+    known: Mapping[str, Status] = NOTHING_KNOWN,
+) -> list[Judged]:
+    """What each judge that had to be asked made of the sample, in the order of asking.
+
+    Without `cascade` every judge judges every sample; with it, the next one is asked only while no judge has
+    given a valid judgment. `known` holds what an earlier run already got (judge name to status): those judges
+    are not asked again, except where nothing came back.
+    """
+    results: list[Judged] = []
+    for judge in judges:
+        status = known.get(judge.name, Status.MISSING)
+        if status is Status.MISSING:
+            judged = ask(judge, sample, protocol)
+            results.append(judged)
+            status = judged.status
+        if cascade and status is Status.VALID:
+            break
+    return results
+
+
+def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
+    """One judge's answer, parsed by the protocol where it is text."""
+    match judge.reply(sample, protocol):
+        case Reply() as reply:
+            return Judged(sample, judge.name, protocol.parse(reply, sample), reply)
+        case ValidJudgment() | Undecided() | Missing() as outcome:
+            return Judged(sample, judge.name, outcome)
+        case unexpected:
+            assert_never(unexpected)

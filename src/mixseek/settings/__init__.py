@@ -1,0 +1,1 @@
+"""Environment > mixseek.toml > default, checked before anything runs."""

@@ -1,0 +1,148 @@
+"""Many samples: order, stopping, crashes, one process or several."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pytest
+from stub_judging import StubEncode, StubProtocol, StubRules
+
+from mixseek.domain.samples import Sample
+from mixseek.engine import many
+from mixseek.engine.batch import Assignment, Batch
+from mixseek.engine.many import judge_many
+from mixseek.errors import DatasetError, WorkerError
+
+ASSIGNMENT = Assignment(StubProtocol(), (StubRules(),), False, StubEncode())
+PROCESS_COUNTS = [1, 2]
+
+
+@dataclass
+class ListJournal:
+    """Keeps lines in memory."""
+
+    lines: list[bytes] = field(default_factory=list)
+
+    def append(self, lines: Iterable[bytes]) -> None:
+        self.lines.extend(lines)
+
+
+@dataclass
+class Progress:
+    """Adds up what it is told."""
+
+    journal: ListJournal
+    counted: int = 0
+    skipped: int = 0
+
+    def advance(self, counts: Mapping[str, int]) -> None:
+        self.skipped += counts["skipped"]
+        self.counted += counts["samples"]
+        assert counts["samples"] == counts.get("valid", 0)
+        assert self.counted == len(self.journal.lines)  # shown means durable
+
+
+@pytest.fixture(autouse=True)
+def _processes_pay_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "SAMPLES_WORTH_PROCESSES", 20)
+
+
+def make_batches(count: int, size: int = 10, odd: Mapping[int, str] | None = None) -> list[Batch]:
+    """`odd` gives the response of single samples by number."""
+    samples = [Sample(f"s{n}", (odd or {}).get(n, "4"), ground_truth="4") for n in range(count)]
+    return [Batch(samples[at : at + size]) for at in range(0, count, size)]
+
+
+def judge(
+    batches: Iterable[Batch], workers: int, stop: Callable[[], bool] = lambda: False
+) -> tuple[bool, ListJournal, Progress]:
+    journal = ListJournal()
+    progress = Progress(journal)
+    ended = judge_many(batches, ASSIGNMENT, journal, progress, workers=workers, stop=stop)
+    return ended, journal, progress
+
+
+@pytest.mark.parametrize("workers", PROCESS_COUNTS)
+def test_results_are_journaled_in_dataset_order(workers: int) -> None:
+    """However the batches were spread."""
+    ended, journal, progress = judge(make_batches(95), workers)
+
+    assert ended
+    assert journal.lines == [f"s{n} rules valid\n".encode() for n in range(95)]
+    assert progress.counted == 95
+
+
+@pytest.mark.parametrize("workers", PROCESS_COUNTS)
+def test_a_stop_finishes_what_was_begun_and_says_that_it_is_not_the_end(workers: int) -> None:
+    """The journal is a prefix of the undisturbed one, in whole batches."""
+    asked = iter(range(1_000))
+    ended, journal, _ = judge(make_batches(200), workers, stop=lambda: next(asked) >= 6)
+
+    assert not ended
+    assert journal.lines == [f"s{n} rules valid\n".encode() for n in range(60)]
+
+
+@pytest.mark.parametrize("workers", PROCESS_COUNTS)
+def test_a_dataset_that_breaks_midway_loses_nothing_before_the_break(workers: int) -> None:
+    """The error is raised after what was read has been judged and journaled."""
+
+    def breaking() -> Iterator[Batch]:
+        yield from make_batches(50)
+        raise DatasetError("line 51 is not JSON")
+
+    journal = ListJournal()
+    with pytest.raises(DatasetError, match="line 51"):
+        judge_many(breaking(), ASSIGNMENT, journal, Progress(journal), workers=workers, stop=lambda: False)
+
+    assert len(journal.lines) == 50
+
+
+def test_a_process_that_dies_is_one_clear_error_and_keeps_what_came_before() -> None:
+    """Out of memory, say: the run resumes behind the last journaled batch."""
+    journal = ListJournal()
+    batches = make_batches(200, odd={55: "die"})
+    with pytest.raises(WorkerError, match="run the same command again to resume"):
+        judge_many(batches, ASSIGNMENT, journal, Progress(journal), workers=2, stop=lambda: False)
+
+    expected = [f"s{n} rules valid\n".encode() for n in range(200)]
+    assert len(journal.lines) <= 50
+    assert journal.lines == expected[: len(journal.lines)]
+
+
+def test_processes_killed_together_with_us_are_an_interruption() -> None:
+    """A SIGTERM to the whole group: not a crash, and not the end either."""
+    asked = iter(range(1_000))
+    ended, _, _ = judge(make_batches(60, odd={5: "die"}), 2, stop=lambda: next(asked) >= 4)
+
+    assert not ended
+
+
+@pytest.mark.parametrize("workers", PROCESS_COUNTS)
+def test_a_bug_in_a_judge_is_not_swallowed(workers: int) -> None:
+    """It surfaces with the sample's id, from another process too."""
+    with pytest.raises(LookupError, match="a bug in a judge") as caught:
+        judge(make_batches(60, odd={33: "raise"}), workers)
+
+    assert "while judging sample 's33'" in caught.value.__notes__
+
+
+def test_a_short_dataset_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting two interpreters costs more than judging a few samples."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a process was asked for")
+
+    monkeypatch.setattr(many, "judge_in_processes", refuse)
+    ended, journal, _ = judge(make_batches(15), workers=2)
+
+    assert ended
+    assert len(journal.lines) == 15
+
+
+@pytest.mark.parametrize("workers", PROCESS_COUNTS)
+def test_what_was_skipped_moves_the_progress_only(workers: int) -> None:
+    """A resumed run shows the whole dataset, and writes only the rest."""
+    batches = [Batch([], skipped=10), *make_batches(30)]
+    _, journal, progress = judge(batches, workers)
+
+    assert progress.skipped == 10
+    assert len(journal.lines) == 30
