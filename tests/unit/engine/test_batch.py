@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from stub_judging import StubEncode, StubProtocol, StubReplies, StubRules
+from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubReplies, StubRules
 
 from mixseek.domain.judgments import Status
 from mixseek.domain.samples import Sample

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from stub_judging import StubEncode, StubProtocol, StubRules
+from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubRules
 
 from mixseek.domain.samples import Sample
 from mixseek.engine import many

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
-from stub_judging import StubProtocol, StubReplies, StubRules
+from tests.unit.engine.stub_judging import StubProtocol, StubReplies, StubRules
 
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import Judge
