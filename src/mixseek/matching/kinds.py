@@ -1,0 +1,59 @@
+"""Which kind of answer a ground truth is; the first kind that fits wins."""
+
+import re
+
+from mixseek.matching.booleans import BooleanReader, polarity_of
+from mixseek.matching.brackets import bracket_reader, is_bracket_sequence
+from mixseek.matching.either import EitherReader
+from mixseek.matching.fold import fold
+from mixseek.matching.numbers import NumberReader, plain_number, read_numbers
+from mixseek.matching.option_letters import OptionReader, comparable
+from mixseek.matching.options import NO_OPTIONS, lettered_options, numbered_options
+from mixseek.matching.reading import Reader
+from mixseek.matching.word_lists import WordListReader
+
+_LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
+_SORTING = re.compile(r"\bsort|alphabet|並べ替え|排序|排列|order\b", re.IGNORECASE)
+_NUMBERED_QUESTION = re.compile(r"option|choice|select|choose|correct answer|answer number|選|选", re.IGNORECASE)
+
+
+def reader_for(gold: str, question: str) -> Reader | None:
+    """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
+    gold = fold(gold).strip()
+    question = fold(question)
+    letter = _LETTER.fullmatch(gold)
+    if letter is not None:
+        options = lettered_options(question)
+        if options.labels or gold != letter[1] or len(gold) == 1:
+            return OptionReader(letter[1], options)
+    if is_bracket_sequence(gold):
+        return bracket_reader(gold, question)
+    polarity = polarity_of(gold, question)
+    by_text = _option_by_text(gold, question)
+    if polarity is not None:
+        boolean = BooleanReader(*polarity)
+        return boolean if by_text is None else EitherReader(by_text, boolean)
+    if by_text is not None:
+        return by_text
+    value = plain_number(gold)
+    if value is not None:
+        if gold.isdigit() and len(gold) <= 2 and _NUMBERED_QUESTION.search(question):
+            options = numbered_options(question)
+            if gold in options.labels:
+                return OptionReader(gold, options)
+        given = frozenset(value for token in read_numbers(question) for value in token.values)
+        return NumberReader(value, given, percent="%" in gold)
+    words = gold.casefold().split()
+    if len(words) >= 2 and _SORTING.search(question) and set(words) <= set(re.findall(r"[^\s,;]+", question.casefold())):
+        return WordListReader(tuple(words))
+    return None
+
+
+def _option_by_text(gold: str, question: str) -> OptionReader | None:
+    """The ground truth is the text of exactly one listed option: its letter is as good."""
+    options = lettered_options(question)
+    if options is NO_OPTIONS:
+        return None
+    wanted = comparable(gold)
+    labels = [label for label, text in zip(options.labels, options.texts, strict=True) if comparable(text) == wanted]
+    return OptionReader(labels[0], options) if len(labels) == 1 and wanted else None

@@ -1,0 +1,146 @@
+"""Multiple choice: a letter (or number) from a list, or the listed text in its place."""
+
+import re
+from dataclasses import dataclass, field
+
+from mixseek.matching.options import Options
+from mixseek.matching.outcome import Decision
+from mixseek.matching.reading import Reading
+
+_NOUN = r"(?:(?:most\s+likely|probably|likely|therefore|thus|clearly|definitely|indeed|simply|just|actually|obviously)\s*,?\s+)?(?:the\s+)?(?:(?:correct|right|best|final|most\s+\w+)\s+)?(?:option|choice|answer|letter|statement|sentence|number|选项|選択肢)?s?\s*(?:number\s*)?(?:is\b|:|是)?"
+_WRAP = r"[\s*_\"'\[({$<\\]*(?:\\?(?:text|mathrm|textbf|mathbf|bf|rm)\s*\{?[\s({\[]*)?"
+_LEAD_LETTER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}([A-Za-z])(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
+_LEAD_NUMBER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}(\d{{1,2}})(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
+_BRACKETED = re.compile(r"[(\[{]\s*([A-Z])\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|选项|選択肢)\s*\**\s*[(\[\"']?([A-Z])\b")
+_BRACKETED_NUMBER = re.compile(r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b")
+_MORE_LETTERS = re.compile(r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|または)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])")
+_MORE_NUMBERS = re.compile(r"\s*(?:,|;|&|/|\+|(?:and|or)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*(\d{1,2})(?![A-Za-z0-9'])")
+_NONE = re.compile(r"none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|not (?:listed|given|provided|among|in the)|(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|以上都不|該当なし|どれでもない", re.IGNORECASE)
+_NEGATED = re.compile(r"(?:\bnot\b|n't\b|\bneither\b|\bnor\b|\bexcept\b|\brather than\b|\binstead of\b|\bincorrect\b|\bwrong\b|\bfalse\b|\beliminat\w*|\brul\w+ out|不是|错误|誤り|ではな)", re.IGNORECASE)
+_DISMISSED = re.compile(r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b", re.IGNORECASE)
+_NON_WORD = re.compile(r"[\W_]+")
+
+
+def comparable(text: str) -> str:
+    """Option text reduced to its words, so that punctuation and case do not hide an equal text."""
+    return _NON_WORD.sub(" ", text.casefold()).strip()
+
+
+@dataclass(frozen=True)
+class OptionReader:
+    """The gold label among the labels on offer; with no list in sight every letter counts as offered."""
+
+    label: str
+    options: Options
+    kind: str = "option"
+    spans_lines: bool = False
+    _texts: tuple[tuple[str, str], ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        texts = tuple((label, comparable(text)) for label, text in zip(self.options.labels, self.options.texts, strict=True))
+        object.__setattr__(self, "_texts", texts)
+
+    @property
+    def _numbered(self) -> bool:
+        return self.label.isdigit()
+
+    def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """A letter in front, else letters in brackets, else an option's text."""
+        lead = self._lead(piece) if firm else None
+        if lead is not None:
+            return lead
+        return self._bracketed(piece, firm=firm) or self._by_text(piece, firm=firm) or self._none(piece, firm=firm)
+
+    def _lead(self, piece: str) -> Reading | None:
+        found = (_LEAD_NUMBER if self._numbered else _LEAD_LETTER).match(piece)
+        if found is None:
+            return None
+        label = found[1].upper()
+        start, end = found.span(1)
+        bracketed = piece[start - 1 : start] in {"(", "[", "{"} and piece[end : end + 1] in {")", "]", "}"}
+        if not self._numbered and not bracketed and not self._is_letter(piece, start, end, found):
+            return None
+        more = (_MORE_NUMBERS if self._numbered else _MORE_LETTERS).match(piece, found.end(2))
+        if more is not None and more[1] != label and (not self.options.labels or more[1] in self.options.labels):
+            return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
+        if self._other_text_follows(label, piece[end : end + 300]):
+            return Reading(Decision.UNDECIDED, start, end, "label_and_text_disagree")
+        return self._named(label, start, end, piece)
+
+    def _other_text_follows(self, label: str, rest: str) -> bool:
+        """Whether the words right behind a label are another option's text and not its own."""
+        words = comparable(rest) + " "
+        own = dict(self._texts).get(label)
+        if not own or len(words) < 2 or words.startswith(own + " "):
+            return False
+        return any(text and text not in own and words.startswith(text + " ") for other, text in self._texts if other != label)
+
+    def _is_letter(self, piece: str, start: int, end: int, found: re.Match[str]) -> bool:
+        """Whether a bare letter is an option and not a word: "A dog", "I think", "a 5 % rise"."""
+        letter = piece[start:end]
+        following = found[3]
+        if letter == "A" and following == ":" and comparable(piece[end:]):
+            # "A:" opens an answer; it names option A only when that option's text follows.
+            own = dict(self._texts).get("A")
+            return bool(own) and comparable(piece[end:]).startswith(own or "")
+        stands_alone = following == "" or not (following.isalnum() or following == "'")
+        if letter.islower():
+            return stands_alone and len(piece.strip(" .*()\"'")) == 1
+        if letter in "AI" and not stands_alone:
+            text = self.options.text_of(letter)
+            rest = comparable(piece[end : end + 200])
+            return bool(text) and rest.startswith(comparable(text or "")[:40])
+        return True
+
+    def _named(self, label: str, start: int, end: int, piece: str) -> Reading:
+        if self.options.labels and label not in self.options.labels:
+            return Reading(Decision.INCORRECT, start, end, "option_not_offered")
+        if label == self.label:
+            return Reading(Decision.CORRECT, start, end, "option_label")
+        return Reading(Decision.INCORRECT, start, end, "option_label")
+
+    def _bracketed(self, piece: str, *, firm: bool) -> Reading | None:
+        sentence = piece if not firm else piece[:250]
+        seen: dict[str, tuple[int, int]] = {}
+        for found in (_BRACKETED_NUMBER if self._numbered else _BRACKETED).finditer(sentence):
+            label = found[1] or found[2]
+            if self.options.labels and label not in self.options.labels:
+                continue
+            before = sentence[max(0, found.start() - 40) : found.start()]
+            if _NEGATED.search(before) or _DISMISSED.match(sentence, found.end()):
+                continue
+            seen[label] = found.span(1 if found[1] else 2)
+        if len(seen) != 1:
+            return None
+        (label, (start, end)) = next(iter(seen.items()))
+        if not firm and _NEGATED.search(sentence, end):
+            return None
+        return self._named(label, start, end, piece)
+
+    def _by_text(self, piece: str, *, firm: bool) -> Reading | None:
+        words = f" {comparable(piece)} "
+        hits = [(label, text) for label, text in self._texts if text and f" {text} " in words]
+        # "red" inside "dark red": a text that is part of another hit is not a hit of its own.
+        hits = [hit for hit in hits if not any(hit[1] != other[1] and f" {hit[1]} " in f" {other[1]} " for other in hits)]
+        if len(hits) != 1 or _NEGATED.search(piece):
+            return None
+        label, text = hits[0]
+        start = piece.casefold().find(text.split(" ")[0])
+        end = piece.casefold().rfind(text.rsplit(" ", 1)[-1]) + len(text.rsplit(" ", 1)[-1])
+        decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
+        return Reading(decision, max(start, 0), max(end, start), "option_text")
+
+    def _none(self, piece: str, *, firm: bool) -> Reading | None:
+        found = _NONE.search(piece)
+        if found is None or not firm:
+            return None
+        return Reading(Decision.INCORRECT, found.start(), found.end(), "none_of_the_options")
+
+    def is_absent(self, text: str) -> bool:
+        """Neither the label on its own nor a word that sets the option's text apart from the others."""
+        if not self.options.labels or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
+            return False
+        others = [set(words.split()) for label, words in self._texts if label != self.label]
+        own = set(dict(self._texts).get(self.label, "").split())
+        telling = own - set.intersection(*others) if others else own
+        return bool(own) and not telling & set(comparable(text).split())

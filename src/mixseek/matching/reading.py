@@ -1,0 +1,35 @@
+"""What a kind of ground truth makes of a stated answer."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from mixseek.matching.outcome import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value read in a piece of text, already compared; offsets are within the piece."""
+
+    decision: Decision
+    start: int
+    end: int
+    rule: str
+
+
+class Reader(Protocol):
+    """Knows one ground truth; reads pieces of responses against it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def spans_lines(self) -> bool:
+        """Whether an answer of this kind may be written over several lines."""
+        ...
+
+    def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
+        ...
+
+    def is_absent(self, text: str) -> bool:
+        """Whether the ground truth stands nowhere in the text, in any writing this kind can read."""
+        ...

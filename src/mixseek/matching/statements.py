@@ -1,0 +1,209 @@
+"""Where a response states its answer: firm cues ("the answer is", \\boxed{}, <answer>), then softer ones.
+
+A statement is a place, not a value: what stands there is read by the kind of the ground truth.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Text behind a cue is read up to the end of its line, and no further than this.
+_REACH = 600
+# A response may repeat a cue thousands of times; the last ones are the ones that count.
+_MOST_ANCHORS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A half-open range of the visible text that states an answer, with the cue that says so."""
+
+    start: int
+    end: int
+    cue: str
+
+
+_ANCHOR = re.compile(
+    r"answer|\\boxed|\\fbox|####|(?:^|\n)[ \t*]*a[ \t]*:|答え|答案|正解|回答|解答|答[:是は]|respuesta|réponse|antwort|ответ|jibu|คำตอบ|సమాధాన|উত্তর"
+)
+# Between "answer" and its value: "to this question is", "would be", ":", " =", or JSON's '": '.
+_AFTER_ANSWER = re.compile(
+    r"s?[\"'*_)\]]*(?:"
+    r"\s*[:=]\s*"
+    r"|(?:\s+(?!choices|options|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*(?:\b(?:is|are|was|be|being|equals?)\b(?!\s+(?:not\b|incorrect|wrong|correct\b|right\b|unclear|based|derived|determined|found|given|provided|available|listed|supported|clear))\s*(?:that\b)?\s*[:=]?|[:=])\s*"
+    r"|\s+(?=\(?[a-z]\)?\s*$)"
+    r"|\s+(?=\([a-z0-9]\)))"
+)
+_TAG = re.compile(r"<(?:final_?)?answer>", re.IGNORECASE)
+_AFTER_CJK = re.compile(r"[\"'*_)\]]*\s*(?:えは|えが|案是|案为|案為|解は|解是|答は|答是|は|是|为|為|が|应该是|应为|應為|选|選)?\s*[:=,]?\s*(?:应该是|应为|选择?|選擇?)?")
+# Markup and quotes that stand around a value, and the line break after "Answer:".
+_LEAD = re.compile(r"[\s*_\"']*")
+_BEFORE_ANSWER = re.compile(
+    r"(?:^|[.!?:\n])([^.!?:\n]{1,160}?)\s+(?:is|are|was|would be|should be|must be|seems to be|appears to be)\s+"
+    r"(?:(?:therefore|thus|clearly|indeed|most likely|likely|probably)\s+)?(?:the|our|my|your|a|an)?\s*"
+    r"(?:(?:only|most|best|final|correct|right|appropriate|likely|logical|accurate|suitable|valid|possible|plausible|required|desired)\s+)*$"
+)
+
+
+def firm_statements(text: str, lowered: str, start: int, end: int) -> Iterator[Statement]:
+    """Statements behind firm cues in [start, end), last first."""
+    anchors = [found for found in _ANCHOR.finditer(lowered, start, end)]
+    for found in reversed(anchors[-_MOST_ANCHORS:]):
+        statement = _at_anchor(text, lowered, found, start, end)
+        if statement is not None:
+            yield statement
+
+
+def _at_anchor(text: str, lowered: str, found: re.Match[str], start: int, end: int) -> Statement | None:
+    word = found[0]
+    if word == "answer":
+        return _at_answer(text, lowered, found.start(), start, end)
+    if word[0] == "\\":
+        return _braced(text, found.end(), end)
+    if word == "####":
+        return _line_from(text, found.end(), end, "hash_marks")
+    if word.endswith(":") and word[0] != "答":
+        return _line_from(text, found.end(), end, "answer_line")
+    after = _AFTER_CJK.match(lowered, found.start() + 1 if word[0] == "答" else found.end(), end)
+    if after is None:
+        return None
+    return _line_from(text, after.end(), end, "answer_cue")
+
+
+def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> Statement | None:
+    tag_start = max(start, position - 7)
+    tag = _TAG.search(text, tag_start, min(end, position + 8))
+    if tag is not None:
+        if tag.start() > 0 and lowered.startswith("</", tag.start()):
+            return None
+        close = lowered.find("</", tag.end(), end)
+        return _trimmed(text, tag.end(), close if close >= 0 else min(end, tag.end() + _REACH), "answer_tag", keep_empty=True)
+    if lowered.startswith("</", max(0, position - 2)) or lowered.startswith("final_", position - 6) and lowered[position - 8 : position - 6] == "</":
+        return None
+    after = _AFTER_ANSWER.match(lowered, position + 6, min(end, position + 200))
+    if after is not None:
+        if lowered.startswith('"', position + 6) and lowered[position - 1 : position] in {'"', "_"}:
+            return _json_value(text, after.end(), end)
+        return _line_from(text, after.end(), end, "answer_cue")
+    before = _BEFORE_ANSWER.search(lowered, max(start, position - 200), position)
+    if before is not None:
+        return _trimmed(text, before.start(1), before.end(1), "answer_behind")
+    return None
+
+
+def _json_value(text: str, position: int, end: int) -> Statement | None:
+    while position < end and text[position] in " \t\n":
+        position += 1
+    if position < end and text[position] == '"':
+        close = position + 1
+        while close < end and text[close] != '"':
+            close += 2 if text[close] == "\\" else 1
+        return _trimmed(text, position + 1, min(close, end), "json_field", keep_empty=True)
+    stop = min((place for place in (text.find(mark, position, end) for mark in ",}\n") if place >= 0), default=end)
+    return _trimmed(text, position, min(stop, position + _REACH), "json_field")
+
+
+def _braced(text: str, position: int, end: int) -> Statement | None:
+    """The balanced contents of \\boxed{…}; an unclosed one was cut off and states nothing."""
+    while position < end and text[position] == " ":
+        position += 1
+    if position >= end or text[position] != "{":
+        return None
+    depth = 0
+    for place in range(position, min(end, position + 4 * _REACH)):
+        character = text[place]
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                return _trimmed(text, position + 1, place, "boxed")
+    return None
+
+
+def _line_from(text: str, position: int, end: int, cue: str) -> Statement | None:
+    lead = _LEAD.match(text, position, end)
+    begin = lead.end() if lead else position
+    stop = text.find("\n", begin, end)
+    return _trimmed(text, begin, min(stop if stop >= 0 else end, begin + _REACH), cue)
+
+
+def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = False) -> Statement | None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Statement(start, end, cue) if start < end or keep_empty else None
+
+
+_CONCLUSION = re.compile(
+    r"(?:^|[.!?\n]\s*|\*\*)(?:so|therefore|thus|hence|consequently|in conclusion|to conclude|in summary|overall|conclusion|"
+    r"as a result|finally|based on|accordingly|final|result|所以|因此|综上|よって|したがって|従って|故に|つまり|结论|結論)(?![a-z])",
+)
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n|\.(?=[^\x00-\x7f])")
+_TAIL = 1_500
+
+
+def soft_statements(text: str, lowered: str, start: int, end: int) -> list[Statement]:
+    """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
+    begin = max(start, end - _TAIL)
+    found: list[Statement] = []
+    last_conclusion = None
+    for last_conclusion in _CONCLUSION.finditer(lowered, begin, end):
+        pass
+    if last_conclusion is not None:
+        found.append(_sentence_from(text, last_conclusion.end(), end, "conclusion"))
+    line = _last_line(text, begin, end)
+    if line is not None:
+        found.append(line)
+        sentence = _last_sentence(text, line)
+        if sentence is not None:
+            found.append(sentence)
+    first = _first_sentence(text, start, end)
+    if first is not None:
+        found.append(first)
+    return found
+
+
+def _sentence_from(text: str, position: int, end: int, cue: str) -> Statement:
+    stop = _SENTENCE_END.search(text, position + 1, end)
+    finish = stop.start() if stop else min(end, position + _REACH)
+    # "Therefore:" with the value on the next line.
+    if not text[position:finish].strip(" :,*") and stop:
+        return _sentence_from(text, stop.end(), end, cue) if stop.end() < end else Statement(position, finish, cue)
+    return Statement(position, finish, cue)
+
+
+def _last_line(text: str, start: int, end: int) -> Statement | None:
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if end <= start:
+        return None
+    begin = max(text.rfind("\n", start, end) + 1, start)
+    return _trimmed(text, max(begin, end - _REACH), end, "last_line")
+
+
+def _last_sentence(text: str, line: Statement) -> Statement | None:
+    previous = None
+    for found in _SENTENCE_END.finditer(text, line.start, line.end - 1):
+        previous = found
+    if previous is None:
+        return None
+    return _trimmed(text, previous.end(), line.end, "last_sentence")
+
+
+def _first_sentence(text: str, start: int, end: int) -> Statement | None:
+    while start < end and text[start].isspace():
+        start += 1
+    if start >= end:
+        return None
+    stop = _SENTENCE_END.search(text, start, min(end, start + _REACH))
+    return _trimmed(text, start, stop.start() if stop else min(end, start + _REACH), "first_sentence")
+
+
+_BRACKET_LINE = re.compile(r"^[ \t*`\"']*([\[\](){}<>][\[\](){}<> \t]*)[ \t*`\"'.]*$", re.MULTILINE)
+
+
+def bracket_lines(text: str) -> list[Statement]:
+    """Lines of nothing but brackets, among the last few thousand characters."""
+    found = _BRACKET_LINE.finditer(text, max(0, len(text) - 4 * _TAIL))
+    return [Statement(line.start(1), line.end(1), "bracket_line") for line in found]

@@ -1,0 +1,61 @@
+"""Responses that come to no answer: refusals, programs, texts that break off or turn in circles."""
+
+import re
+
+from mixseek.domain.judgments import Span
+
+# A response this short is all closing words; of a longer one only the last sentence is.
+_CLOSING = 300
+_REFUSAL = re.compile(
+    r"(?:can(?:no|')t|cannot|could not|unable to|impossible to|not possible to|difficult to|hard to)\s+(?:\w+\s+){0,3}?"
+    r"(?:be\s+)?(?:definitively\s+|accurately\s+)?(?:determine|answer|provide|tell|identify|confirm|calculate|comply|help|assist|respond)"
+    r"|(?:not|n't) (?:have )?(?:enough|sufficient) (?:information|context|details?|data)"
+    r"|insufficient (?:information|context|data)"
+    r"|(?:need|require)s? (?:more|additional|further) (?:information|context|details?)"
+    r"|i (?:don't|do not) know|i'm not sure|i am not sure|as an ai\b"
+    r"|わかりません|分かりません|判断できません|お答えできません|答えられません|特定できません"
+    r"|无法(?:确定|判断|回答|得出)|無法(?:確定|判斷|回答)|不知道|不确定"
+)
+_CODE_LINE = re.compile(
+    r"^\s*(?:import \w|from \w+ import |def \w+\(|class \w+|return\b|print\(|for \w+ in |while |if .*:\s*$|elif .*:\s*$|else:\s*$|"
+    r"[A-Za-z_][\w.\[\]'\"]* ?[-+*/]?= ?\S|#|[\]})],?\s*$|[A-Za-z_]\w*\(.*\)\s*$)"
+)
+_CODE_HINT = re.compile(r"print\(|\bimport \w|\bdef \w+\(|^\w+ = ", re.MULTILINE)
+
+
+def find_refusal(lowered: str) -> Span | None:
+    """Where the closing words decline to answer, or None."""
+    text = lowered.rstrip()
+    begin = len(text) - len(text.lstrip())
+    if len(text) - begin > _CLOSING:
+        begin = max(text.rfind(". ", 0, len(text) - 1), text.rfind("\n"), len(text) - _CLOSING)
+    found = _REFUSAL.search(text, begin)
+    return Span(*found.span()) if found else None
+
+
+def is_code(text: str) -> bool:
+    """A program in place of an answer; it is never run, so what it would print is not known."""
+    if "=" not in text and "print(" not in text:
+        return False
+    if _CODE_HINT.search(text) is None:
+        return False
+    lines = [line for line in text[:8_000].split("\n") if line.strip()]
+    return len(lines) >= 2 and sum(bool(_CODE_LINE.match(line)) for line in lines) * 10 >= len(lines) * 7
+
+
+_DIGITS = re.compile(r"\d+")
+
+
+def breaks_off(text: str) -> bool:
+    """Whether a long response ends in mid-sentence or turns in a circle: the model never came to an answer."""
+    tail = text[-400:].rstrip()
+    if len(text) < 800 or not tail:
+        return False
+    last_line = tail.rpartition("\n")[2]
+    return turns_in_circles(text) or (len(last_line) > 25 and (tail[-1].isalpha() or tail[-1] in ",-"))
+
+
+def turns_in_circles(text: str) -> bool:
+    """Whether the end of the text repeats one unit over and over, counters aside."""
+    shape = _DIGITS.sub("0", text[-240:].rstrip())
+    return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in range(4, 120))

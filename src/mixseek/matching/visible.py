@@ -1,0 +1,85 @@
+"""What of a response is the answer to a reader: reasoning blocks, special tokens and run-on questions are not.
+
+Parts that do not count are blanked with spaces, so offsets stay those of the original.
+"""
+
+import re
+from dataclasses import dataclass
+
+_OPEN = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+_SPECIAL = re.compile(r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE)
+# The fence is markup; what stands between fences is still the model's answer.
+_CODE_FENCE = re.compile(r"```[a-zA-Z]*")
+# A base model that has answered goes on with a question of its own.
+_RUN_ON = re.compile(
+    r"\n\s*(?:#+\s*|\*\*)?(?:q(?:uestion)?\s*\d*|problem\s*\d*|human|user|input|instruction|exercise\s*\d*)\s*(?:\*\*)?:", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """Same length as the response; `cut` is where a run-on question begins (or the end)."""
+
+    text: str
+    cut: int
+    rules: tuple[str, ...]
+    unclosed_reasoning: bool
+
+
+def visible_part(text: str) -> Visible:
+    """Blank what is not meant for the reader."""
+    rules: list[str] = []
+    unclosed = False
+    if "<" in text or "[/" in text or "[I" in text:
+        text, unclosed = _blank_reasoning(text, rules)
+        blanked = _SPECIAL.sub(lambda found: " " * len(found[0]), text)
+        if blanked is not text and blanked != text:
+            rules.append("special_tokens_removed")
+            text = blanked
+    if "```" in text:
+        text = _CODE_FENCE.sub(lambda found: " " * len(found[0]), text)
+    cut = len(text)
+    for found in _RUN_ON.finditer(text):
+        if text[: found.start()].strip():
+            cut = found.start()
+            break
+    return Visible(text, cut, tuple(rules), unclosed)
+
+
+def _blank_reasoning(text: str, rules: list[str]) -> tuple[str, bool]:
+    """Closed blocks, a close without an open (the prompt had opened it), and an unclosed tail."""
+    lowered = text.lower()
+    pieces: list[str] = []
+    position = 0
+    while True:
+        opened = _OPEN.search(lowered, position)
+        if opened is None:
+            break
+        close_tag = f"</{opened[1]}>"
+        closed = lowered.find(close_tag, opened.end())
+        pieces.append(text[position : opened.start()])
+        if closed < 0:
+            pieces.append(" " * (len(text) - opened.start()))
+            rules.append("unclosed_reasoning_dropped")
+            return _blank_orphan_close("".join(pieces), rules), True
+        end = closed + len(close_tag)
+        pieces.append(" " * (end - opened.start()))
+        position = end
+        if "reasoning_dropped" not in rules:
+            rules.append("reasoning_dropped")
+    if position:
+        text = "".join(pieces) + text[position:]
+    return _blank_orphan_close(text, rules), False
+
+
+_ORPHAN_CLOSE = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+
+
+def _blank_orphan_close(text: str, rules: list[str]) -> str:
+    last = None
+    for last in _ORPHAN_CLOSE.finditer(text):
+        pass
+    if last is None:
+        return text
+    rules.append("reasoning_dropped")
+    return " " * last.end() + text[last.end() :]

@@ -1,0 +1,66 @@
+"""Ordered word lists: the same words in the same order, however they are separated."""
+
+import re
+from dataclasses import dataclass, field
+
+from mixseek.matching.outcome import Decision
+from mixseek.matching.reading import Reading
+
+_ITEM = re.compile(r"[^\s,;<>|→\"*\[\](){}]+")
+_NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
+_TRIM = ".:'`!?"
+
+
+@dataclass(frozen=True)
+class WordListReader:
+    """The words in order."""
+
+    words: tuple[str, ...]
+    kind: str = "word_list"
+    spans_lines: bool = True
+    _known: frozenset[str] = field(default=frozenset(), init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", frozenset(self.words))
+
+    def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """The last run of list words that is long enough to be the answer and not a mention of a few."""
+        runs = self._runs(piece)
+        enough = max(2, (len(self.words) * 3 + 4) // 5)
+        runs = [run for run in runs if sum(word in self._known for word, *_ in run) >= min(enough, len(self.words))]
+        if not runs:
+            return None
+        run = runs[-1]
+        given = tuple(word for word, *_ in run)
+        decision = Decision.CORRECT if given == self.words else Decision.INCORRECT
+        return Reading(decision, run[0][1], run[-1][2], "word_list")
+
+    def _runs(self, piece: str) -> list[list[tuple[str, int, int]]]:
+        """Stretches of known words; one foreign word inside a stretch is an error in the list, two end it."""
+        runs: list[list[tuple[str, int, int]]] = []
+        run: list[tuple[str, int, int]] = []
+        foreign: list[tuple[str, int, int]] = []
+        for found in _ITEM.finditer(piece):
+            word = found[0].casefold()
+            if word not in self._known:
+                word = word.strip(_TRIM)
+            if not word or (word not in self._known and _NUMBERING.fullmatch(word)):
+                continue
+            item = (word, found.start(), found.start() + len(found[0].rstrip(_TRIM)) if word in self._known else found.end())
+            if word in self._known:
+                run = [*run, *foreign, item] if run else [item]
+                foreign = []
+            elif run:
+                foreign.append(item)
+                if len(foreign) > 1:
+                    runs.append(run)
+                    run, foreign = [], []
+        if run:
+            runs.append(run)
+        return runs
+
+    def is_absent(self, text: str) -> bool:
+        """The last words of the list that the text mentions are not the list in order."""
+        mentioned = [word for found in _ITEM.finditer(text) if (word := found[0].casefold().strip(_TRIM)) in self._known]
+        wanted = list(self.words)
+        return not any(mentioned[start : start + len(wanted)] == wanted for start in range(len(mentioned) - len(wanted) + 1))
