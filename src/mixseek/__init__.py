@@ -1,1 +1,49 @@
 """Judge the outputs of language models with protocols that can be audited."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mixseek.composition.library import judge
+    from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
+    from mixseek.domain.samples import Sample
+    from mixseek.engine.one import Judged
+    from mixseek.errors import MixseekError
+    from mixseek.protocols.registry import load_protocol
+
+__all__ = [
+    "InvalidJudgment",
+    "Judged",
+    "Missing",
+    "MixseekError",
+    "Sample",
+    "Undecided",
+    "ValidJudgment",
+    "judge",
+    "load_protocol",
+]
+
+# Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
+_HOMES = {
+    "InvalidJudgment": "mixseek.domain.judgments",
+    "Judged": "mixseek.engine.one",
+    "Missing": "mixseek.domain.judgments",
+    "MixseekError": "mixseek.errors",
+    "Sample": "mixseek.domain.samples",
+    "Undecided": "mixseek.domain.judgments",
+    "ValidJudgment": "mixseek.domain.judgments",
+    "judge": "mixseek.composition.library",
+    "load_protocol": "mixseek.protocols.registry",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The names of `__all__`, from where they live."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mixseek' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""Commands only parse, call and print."""

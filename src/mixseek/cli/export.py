@@ -1,0 +1,36 @@
+"""`mixseek export`: every judgment as a table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption
+
+To = Annotated[Path, typer.Option("--to", metavar="FILE", help="The ending decides: .jsonl, .csv or .parquet.")]
+
+
+def export(
+    run: RunArgument = "latest", *, to: To, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> ExitCode:
+    """Write a row for each sample and judge.
+
+    Columns: id, judge, status, score, verdict, is_correct, extracted_answer, error_type, span, rules, flags and more.
+
+    \b
+    Examples:
+      mixseek export latest --to judgments.parquet
+      mixseek export bbh-march --workspace ws --to judgments.jsonl
+    """
+    from mixseek.cli.documents import print_json
+    from mixseek.cli.places import workspace_path
+    from mixseek.cli.streams import print_notice
+    from mixseek.composition.exports import export_rows
+
+    written = export_rows(workspace_path(workspace), run, to)
+    if as_json:
+        print_json({"run": written.run, "file": str(to), "rows": written.rows})
+    else:
+        print_notice(f"mixseek: {written.rows:,} rows written to {to}")
+    return ExitCode.OK

@@ -1,0 +1,88 @@
+"""`mixseek judge`: a dataset before its judges."""
+
+from typing import Annotated
+
+import typer
+
+from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.options import JsonOption, WorkspaceOption, parse_mapping, parse_share
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help="JSONL, CSV or Parquet; `-` reads JSONL from stdin.")]
+ProtocolName = Annotated[
+    str | None, typer.Option("--protocol", metavar="NAME", help="What is asked. Default: semantic.")
+]
+JudgeSpecs = Annotated[
+    list[str] | None,
+    typer.Option("--judge", metavar="SPEC", help="rules, replay:FILE or replay; repeat for more. Default: rules."),
+]
+Cascade = Annotated[
+    bool | None,
+    typer.Option(
+        "--cascade/--panel",
+        help="Ask the next judge only where no judge before it gave a valid judgment / each judges all (default).",
+        show_default=False,
+    ),
+]
+RunName = Annotated[
+    str | None, typer.Option("--run", metavar="NAME", help="Name of the run. Default: the same for the same request.")
+]
+Mapping = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="FIELD=COLUMN", help="Where a field stands in DATA, e.g. response=output."),
+]
+Language = Annotated[
+    str | None, typer.Option("--language", metavar="en|ja|zh", help="Language of the prompt. Default: en.")
+]
+FailUnder = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when the mean score is lower, e.g. 0.8 or 80%."),
+]
+MaxInvalid = Annotated[
+    float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are invalid.")
+]
+MaxUndecided = Annotated[
+    float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are undecided.")
+]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
+]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Judge the first N samples only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+
+
+def judge(
+    data: Data,
+    protocol: ProtocolName = None,
+    judges: JudgeSpecs = None,
+    cascade: Cascade = None,
+    workspace: WorkspaceOption = None,
+    run: RunName = None,
+    mapping: Mapping = None,
+    language: Language = None,
+    fail_under: FailUnder = None,
+    max_invalid: MaxInvalid = None,
+    max_undecided: MaxUndecided = None,
+    as_json: JsonOption = False,
+    workers: Workers = None,
+    limit: Limit = None,
+    quiet: Quiet = False,
+) -> ExitCode:
+    """Judge every sample of a dataset.
+
+    Interrupted? Run the same command again: it resumes, and asks nothing twice.
+
+    A sample has `id` and `response`, and for the semantic protocol `ground_truth` and `question`.
+
+    \b
+    Examples:
+      mixseek judge answers.jsonl --protocol semantic --judge rules
+      mixseek judge answers.csv --map response=output --map ground_truth=target --fail-under 80%
+      mixseek judge answers.jsonl --cascade --judge rules --judge replay:replies.jsonl --json
+    """
+    from mixseek.cli.judging import JudgeArguments, run_judge
+    from mixseek.composition.gates import Gates
+
+    arguments = JudgeArguments(
+        data, protocol, judges, cascade, workspace, run, parse_mapping(mapping or []), language, workers, limit
+    )
+    return run_judge(arguments, Gates(fail_under, max_invalid, max_undecided), as_json=as_json, quiet=quiet)

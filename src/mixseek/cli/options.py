@@ -1,0 +1,48 @@
+"""Options that several commands share, worded once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def parse_share(text: str) -> float:
+    """0.95 and 95% are the same share; anything outside 0..1 is a slip."""
+    try:
+        share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a share; write 0.95 or 95%") from None
+    # Written so that NaN is refused too.
+    if not 0 <= share <= 1:
+        raise typer.BadParameter(f"{text!r} is outside 0..1; write 0.95 or 95%")
+    return share
+
+
+def parse_mapping(pairs: list[str]) -> dict[str, str]:
+    """`response=output` for each; the left side is ours, the right side is the dataset's column."""
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        if not (field and equals and column):
+            raise typer.BadParameter(f"{pair!r} is not FIELD=COLUMN, as in response=output", param_hint="'--map'")
+        if mapping.get(field, column) != column:
+            raise typer.BadParameter(f"{field!r} is mapped twice", param_hint="'--map'")
+        mapping[field] = column
+    return mapping
+
+
+WorkspaceOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--workspace",
+        "-w",
+        metavar="DIR",
+        help="Where runs are kept. Default: $MIXSEEK_WORKSPACE, then mixseek.toml, then .mixseek.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's name, or `latest`; may be left out when there is only one.")
+]
+ShareOption = Annotated[float | None, typer.Option(metavar="SHARE", parser=parse_share, show_default=False)]

@@ -1,0 +1,110 @@
+"""Direction of imports, seen where import-linter does not look: inside functions, and module by module."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
+MODULES = {
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((SOURCE / "mixseek").rglob("*.py"))
+}
+
+
+def read_layers() -> dict[str, int]:
+    """Room to height, from the same table that import-linter reads: 0 is the top."""
+    tables = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    return {
+        room.strip(): height for height, line in enumerate(tables["contracts"][0]["layers"]) for room in line.split("|")
+    }
+
+
+LAYERS = read_layers()
+
+
+def imports_of(path: Path) -> Iterator[tuple[str, int]]:
+    """Every import of ours in a file, at any depth, with its line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names if alias.name.startswith("mixseek"))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mixseek"):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield (full if full in MODULES else str(node.module)), node.lineno
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def test_every_room_is_a_layer() -> None:
+    """A new directory must find its place in pyproject.toml."""
+    rooms = {room_of(module) for module in MODULES} - {""}
+
+    assert rooms <= set(LAYERS)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_imports_go_downward_even_inside_functions(module: str) -> None:
+    """A late import is still an import; rooms on one line do not know each other."""
+    room = room_of(module)
+    if not room:
+        return  # mixseek/__init__ offers names from below, lazily
+    wrong = [
+        f"line {line} imports {imported}"
+        for imported, line in imports_of(MODULES[module])
+        if room_of(imported) != room and LAYERS.get(room_of(imported), -1) <= LAYERS[room]
+    ]
+
+    assert wrong == []
+
+
+def test_no_module_takes_part_in_a_cycle() -> None:
+    """Late imports included: a cycle that is hidden in a function is still one thing in two files."""
+    graph = {
+        module: {imported for imported, _ in imports_of(path) if imported in MODULES and imported != module}
+        for module, path in MODULES.items()
+    }
+    while leaves := [module for module, imported in graph.items() if not imported & graph.keys()]:
+        for module in leaves:
+            del graph[module]
+
+    assert graph == {}
+
+
+def test_every_module_can_be_imported_alone_without_a_warning() -> None:
+    """No module relies on another having been imported before it. Forks of one warm interpreter keep this fast."""
+    script = """
+import os, sys, traceback, warnings
+warnings.simplefilter("error")
+import duckdb, jinja2, orjson, pydantic, pydantic_settings, rich.console, rich.progress, typer
+failed = []
+for name in sys.argv[1:]:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            __import__(name)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(pid, 0)[1]:
+        failed.append(name)
+sys.exit(f"cannot be imported alone: {failed}" if failed else 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, *MODULES],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert done.returncode == 0, done.stderr
