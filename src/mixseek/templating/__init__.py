@@ -1,0 +1,1 @@
+"""Strict, sandboxed prompt templates, and fences that judged text cannot close."""
