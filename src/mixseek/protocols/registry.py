@@ -1,0 +1,68 @@
+"""From a name or a file to a protocol that can be asked."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.errors import ConfigurationError
+from mixseek.protocols.declaration import ProtocolDeclaration, read_declaration, unknown_among
+from mixseek.protocols.semantic import SemanticProtocol
+
+_DECLARATIONS = Path(__file__).parent / "declarations"
+
+# A declaration names its kind; the kind's class knows the rules that a table cannot say.
+_KINDS: Mapping[str, Callable[[ProtocolDeclaration], JudgeProtocol]] = {
+    "semantic": SemanticProtocol.from_declaration,
+}
+
+# For showing a prompt: never sent anywhere, so its nonce needs no secret.
+_EXAMPLE = Sample(
+    id="example-1",
+    question="Is the following expression true? not ( False and True )",
+    response="False and True is False, and not False is True. So the answer is True.",
+    ground_truth="True",
+)
+_EXAMPLE_NONCE = "0123456789abcdef01234567"
+
+
+def protocol_names() -> tuple[str, ...]:
+    """The built-in protocols, sorted."""
+    return tuple(sorted(path.stem for path in _DECLARATIONS.glob("*.toml")))
+
+
+def load_protocol(
+    name_or_path: str, language: str | None = None, parameters: Mapping[str, Any] | None = None
+) -> JudgeProtocol:
+    """A built-in by name, or a declaration by the path of its TOML file; `parameters` replace the file's."""
+    declaration = read_declaration(_declaration_path(name_or_path), language, parameters)
+    if declaration.kind not in _KINDS:
+        raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, _KINDS)}")
+    return _KINDS[declaration.kind](declaration)
+
+
+def describe(protocol: JudgeProtocol, sample: Sample = _EXAMPLE) -> dict[str, Any]:
+    """Everything that is asked and demanded, with the prompts as a judge would see them for `sample`."""
+    return {
+        "name": protocol.name,
+        "version": protocol.version,
+        "language": protocol.language,
+        "hash": protocol.hash,
+        "parameters": protocol.parameters,
+        "reply_schema": protocol.reply_schema,
+        "messages": [
+            {"role": message.role, "content": message.content} for message in protocol.messages(sample, _EXAMPLE_NONCE)
+        ],
+    }
+
+
+def _declaration_path(name_or_path: str) -> Path:
+    if name_or_path in protocol_names():
+        return _DECLARATIONS / f"{name_or_path}.toml"
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or len(path.parts) > 1:
+        return path
+    raise ConfigurationError(
+        f"unknown protocol {unknown_among(name_or_path, protocol_names())}; or give the path of a .toml file"
+    )

@@ -1,0 +1,190 @@
+"""One piece of text that should be a JSON object: decoded strictly, then with minimal repairs."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from mixseek.domain.judgments import Finding, Flag
+from mixseek.protocols.reply_repairs import Repair
+
+# No protocol nests deeper than five; the limit keeps every later walk over the value safe from deep recursion.
+MAX_DEPTH = 64
+
+# The possessive repeat and the end-of-text branch keep an unclosed string from being scanned once per quote.
+STRING = r'"[^"\\]*(?:\\.[^"\\]*)*+(?:"|\\?\Z)'
+_STRING_OR_COMMA = re.compile(STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+# \b and \f are JSON escapes that no judge means: a letter behind them makes \boxed or \frac.
+# \n, \r and \t are often meant, so only words that no line starts with count.
+_LATEX_WORD = re.compile(
+    r"\\(?:[bf][A-Za-z]"
+    r"|n(?:abla|eq|eg|geq|leq|mid|ot|otin|u|subseteq)(?![A-Za-z])"
+    r"|r(?:ho|ight|ightarrow|angle|floor|ceil|vert|Vert)(?![A-Za-z])"
+    r"|t(?:ext[a-z]*|imes|heta|frac|au|o|riangle|ilde|herefore)(?![A-Za-z]))"
+)
+_LATEX_SUSPECT = re.compile(r"\\[^\"\\/u]|\\u(?![0-9a-fA-F]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """An object and the repairs that it took."""
+
+    value: dict[str, Any]
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Text that begins like an object and is none."""
+
+    finding: Finding
+
+
+class _RefusedError(ValueError):
+    """JSON that Python would accept and we do not; raised out of the decoder's hooks."""
+
+    def __init__(self, flag: Flag, detail: str) -> None:
+        super().__init__(detail)
+        self.finding = Finding(flag, detail)
+
+
+def canonical(value: object) -> str:
+    """One text per JSON value: 1, 1.0 and true differ, the order of keys does not."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def decode_object(text: str) -> Decoded | Broken:
+    """`text` starts with a brace and is nested at most MAX_DEPTH deep."""
+    repairs: list[Repair] = []
+    if _LATEX_SUSPECT.search(text):
+        text = _mend_strings(text, repairs, backslashes=True)
+    try:
+        value = _decode(text, repairs)
+    except _RefusedError as refused:
+        return Broken(refused.finding)
+    except ValueError as first:
+        mended = _mend_strings(text, repairs, backslashes=False)
+        if mended == text:
+            return Broken(_syntax_finding(first))
+        try:
+            value = _decode(mended, repairs)
+        except _RefusedError as refused:
+            return Broken(refused.finding)
+        except ValueError as second:
+            return Broken(_syntax_finding(second))
+    if _SURROGATE.search(text) or _ESCAPED_SURROGATE.search(text):
+        value = _replace_surrogates(value, repairs)
+    return Decoded(value, tuple(dict.fromkeys(repairs)))
+
+
+def _syntax_finding(error: ValueError) -> Finding:
+    if isinstance(error, json.JSONDecodeError):
+        place = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno} of the object"
+        return Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {place}")
+    # The only other one: an integer of more digits than Python converts.
+    return Finding(Flag.UNPARSABLE_OUTPUT, "not valid JSON: a number is too long")
+
+
+def _decode(text: str, repairs: list[Repair]) -> dict[str, Any]:
+    def pairs_to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            _refuse_contradictions(pairs)
+            repairs.append(Repair.REPEATED_KEY)
+        return value
+
+    decoder = json.JSONDecoder(
+        object_pairs_hook=pairs_to_object, parse_float=_finite_float, parse_constant=_refuse_constant
+    )
+    value: dict[str, Any] = decoder.decode(text)
+    return value
+
+
+def _refuse_contradictions(pairs: list[tuple[str, Any]]) -> None:
+    seen: dict[str, str] = {}
+    for key, value in pairs:
+        written = canonical(value)
+        earlier = seen.setdefault(key, written)
+        if earlier != written:
+            raise _RefusedError(
+                Flag.INTERNAL_INCONSISTENCY,
+                f"key {excerpt(key)} is given twice, as {excerpt_text(earlier)} and as {excerpt_text(written)}",
+            )
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        raise _RefusedError(Flag.UNPARSABLE_OUTPUT, f"{excerpt_text(digits)} is beyond any number")
+    return number
+
+
+def _refuse_constant(word: str) -> float:
+    raise _RefusedError(Flag.UNPARSABLE_OUTPUT, f"{word} is not a JSON number")
+
+
+def _mend_strings(text: str, repairs: list[Repair], *, backslashes: bool) -> str:
+    """Backslashes first, on their own: they also hide in JSON that is valid, where \\frac reads as a form feed."""
+
+    def mend(found: re.Match[str]) -> str:
+        piece = found[0]
+        if piece == ",":
+            if backslashes:
+                return piece
+            repairs.append(Repair.TRAILING_COMMAS)
+            return ""
+        if backslashes:
+            mended = _ESCAPE.sub(_double_backslash, piece)
+            repair = Repair.LATEX_BACKSLASHES
+        else:
+            mended = _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", piece)
+            repair = Repair.CONTROL_CHARACTERS
+        if mended != piece:
+            repairs.append(repair)
+        return mended
+
+    return _STRING_OR_COMMA.sub(mend, text)
+
+
+def _double_backslash(found: re.Match[str]) -> str:
+    escape = found[0]
+    if escape[1] in '"\\/' or len(escape) > 2:
+        return escape
+    if escape[1] not in "bfnrt" or _LATEX_WORD.match(found.string, found.start()):
+        return "\\" + escape
+    return escape
+
+
+def _replace_surrogates(value: dict[str, Any], repairs: list[Repair]) -> dict[str, Any]:
+    """Half a pair cannot be written as UTF-8, so it would break the journal long after the reply was paid."""
+
+    def walk(node: Any) -> Any:
+        match node:
+            case str() if _SURROGATE.search(node):
+                repairs.append(Repair.LONE_SURROGATES)
+                return _SURROGATE.sub("\ufffd", node)
+            case dict():
+                return {walk(key): walk(item) for key, item in node.items()}
+            case list():
+                return [walk(item) for item in node]
+            case _:
+                return node
+
+    walked: dict[str, Any] = walk(value)
+    return walked
+
+
+def excerpt(value: object, limit: int = 60) -> str:
+    """A JSON value as one would write it, cut for a message."""
+    return excerpt_text(json.dumps(value, ensure_ascii=False), limit)
+
+
+def excerpt_text(text: str, limit: int = 60) -> str:
+    """The beginning of a text on one line, always encodable."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", cut))

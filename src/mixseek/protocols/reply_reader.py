@@ -1,0 +1,124 @@
+"""Reads a judge's reply: exactly one JSON object, or the reasons why there is none. For every protocol.
+
+    text ── think block cut ── objects found ── one, readable ── value + repairs
+                                            └─ none, several, broken ── findings
+
+Never raises and takes linear time, whatever the text: a reply has been paid for and must be accounted for.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mixseek.domain.judgments import Finding, Flag
+from mixseek.protocols.reply_json import canonical, excerpt, excerpt_text
+from mixseek.protocols.reply_objects import Located, Objects, find_objects
+from mixseek.protocols.reply_prose import is_endpoint_error, is_refusal, without_fence_after, without_fence_before
+from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, Repair, ReplyMode
+from mixseek.protocols.reply_thought import without_thought
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyReading:
+    """`value` is None when no single object could be read. Findings beside a value are strict mode's objections."""
+
+    value: Mapping[str, Any] | None
+    findings: tuple[Finding, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+
+
+def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) -> ReplyReading:
+    """`expected_keys` only help to tell a reply from an error or a refusal that came as JSON."""
+    text = text.strip().strip("\ufeff").strip()
+    if not text:
+        return _unreadable(Flag.UNPARSABLE_OUTPUT, "the reply is empty")
+    spoken = without_thought(text)
+    thought = (Repair.THINK_BLOCK,) if spoken.had_thought else ()
+    if spoken.unclosed:
+        return _unreadable(Flag.UNPARSABLE_OUTPUT, "the reply ends inside its think block: it was cut off", thought)
+    remaining = spoken.text.strip()
+    objects = find_objects(remaining)
+    problem = _why_not_one(remaining, objects)
+    if problem is not None:
+        return ReplyReading(None, (problem,), thought)
+    value = objects.found[0].decoded.value
+    repairs = tuple(dict.fromkeys(thought + _repairs_of(remaining, objects.found)))
+    stranger = _not_a_verdict(value, expected_keys)
+    if stranger is not None:
+        return ReplyReading(None, (stranger,), repairs)
+    return ReplyReading(value, violations(repairs, mode), repairs)
+
+
+def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, ...]:
+    """What strict mode says of repairs; nothing in repair mode."""
+    if mode is ReplyMode.REPAIR:
+        return ()
+    refused = [repair for repair in repairs if repair not in ALWAYS_ALLOWED]
+    return tuple(
+        Finding(Flag.PROTOCOL_VIOLATION, f"{REPAIR_DETAILS[repair]} ({repair}; strict mode allows no repair)")
+        for repair in refused
+    )
+
+
+def _unreadable(flag: Flag, detail: str, repairs: tuple[Repair, ...] = ()) -> ReplyReading:
+    return ReplyReading(None, (Finding(flag, detail),), repairs)
+
+
+def _why_not_one(text: str, objects: Objects) -> Finding | None:
+    """None when the text holds exactly one object, given once or in identical copies."""
+    found, broken = objects.found, objects.broken
+    if not found:
+        return broken[0] if broken else _why_no_object(text)
+    if _stand_in_array(text, found):
+        return Finding(Flag.PROTOCOL_VIOLATION, "the reply is a JSON array; exactly one object is asked for")
+    if broken:
+        return Finding(
+            Flag.PROTOCOL_VIOLATION, f"beside a readable object stands one that cannot be read ({broken[0].detail})"
+        )
+    different = len({canonical(located.decoded.value) for located in found})
+    if different > 1:
+        return Finding(
+            Flag.PROTOCOL_VIOLATION, f"the reply holds {different} different JSON objects; exactly one is asked for"
+        )
+    if not found[0].decoded.value:
+        return Finding(Flag.UNPARSABLE_OUTPUT, "the object is empty")
+    return None
+
+
+def _why_no_object(text: str) -> Finding:
+    if not text:
+        return Finding(Flag.UNPARSABLE_OUTPUT, "nothing follows the think block")
+    if is_endpoint_error(text):
+        return Finding(Flag.UNPARSABLE_OUTPUT, f"an endpoint's error instead of a reply: {excerpt_text(text)}")
+    if is_refusal(text):
+        return Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt_text(text)}")
+    return Finding(Flag.UNPARSABLE_OUTPUT, f"no JSON object in the reply: {excerpt_text(text)}")
+
+
+def _stand_in_array(text: str, found: tuple[Located, ...]) -> bool:
+    before, after = text[: found[0].start].rstrip(), text[found[0].end :].lstrip()
+    return before.endswith("[") and after[:1] in {",", "]", ""}
+
+
+def _repairs_of(text: str, found: tuple[Located, ...]) -> tuple[Repair, ...]:
+    prefix, opened = without_fence_before(text[: found[0].start])
+    suffix, closed = without_fence_after(text[found[-1].end :])
+    around = {
+        Repair.CODE_FENCE: opened or closed,
+        Repair.PROSE_BEFORE: bool(prefix.strip()),
+        Repair.PROSE_AFTER: bool(suffix.strip()),
+        Repair.REPEATED_OBJECT: len(found) > 1,
+    }
+    inside = [repair for located in found for repair in located.decoded.repairs]
+    return tuple(repair for repair, applied in around.items() if applied) + tuple(inside)
+
+
+def _not_a_verdict(value: Mapping[str, Any], expected_keys: Collection[str]) -> Finding | None:
+    """An object without a single expected key may be an error or a refusal in JSON's clothes."""
+    if not expected_keys or any(key in value for key in expected_keys):
+        return None
+    if "error" in value:
+        return Finding(Flag.UNPARSABLE_OUTPUT, f"an endpoint's error instead of a reply: {excerpt(value)}")
+    if any(isinstance(item, str) and is_refusal(item) for item in value.values()):
+        return Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt(value)}")
+    return None
