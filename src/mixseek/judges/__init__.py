@@ -1,0 +1,1 @@
+"""Who answers: rules, or replies recorded elsewhere."""

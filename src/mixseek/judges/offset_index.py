@@ -1,0 +1,65 @@
+"""Where in a file each key's line begins: sixteen bytes a slot, so that millions of lines fit anywhere."""
+
+import hashlib
+from array import array
+from collections.abc import Callable, Iterator
+
+_SMALLEST = 1 << 10
+
+
+class OffsetIndex:
+    """An open-addressing table of 64-bit key digests and offsets.
+
+    Digests may collide, so every hit is a candidate that the caller checks against the line itself. A dict of
+    strings would take ten times the memory.
+    """
+
+    def __init__(self) -> None:
+        self._digests = array("Q", bytes(8 * _SMALLEST))
+        # Offset + 1: zero marks an empty slot.
+        self._offsets = array("Q", bytes(8 * _SMALLEST))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, key: str, offset: int) -> None:
+        """Does not look for an earlier entry of the same key; see `find`."""
+        if self._count * 3 >= len(self._offsets) * 2:
+            self._grow()
+        self._place(_digest(key), offset + 1)
+        self._count += 1
+
+    def find(self, key: str, is_key_at: Callable[[int], bool]) -> int | None:
+        """The offset of the key's line, confirmed by `is_key_at`."""
+        digest = _digest(key)
+        for slot in self._slots(digest):
+            if not self._offsets[slot]:
+                return None
+            if self._digests[slot] == digest and is_key_at(self._offsets[slot] - 1):
+                return self._offsets[slot] - 1
+        return None
+
+    def _slots(self, digest: int) -> Iterator[int]:
+        mask = len(self._offsets) - 1
+        slot = digest & mask
+        while True:
+            yield slot
+            slot = (slot + 1) & mask
+
+    def _place(self, digest: int, stored: int) -> None:
+        slot = next(slot for slot in self._slots(digest) if not self._offsets[slot])
+        self._digests[slot] = digest
+        self._offsets[slot] = stored
+
+    def _grow(self) -> None:
+        digests, offsets = self._digests, self._offsets
+        self._digests = array("Q", bytes(16 * len(offsets)))
+        self._offsets = array("Q", bytes(16 * len(offsets)))
+        for digest, stored in zip(digests, offsets, strict=True):
+            if stored:
+                self._place(digest, stored)
+
+
+def _digest(key: str) -> int:
+    return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest())

@@ -1,0 +1,28 @@
+"""A recorded reply as it stands in a row, whatever the column is called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from mixseek.domain.judgments import Missing, Reply
+
+# In the order in which they are looked for: the most explicit name first.
+REPLY_NAMES = ("reply", "raw_output", "raw", "text", "output", "response", "content")
+JUDGE_NAMES = ("judge_model", "judge")
+
+
+def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str) -> Reply | Missing:
+    """The text in column `name`, to the letter; a value that is not text is written as JSON, and marked so."""
+    value = row.get(name)
+    if value is None:
+        return Missing(f"no recorded reply for id {sample_id!r}")
+    details: dict[str, Any] = {}
+    if not isinstance(value, str):
+        # The original bytes are lost: key order survives, spacing and duplicate keys do not.
+        value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
+        details["reserialised"] = True
+    model = next((row[key] for key in JUDGE_NAMES if isinstance(row.get(key), str)), None)
+    if model is not None:
+        details["judge_model"] = model
+    return Reply(value, judge, details=details)
