@@ -24,7 +24,12 @@ _FAMILIES = {
     "validity": ({"valid", "yes", "true", "correct"}, {"invalid", "no", "false", "incorrect"}),
     "plausibility": ({"plausible", "likely", "possible", "yes", "true", "correct"}, {"implausible", "unlikely", "impossible", "no", "false", "incorrect"}),
 }  # fmt: skip
-_CORE = {"truth": {"true", "false"}, "yes_no": {"yes", "no"}, "validity": {"valid", "invalid"}, "plausibility": {"plausible", "implausible", "yes", "no"}}
+_CORE = {
+    "truth": {"true", "false"},
+    "yes_no": {"yes", "no"},
+    "validity": {"valid", "invalid"},
+    "plausibility": {"plausible", "implausible", "yes", "no"},
+}
 _PLAUSIBILITY = re.compile(r"plausib|possible|likely|もっともらしい|可能|合理", re.IGNORECASE)
 _WORD = re.compile(
     r"(?<![\w-])(?:true|false|yes|no|(?:in)?correct(?!\s+\w)|valid|invalid|plausible|implausible|likely|unlikely|possible|impossible|not|cannot|never|neither|nor|t|f|y|n)(?![\w-])"
@@ -32,8 +37,35 @@ _WORD = re.compile(
     r"|はい|いいえ|正しくな|正しい|間違|誤り|不正解|有効|無効|妥当ではな|妥当でな|妥当|もっともらしくな|もっともらしい|不可能|可能|真|偽"
     r"|不正确|不正確|正确|正確|不成立|成立|不合理|合理|无效|無效|有效|错误|錯誤|不是|不对|不對|是的|^是|^否|^对|^對|^错"
 )
-_CJK_NEGATIVE = {"いいえ", "正しくな", "間違", "誤り", "不正解", "無効", "妥当ではな", "妥当でな", "もっともらしくな", "不可能", "偽", "不正确", "不正確", "不成立", "不合理", "无效", "無效", "错误", "錯誤", "不是", "不对", "不對", "否", "错"}
-_DENIED = re.compile(r"(?:unlikely|impossible|implausible|incorrect|false|wrong)\s+(?:to be|that|to say|to call|to consider)\b")
+_CJK_NEGATIVE = {
+    "いいえ",
+    "正しくな",
+    "間違",
+    "誤り",
+    "不正解",
+    "無効",
+    "妥当ではな",
+    "妥当でな",
+    "もっともらしくな",
+    "不可能",
+    "偽",
+    "不正确",
+    "不正確",
+    "不成立",
+    "不合理",
+    "无效",
+    "無效",
+    "错误",
+    "錯誤",
+    "不是",
+    "不对",
+    "不對",
+    "否",
+    "错",
+}
+_DENIED = re.compile(
+    r"(?:unlikely|impossible|implausible|incorrect|false|wrong)\s+(?:to be|that|to say|to call|to consider)\b"
+)
 _NEGATORS = {"not", "cannot", "never", "neither", "nor"}
 _ALL_POSITIVE = {"true", "yes", "correct", "valid", "plausible", "likely", "possible", "t", "y"}
 

@@ -23,9 +23,7 @@ def reader_for(gold: str, question: str) -> Reader | None:
     question = fold(question)
     letter = _LETTER.fullmatch(gold)
     if letter is not None:
-        options = lettered_options(question)
-        if options.labels or gold != letter[1] or len(gold) == 1:
-            return OptionReader(letter[1], options)
+        return OptionReader(letter[1], question)
     if is_bracket_sequence(gold):
         return bracket_reader(gold, question)
     polarity = polarity_of(gold, question)
@@ -38,13 +36,16 @@ def reader_for(gold: str, question: str) -> Reader | None:
     value = plain_number(gold)
     if value is not None:
         if gold.isdigit() and len(gold) <= 2 and _NUMBERED_QUESTION.search(question):
-            options = numbered_options(question)
-            if gold in options.labels:
-                return OptionReader(gold, options)
+            if gold in numbered_options(question).labels:
+                return OptionReader(gold, question)
         given = frozenset(value for token in read_numbers(question) for value in token.values)
         return NumberReader(value, given, percent="%" in gold)
     words = gold.casefold().split()
-    if len(words) >= 2 and _SORTING.search(question) and set(words) <= set(re.findall(r"[^\s,;]+", question.casefold())):
+    if (
+        len(words) >= 2
+        and _SORTING.search(question)
+        and set(words) <= set(re.findall(r"[^\s,;]+", question.casefold()))
+    ):
         return WordListReader(tuple(words))
     return None
 
@@ -56,4 +57,4 @@ def _option_by_text(gold: str, question: str) -> OptionReader | None:
         return None
     wanted = comparable(gold)
     labels = [label for label, text in zip(options.labels, options.texts, strict=True) if comparable(text) == wanted]
-    return OptionReader(labels[0], options) if len(labels) == 1 and wanted else None
+    return OptionReader(labels[0], question) if len(labels) == 1 and wanted else None

@@ -1,204 +1,124 @@
 """Response and ground truth in; correct, incorrect or undecided out, with the place and the rules."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
-from mixseek.matching.fold import fold
+from mixseek.matching.closed import Closed, match_closed
+from mixseek.matching.expressions.compare import locate_and_compare, looks_like_expression
 from mixseek.matching.kinds import reader_for
+from mixseek.matching.options import lettered_options
 from mixseek.matching.outcome import Decision, MatchResult
-from mixseek.matching.reading import Reader, Reading
-from mixseek.matching.statements import Statement, bracket_lines, firm_statements, soft_statements
-from mixseek.matching.unanswered import breaks_off, find_refusal, is_code, turns_in_circles
+from mixseek.matching.short_text import compare_short_text
 from mixseek.matching.visible import Visible, visible_part
 
+# Rules that say the response gives no answer, or one that is not on offer; every other wrong answer is wrong logic.
+_ERROR_TYPES = {
+    "no_final_answer": ErrorType.NO_ANSWER,
+    "no_answer": ErrorType.NO_ANSWER,
+    "refusal": ErrorType.NO_ANSWER,
+    "breaks_off": ErrorType.NO_ANSWER,
+    "empty_answer": ErrorType.NO_ANSWER,
+    "answer_without_number": ErrorType.NO_ANSWER,
+    "none_of_the_options": ErrorType.NO_ANSWER,
+    "option_not_offered": ErrorType.HALLUCINATION,
+}
+# A longer ground truth is a text to be judged, not an answer to be found; questions keep their options at the end.
+_LONGEST_GOLD = 2_000
+_LONGEST_QUESTION = 12_000
+# What a word or a name never holds.
+_MATHS = re.compile(r"[\\$^{}=√π∞∪∩±≤≥°×÷<>|]|\d\s*[-+*/(]|[\d)]\s*[a-z]\b|^[\[({].*[\])}]$")
 
-# A list may run over many lines behind its cue.
-_LIST_REACH = 6_000
-# Up to here a whole response or line is its answer; beyond, it is prose.
-_COMPACT = 40
-# In a longer response the first sentence sets the scene; in a short one it may be the answer.
-_SHORT = 1_500
-# How far back two answers may lie to be turns of one circle.
-_CIRCLE_REACH = 600
-_FIELDS = {"json_field", "answer_tag"}
-_CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
-
-def match_answer(response: str, ground_truth: str, *, question: str = "", alternatives: Sequence[str] = ()) -> MatchResult:
+def match_answer(
+    response: str,
+    ground_truth: str,
+    *,
+    question: str = "",
+    alternatives: Sequence[str] = (),
+    use_math_verify: bool = False,
+) -> MatchResult:
     """Decide what can be decided with near certainty; everything else is undecided."""
-    visible = visible_part(fold(response))
-    reader = reader_for(ground_truth, question)
-    if reader is None:
-        return MatchResult(Decision.UNDECIDED, None, None, (*visible.rules, "free_text"), None)
-    return _match_closed(response, visible, reader)
+    visible = visible_part(response)
+    golds = _golds(ground_truth, alternatives)
+    if not visible.text.strip():
+        return _without_answer(visible)
+    if not golds or max(map(len, golds)) > _LONGEST_GOLD:
+        return MatchResult(Decision.UNDECIDED, None, None, (*visible.rules, "unusable_ground_truth"), None)
+    question = question[-_LONGEST_QUESTION:]
+    results: list[Closed] = []
+    texts: list[str] = []
+    for gold in golds:
+        result = _match_gold(visible, gold, question, is_open=bool(alternatives), use_math_verify=use_math_verify)
+        if result is None:
+            texts.append(gold)
+        else:
+            results.append(result)
+    if texts and lettered_options(question).labels:
+        # A letter was asked for, and the ground truth is none of the listed texts: the row itself is doubtful.
+        results.append(Closed(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
+    elif texts:
+        results.append(_match_text(visible, texts, question))
+    return _result(response, visible, _best(results))
 
 
-def _match_closed(response: str, visible: Visible, reader: Reader) -> MatchResult:
-    text = visible.text
-    rules = (*visible.rules, reader.kind)
-    if not text.strip():
-        if visible.unclosed_reasoning and "reasoning_dropped" in visible.rules:
-            return MatchResult(Decision.UNDECIDED, None, None, (*rules, "reasoning_reopened"), None)
-        return MatchResult(Decision.INCORRECT, None, None, (*rules, "no_final_answer"), ErrorType.NO_ANSWER)
-    if is_code(text):
-        return MatchResult(Decision.UNDECIDED, None, None, (*rules, "code"), None)
-    lowered = text.lower()
-    firm = _read_firm(text, lowered, visible, reader)
-    if firm is not None:
-        return _result(response, rules, *firm)
-    refusal = find_refusal(lowered)
-    if refusal is not None:
-        return MatchResult(Decision.INCORRECT, None, refusal, (*rules, "refusal"), ErrorType.NO_ANSWER)
-    soft = _read_soft(text, lowered, visible, reader)
-    decisions = {reading.decision for _, reading in soft}
-    unfinished = breaks_off(text)
-    if unfinished and decisions <= {Decision.INCORRECT}:
-        return MatchResult(Decision.INCORRECT, None, None, (*rules, "breaks_off"), ErrorType.NO_ANSWER)
-    complete = not unfinished or reader.spans_lines or (bool(soft) and _ends_before(text, soft[0][0]))
-    if len(decisions) == 1 and visible.cut == len(text) and complete:
-        return _result(response, rules, *soft[0])
-    if reader.is_absent(text):
-        return MatchResult(Decision.INCORRECT, None, None, (*rules, "never_stated"), ErrorType.WRONG_LOGIC)
-    reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
-    return MatchResult(Decision.UNDECIDED, None, None, (*rules, reason), None)
+def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
+    """Every acceptable answer once; a ground truth that only joins its alternatives ("A | B", "A/B") is no further one."""
+    given = [gold for gold in alternatives if gold.strip()]
+    if not given:
+        return list(dict.fromkeys(part for part in ground_truth.split(" | ") if part.strip()))
+    is_heading = len(given) > 1 and all(gold in ground_truth for gold in given)
+    return list(dict.fromkeys(given if is_heading else [ground_truth, *given]))
 
 
-def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tuple[Statement, Reading] | None:
-    """The last firm statement that holds a value of the wanted kind."""
-    chosen: tuple[Statement, Reading] | None = None
-    for statement in _firm(text, lowered, visible):
-        reading = _read_statement(text, statement, reader)
-        if reading is None:
-            continue
-        if chosen is None:
-            chosen = (statement, reading)
-            continue
-        # The last statement counts (seed 001), unless the two are one model going round in circles,
-        # or two answer fields of which only one can have been meant.
-        if reading.decision != chosen[1].decision and (
-            statement.cue == chosen[0].cue == "json_field"
-            or (len(text) - statement.start < _CIRCLE_REACH and turns_in_circles(text))
-        ):
-            return statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")
-        break
-    return None if chosen is None else _corrected(text, lowered, visible, reader, *chosen)
+def _match_gold(visible: Visible, gold: str, question: str, *, is_open: bool, use_math_verify: bool) -> Closed | None:
+    """None for free text, which is compared with all its alternatives at once.
+
+    A ground truth with alternatives belongs to an open question, where a number stands in prose among other
+    numbers ("the 2009 model year"): text rules read that better than those for the end of a calculation.
+    """
+    reader = reader_for(gold, question)
+    if reader is not None and not (is_open and reader.kind == "number"):
+        closed = match_closed(visible, reader)
+        return Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
+    if not is_open and _MATHS.search(gold) and looks_like_expression(gold):
+        comparison, span = locate_and_compare(visible.text, gold, question=question, use_math_verify=use_math_verify)
+        return Closed(comparison.decision, span, ("expression", comparison.rule))
+    return None
 
 
-# "Wait, no, it is B": at the start of a sentence behind the answer.
-_CORRECTION = re.compile(
-    r"(?:^|[.!?\n)*]\s*)(?:oh |hmm,? |oops,? )?(?:wait|actually,|correction|scratch that|on second thought|i made an? (?:mistake|error)|"
-    r"my mistake|sorry,|apologies|no,? (?:it|that|the answer)|let me (?:correct|re-?\w+)|i mean|訂正|待って|いや|すみません|等等|更正|不对|我错了)"
-)
-_CORRECTED_VALUE = re.compile(r"(?:\b(?:it is|it's|it must be|it should be|should be|must be|is|to be)\b|は|是|为|:)\s*")
+def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed:
+    start = len(visible.text) - len(visible.text.lstrip())
+    comparison = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
+    span = comparison.span and Span(comparison.span.start + start, comparison.span.end + start)
+    return Closed(comparison.decision, span, ("text", comparison.rule))
 
 
-def _corrected(
-    text: str, lowered: str, visible: Visible, reader: Reader, statement: Statement, reading: Reading
-) -> tuple[Statement, Reading]:
-    """A correction behind the answer counts in its place; one that names no new value leaves it open."""
-    if statement.cue in _FIELDS or reader.spans_lines:
-        return statement, reading
-    begin = statement.start + reading.end
-    marker = _CORRECTION.search(lowered, begin, min(visible.cut, begin + 800))
-    if marker is None:
-        return statement, reading
-    stop = text.find("\n\n", marker.end(), visible.cut)
-    end = stop if stop >= 0 else min(visible.cut, marker.end() + 300)
-    for found in reversed(list(_CORRECTED_VALUE.finditer(lowered, marker.start(), end))):
-        place = Statement(found.end(), end, "self_correction")
-        corrected = reader.read(text[place.start : place.end], firm=True)
-        if corrected is not None and corrected.start < 20:
-            return place, corrected
-    return statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "self_correction_unclear")
+def _best(results: Sequence[Closed]) -> Closed:
+    """One acceptable answer found is enough; for incorrect all must say so."""
+    for wanted in (Decision.CORRECT, Decision.UNDECIDED, Decision.INCORRECT):
+        for result in results:
+            if result.decision is wanted:
+                return result
+    raise AssertionError("there is at least one ground truth")
 
 
-def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading | None:
-    end = min(len(text), statement.start + _LIST_REACH) if reader.spans_lines else statement.end
-    piece = text[statement.start : end]
-    if statement.start == statement.end:
-        return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
-    reading = reader.read(piece, firm=statement.cue != "whole_response" or len(piece) <= _COMPACT)
-    if _is_listing(text, statement):
-        return None
-    if reading is None:
-        if statement.cue in _CONTAINERS and reader.kind == "number" and len(piece) < 200:
-            return Reading(Decision.INCORRECT, 0, len(piece), "answer_without_number")
-        return None
-    if statement.cue in _FIELDS and reading.rule == "stated_number" and reading.decision is Decision.CORRECT:
-        # A field is for a value; whether a whole calculation in it passes is for a judge to say.
-        return Reading(Decision.UNDECIDED, reading.start, reading.end, "calculation_in_field")
-    # "A: You have a piano, a flute, …" opens an explanation; only a value in front of it is the answer.
-    if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > 6 and not reader.spans_lines:
-        return None
-    return reading
+def _without_answer(visible: Visible) -> MatchResult:
+    if visible.unclosed_reasoning and "reasoning_dropped" in visible.rules:
+        # Reasoning that was closed and opened again: some models answer inside the second block.
+        return MatchResult(Decision.UNDECIDED, None, None, (*visible.rules, "reasoning_reopened"), None)
+    return MatchResult(Decision.INCORRECT, None, None, (*visible.rules, "no_final_answer"), ErrorType.NO_ANSWER)
 
 
-_BULLET = re.compile(r"[ \t]*(?:[-*•][ \t]|\(?[A-Z][).][ \t]*)\S")
-
-
-def _is_listing(text: str, statement: Statement) -> bool:
-    """Whether the statement is one line of a list of options: an echo of the choices answers nothing."""
-    begin = text.rfind("\n", 0, statement.start) + 1
-    if not _BULLET.match(text, begin):
-        return False
-    following = text.find("\n", statement.end)
-    after = text[following + 1 : following + 40].lstrip("\n ") if following >= 0 else ""
-    before = text[:begin].rstrip().rpartition("\n")[2].lstrip() if begin else ""
-    return any(_BULLET.match(line) for line in (after, before))
-
-
-def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
-    """Readings at the end of the response; its first sentence only when the end says nothing."""
-    if reader.spans_lines:
-        tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
-        reading = reader.read(text[tail.start : tail.end], firm=False)
-        return [] if reading is None else [(tail, reading)]
-    places = soft_statements(text, lowered, 0, visible.cut)
-    if reader.kind == "brackets":
-        places += bracket_lines(text)[-1:]
-    readings = [
-        (statement, reading)
-        for statement in places
-        if not _is_listing(text, statement)
-        and (reading := reader.read(text[statement.start : statement.end], firm=False)) is not None
-    ]
-    closing = [item for item in readings if item[0].cue != "first_sentence"]
-    # The last sentence is the sharper view of the last line.
-    if any(item[0].cue == "last_sentence" for item in closing):
-        closing = [item for item in closing if item[0].cue != "last_line"]
-    return closing or (readings if len(text.strip()) < _SHORT else [])
-
-
-def _firm(text: str, lowered: str, visible: Visible) -> Iterator[Statement]:
-    """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
-    yield from firm_statements(text, lowered, 0, visible.cut)
-    if visible.cut < len(text):
-        yield from firm_statements(text, lowered, visible.cut, len(text))
-    stripped = text[: visible.cut].strip()
-    if len(stripped) <= 80 and "\n" not in stripped:
-        start = text.find(stripped)
-        yield Statement(start, start + len(stripped), "whole_response")
-
-
-def _ends_before(text: str, statement: Statement) -> bool:
-    """Whether a conclusion is a whole sentence, so that what broke off behind it is only its explanation."""
-    return statement.cue == "conclusion" and text[statement.end : statement.end + 1] in {".", "!", "\n"}
-
-
-def _result(response: str, rules: tuple[str, ...], statement: Statement, reading: Reading) -> MatchResult:
-    start, end = statement.start + reading.start, statement.start + reading.end
-    trace = (*rules, statement.cue, reading.rule)
-    return MatchResult(reading.decision, response[start:end], Span(start, end), trace, _error_type(reading))
-
-
-def _error_type(reading: Reading) -> ErrorType | None:
-    match reading.decision:
+def _result(response: str, visible: Visible, closed: Closed) -> MatchResult:
+    rules = (*visible.rules, *closed.rules)
+    span = closed.span and Span(closed.span.start + visible.offset, closed.span.end + visible.offset)
+    extracted = response[span.start : span.end] if span else None
+    match closed.decision:
         case Decision.CORRECT:
-            return ErrorType.NONE
-        case Decision.UNDECIDED:
-            return None
+            error = ErrorType.NONE
         case Decision.INCORRECT:
-            return {"option_not_offered": ErrorType.HALLUCINATION, "none_of_the_options": ErrorType.NO_ANSWER}.get(
-                reading.rule, ErrorType.WRONG_LOGIC
-            )
+            error = _ERROR_TYPES.get(closed.rules[-1], ErrorType.WRONG_LOGIC)
+        case Decision.UNDECIDED:
+            error = None
+    return MatchResult(closed.decision, extracted, span, rules, error)

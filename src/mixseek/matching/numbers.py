@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from mixseek.matching.expressions.compare import compare_expressions
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
@@ -13,6 +14,7 @@ _NUMBER = re.compile(
     r"(?:\s?(?P<exponent>[eE][+-]?\d{1,3})(?!\w))?"
     r"(?:\s*/\s*(?P<denominator>\d+)(?![\d/]))?"
     r"(?P<percent>\s?%)?"
+    r"(?!(?:st|nd|rd|th)\b)"
 )
 _PRECEDED_BY_OPERAND = re.compile(r"[\w)\]]\s*$")
 _ALGEBRA = re.compile(r"\\[a-z]|\^|sqrt|√|π|[0-9)]\s*[a-z]\s*[-+*/]|[-+*/]\s*[a-z]\b|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]")
@@ -20,11 +22,37 @@ _UNITS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
 }  # fmt: skip
-_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+_TENS = {
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "fourty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _NUMBER_WORD = "|".join([*_UNITS, *_TENS, *_SCALES])
-_WORDS = re.compile(rf"\b(?:(?:minus|negative)\s+)?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b", re.IGNORECASE)
-_CJK_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_WORDS = re.compile(
+    rf"\b(?:(?:minus|negative)\s+)?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b", re.IGNORECASE
+)
+_CJK_DIGITS = {
+    "〇": 0,
+    "零": 0,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "兩": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 _CJK_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000}
 _CJK_NUMBER = re.compile("[" + "".join([*_CJK_DIGITS, *_CJK_SCALES]) + "]+")
 
@@ -130,7 +158,11 @@ def _spoken(phrase: str) -> int:
 def _cjk_number(text: str) -> int | None:
     if not any(character in _CJK_SCALES for character in text):
         # 二〇二四 is a year in digits; a single 一 is a word more often than a number.
-        return int("".join(str(_CJK_DIGITS[character]) for character in text)) if len(text) > 1 or text in "二两兩三四五六七八九" else None
+        return (
+            int("".join(str(_CJK_DIGITS[character]) for character in text))
+            if len(text) > 1 or text in "二两兩三四五六七八九"
+            else None
+        )
     total = section = digit = 0
     for character in text:
         if character in _CJK_DIGITS:
@@ -173,7 +205,9 @@ class NumberReader:
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
         if firm and len(piece) < 200 and _ALGEBRA.search(piece):
-            return Reading(Decision.UNDECIDED, 0, len(piece), "algebra")
+            # In JSON a backslash is written twice.
+            comparison = compare_expressions(piece.replace("\\\\", "\\"), str(self.value))
+            return Reading(comparison.decision, 0, len(piece), f"expression_{comparison.rule}")
         tokens = read_numbers(piece)
         if not tokens:
             return None
@@ -202,7 +236,11 @@ class NumberReader:
             behind = [token for token in tokens if token.start > equals]
             if behind:
                 return behind[0]
-        bold = [token for token in tokens if piece[max(0, token.start - 2) : token.start] == "**" or piece[token.end : token.end + 2] == "**"]
+        bold = [
+            token
+            for token in tokens
+            if piece[max(0, token.start - 2) : token.start] == "**" or piece[token.end : token.end + 2] == "**"
+        ]
         return bold[0] if len(bold) == 1 else None
 
     def _equal(self, token: NumberToken) -> bool:

@@ -1,9 +1,10 @@
 """Multiple choice: a letter (or number) from a list, or the listed text in its place."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
-from mixseek.matching.options import Options
+from mixseek.matching.options import Options, lettered_options, numbered_options
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
@@ -12,12 +13,27 @@ _WRAP = r"[\s*_\"'\[({$<\\]*(?:\\?(?:text|mathrm|textbf|mathbf|bf|rm)\s*\{?[\s({
 _LEAD_LETTER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}([A-Za-z])(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
 _LEAD_NUMBER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}(\d{{1,2}})(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
 _BRACKETED = re.compile(r"[(\[{]\s*([A-Z])\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|选项|選択肢)\s*\**\s*[(\[\"']?([A-Z])\b")
-_BRACKETED_NUMBER = re.compile(r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b")
-_MORE_LETTERS = re.compile(r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|または)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])")
-_MORE_NUMBERS = re.compile(r"\s*(?:,|;|&|/|\+|(?:and|or)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*(\d{1,2})(?![A-Za-z0-9'])")
-_NONE = re.compile(r"none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|not (?:listed|given|provided|among|in the)|(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|以上都不|該当なし|どれでもない", re.IGNORECASE)
-_NEGATED = re.compile(r"(?:\bnot\b|n't\b|\bneither\b|\bnor\b|\bexcept\b|\brather than\b|\binstead of\b|\bincorrect\b|\bwrong\b|\bfalse\b|\beliminat\w*|\brul\w+ out|不是|错误|誤り|ではな)", re.IGNORECASE)
-_DISMISSED = re.compile(r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b", re.IGNORECASE)
+_BRACKETED_NUMBER = re.compile(
+    r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
+)
+_MORE_LETTERS = re.compile(
+    r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|または)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])"
+)
+_MORE_NUMBERS = re.compile(
+    r"\s*(?:,|;|&|/|\+|(?:and|or)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*(\d{1,2})(?![A-Za-z0-9'])"
+)
+_NONE = re.compile(
+    r"none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|not (?:listed|given|provided|among|in the)|(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|以上都不|該当なし|どれでもない",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"(?:\bnot\b|n't\b|\bneither\b|\bnor\b|\bexcept\b|\brather than\b|\binstead of\b|\bincorrect\b|\bwrong\b|\bfalse\b|\beliminat\w*|\brul\w+ out|不是|错误|誤り|ではな)",
+    re.IGNORECASE,
+)
+_DISMISSED = re.compile(
+    r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
+    re.IGNORECASE,
+)
 _NON_WORD = re.compile(r"[\W_]+")
 
 
@@ -28,17 +44,22 @@ def comparable(text: str) -> str:
 
 @dataclass(frozen=True)
 class OptionReader:
-    """The gold label among the labels on offer; with no list in sight every letter counts as offered."""
+    """The gold label; the question's options are read only when more than the label is in doubt."""
 
     label: str
-    options: Options
+    question: str
     kind: str = "option"
     spans_lines: bool = False
-    _texts: tuple[tuple[str, str], ...] = field(default=(), init=False)
 
-    def __post_init__(self) -> None:
-        texts = tuple((label, comparable(text)) for label, text in zip(self.options.labels, self.options.texts, strict=True))
-        object.__setattr__(self, "_texts", texts)
+    @cached_property
+    def options(self) -> Options:
+        """What is on offer; with no list in sight every label counts as offered."""
+        return numbered_options(self.question) if self._numbered else lettered_options(self.question)
+
+    @cached_property
+    def _texts(self) -> tuple[tuple[str, str], ...]:
+        pairs = zip(self.options.labels, self.options.texts, strict=True)
+        return tuple((label, comparable(text)) for label, text in pairs)
 
     @property
     def _numbered(self) -> bool:
@@ -70,10 +91,14 @@ class OptionReader:
     def _other_text_follows(self, label: str, rest: str) -> bool:
         """Whether the words right behind a label are another option's text and not its own."""
         words = comparable(rest) + " "
-        own = dict(self._texts).get(label)
-        if not own or len(words) < 2 or words.startswith(own + " "):
+        if len(words) < 2:
             return False
-        return any(text and text not in own and words.startswith(text + " ") for other, text in self._texts if other != label)
+        own = dict(self._texts).get(label)
+        if not own or words.startswith(own + " "):
+            return False
+        return any(
+            text and text not in own and words.startswith(text + " ") for other, text in self._texts if other != label
+        )
 
     def _is_letter(self, piece: str, start: int, end: int, found: re.Match[str]) -> bool:
         """Whether a bare letter is an option and not a word: "A dog", "I think", "a 5 % rise"."""
@@ -93,10 +118,10 @@ class OptionReader:
         return True
 
     def _named(self, label: str, start: int, end: int, piece: str) -> Reading:
-        if self.options.labels and label not in self.options.labels:
-            return Reading(Decision.INCORRECT, start, end, "option_not_offered")
         if label == self.label:
             return Reading(Decision.CORRECT, start, end, "option_label")
+        if self.options.labels and label not in self.options.labels:
+            return Reading(Decision.INCORRECT, start, end, "option_not_offered")
         return Reading(Decision.INCORRECT, start, end, "option_label")
 
     def _bracketed(self, piece: str, *, firm: bool) -> Reading | None:
@@ -121,7 +146,9 @@ class OptionReader:
         words = f" {comparable(piece)} "
         hits = [(label, text) for label, text in self._texts if text and f" {text} " in words]
         # "red" inside "dark red": a text that is part of another hit is not a hit of its own.
-        hits = [hit for hit in hits if not any(hit[1] != other[1] and f" {hit[1]} " in f" {other[1]} " for other in hits)]
+        hits = [
+            hit for hit in hits if not any(hit[1] != other[1] and f" {hit[1]} " in f" {other[1]} " for other in hits)
+        ]
         if len(hits) != 1 or _NEGATED.search(piece):
             return None
         label, text = hits[0]

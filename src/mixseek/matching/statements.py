@@ -22,9 +22,25 @@ class Statement:
     cue: str
 
 
-_ANCHOR = re.compile(
-    r"answer|\\boxed|\\fbox|####|(?:^|\n)[ \t*]*a[ \t]*:|答え|答案|正解|回答|解答|答[:是は]|respuesta|réponse|antwort|ответ|jibu|คำตอบ|సమాధాన|উত্তর"
+# Words that announce an answer. Looked up one by one from the end: the last one usually settles it,
+# and a search for a plain word is many times cheaper than one for an alternative of patterns.
+_ASCII_ANCHORS = ("answer", "\\boxed", "\\fbox", "####", "a:", "respuesta", "antwort", "jibu")
+_OTHER_ANCHORS = (
+    "答え",
+    "答案",
+    "正解",
+    "回答",
+    "解答",
+    "答:",
+    "答は",
+    "答是",
+    "réponse",
+    "ответ",
+    "คำตอบ",
+    "సమాధాన",
+    "উত্তর",
 )
+_LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
 # Between "answer" and its value: "to this question is", "would be", ":", " =", or JSON's '": '.
 _AFTER_ANSWER = re.compile(
     r"s?[\"'*_)\]]*(?:"
@@ -34,7 +50,9 @@ _AFTER_ANSWER = re.compile(
     r"|\s+(?=\([a-z0-9]\)))"
 )
 _TAG = re.compile(r"<(?:final_?)?answer>", re.IGNORECASE)
-_AFTER_CJK = re.compile(r"[\"'*_)\]]*\s*(?:えは|えが|案是|案为|案為|解は|解是|答は|答是|は|是|为|為|が|应该是|应为|應為|选|選)?\s*[:=,]?\s*(?:应该是|应为|选择?|選擇?)?")
+_AFTER_CJK = re.compile(
+    r"[\"'*_)\]]*\s*(?:えは|えが|案是|案为|案為|解は|解是|答は|答是|は|是|为|為|が|应该是|应为|應為|选|選)?\s*[:=,]?\s*(?:应该是|应为|选择?|選擇?)?"
+)
 # Markup and quotes that stand around a value, and the line break after "Answer:".
 _LEAD = re.compile(r"[\s*_\"']*")
 _BEFORE_ANSWER = re.compile(
@@ -46,27 +64,44 @@ _BEFORE_ANSWER = re.compile(
 
 def firm_statements(text: str, lowered: str, start: int, end: int) -> Iterator[Statement]:
     """Statements behind firm cues in [start, end), last first."""
-    anchors = [found for found in _ANCHOR.finditer(lowered, start, end)]
-    for found in reversed(anchors[-_MOST_ANCHORS:]):
-        statement = _at_anchor(text, lowered, found, start, end)
+    for position, anchor in _anchors(lowered, start, end):
+        statement = _at_anchor(text, lowered, position, anchor, start, end)
         if statement is not None:
             yield statement
 
 
-def _at_anchor(text: str, lowered: str, found: re.Match[str], start: int, end: int) -> Statement | None:
-    word = found[0]
-    if word == "answer":
-        return _at_answer(text, lowered, found.start(), start, end)
-    if word[0] == "\\":
-        return _braced(text, found.end(), end)
-    if word == "####":
-        return _line_from(text, found.end(), end, "hash_marks")
-    if word.endswith(":") and word[0] != "答":
-        return _line_from(text, found.end(), end, "answer_line")
-    after = _AFTER_CJK.match(lowered, found.start() + 1 if word[0] == "答" else found.end(), end)
-    if after is None:
-        return None
-    return _line_from(text, after.end(), end, "answer_cue")
+def _anchors(lowered: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Places of announcing words, last first, at most _MOST_ANCHORS of them."""
+    words = _ASCII_ANCHORS if lowered.isascii() else _ASCII_ANCHORS + _OTHER_ANCHORS
+    ahead = [(place, word) for word in words if (place := lowered.rfind(word, start, end)) >= 0]
+    for _ in range(_MOST_ANCHORS):
+        if not ahead:
+            return
+        latest = max(ahead)
+        yield latest
+        place, word = latest
+        ahead.remove(latest)
+        earlier = lowered.rfind(word, start, place)
+        if earlier >= 0:
+            ahead.append((earlier, word))
+
+
+def _at_anchor(text: str, lowered: str, position: int, anchor: str, start: int, end: int) -> Statement | None:
+    behind = position + len(anchor)
+    if anchor == "answer":
+        return _at_answer(text, lowered, position, start, end)
+    if anchor[0] == "\\":
+        return _braced(text, behind, end)
+    if anchor == "####":
+        return _line_from(text, behind, end, "hash_marks")
+    if anchor == "a:":
+        return (
+            _line_from(text, behind, end, "answer_line")
+            if _LINE_START.search(lowered, max(start, position - 8), position)
+            else None
+        )
+    after = _AFTER_CJK.match(lowered, position + 1 if anchor[0] == "答" else behind, end)
+    return _line_from(text, after.end(), end, "answer_cue") if after else None
 
 
 def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> Statement | None:
@@ -76,8 +111,14 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
         if tag.start() > 0 and lowered.startswith("</", tag.start()):
             return None
         close = lowered.find("</", tag.end(), end)
-        return _trimmed(text, tag.end(), close if close >= 0 else min(end, tag.end() + _REACH), "answer_tag", keep_empty=True)
-    if lowered.startswith("</", max(0, position - 2)) or lowered.startswith("final_", position - 6) and lowered[position - 8 : position - 6] == "</":
+        return _trimmed(
+            text, tag.end(), close if close >= 0 else min(end, tag.end() + _REACH), "answer_tag", keep_empty=True
+        )
+    if (
+        lowered.startswith("</", max(0, position - 2))
+        or lowered.startswith("final_", position - 6)
+        and lowered[position - 8 : position - 6] == "</"
+    ):
         return None
     after = _AFTER_ANSWER.match(lowered, position + 6, min(end, position + 200))
     if after is not None:

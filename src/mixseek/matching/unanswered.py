@@ -16,6 +16,8 @@ _REFUSAL = re.compile(
     r"|わかりません|分かりません|判断できません|お答えできません|答えられません|特定できません"
     r"|无法(?:确定|判断|回答|得出)|無法(?:確定|判斷|回答)|不知道|不确定"
 )
+# "As an AI I have no access to news. However, …": an answer follows.
+_CONCESSION = re.compile(r"\b(?:however|but|that said|nevertheless|still,)|しかし|ただし|但是|不过")
 _CODE_LINE = re.compile(
     r"^\s*(?:import \w|from \w+ import |def \w+\(|class \w+|return\b|print\(|for \w+ in |while |if .*:\s*$|elif .*:\s*$|else:\s*$|"
     r"[A-Za-z_][\w.\[\]'\"]* ?[-+*/]?= ?\S|#|[\]})],?\s*$|[A-Za-z_]\w*\(.*\)\s*$)"
@@ -30,7 +32,9 @@ def find_refusal(lowered: str) -> Span | None:
     if len(text) - begin > _CLOSING:
         begin = max(text.rfind(". ", 0, len(text) - 1), text.rfind("\n"), len(text) - _CLOSING)
     found = _REFUSAL.search(text, begin)
-    return Span(*found.span()) if found else None
+    if found is None or _CONCESSION.search(text, found.end()):
+        return None
+    return Span(*found.span())
 
 
 def is_code(text: str) -> bool:

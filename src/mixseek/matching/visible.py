@@ -6,29 +6,49 @@ Parts that do not count are blanked with spaces, so offsets stay those of the or
 import re
 from dataclasses import dataclass
 
+from mixseek.matching.fold import fold
+
 _OPEN = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
-_SPECIAL = re.compile(r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE)
+_ORPHAN_CLOSE = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+_SPECIAL = re.compile(
+    r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
+)
 # The fence is markup; what stands between fences is still the model's answer.
 _CODE_FENCE = re.compile(r"```[a-zA-Z]*")
 # A base model that has answered goes on with a question of its own.
 _RUN_ON = re.compile(
-    r"\n\s*(?:#+\s*|\*\*)?(?:q(?:uestion)?\s*\d*|problem\s*\d*|human|user|input|instruction|exercise\s*\d*)\s*(?:\*\*)?:", re.IGNORECASE
+    r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:q(?:uestion)?\s*\d*|problem\s*\d*|human|user|input|instruction|exercise\s*\d*)\s*(?:\*\*)?:",
+    re.IGNORECASE,
 )
+
+
+# Answers stand at the end; a longer response is looked at from here on, so that no length costs more than this one.
+_WINDOW = 24_000
 
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """Same length as the response; `cut` is where a run-on question begins (or the end)."""
+    """The end of the response, blanked where it is not meant for the reader.
+
+    `offset` is where it begins in the response; `cut` is where a run-on question begins (or the end).
+    """
 
     text: str
+    offset: int
     cut: int
     rules: tuple[str, ...]
     unclosed_reasoning: bool
 
 
-def visible_part(text: str) -> Visible:
-    """Blank what is not meant for the reader."""
+def visible_part(response: str) -> Visible:
+    """Blank what is not meant for the reader, in the window at the end."""
     rules: list[str] = []
+    offset = max(0, len(response) - _WINDOW)
+    if offset and _is_inside_reasoning(response, offset):
+        close = _ORPHAN_CLOSE.search(response, offset)
+        if close is None:
+            return Visible("", len(response), 0, ("unclosed_reasoning_dropped",), True)
+    text = fold(response[offset:])
     unclosed = False
     if "<" in text or "[/" in text or "[I" in text:
         text, unclosed = _blank_reasoning(text, rules)
@@ -43,7 +63,15 @@ def visible_part(text: str) -> Visible:
         if text[: found.start()].strip():
             cut = found.start()
             break
-    return Visible(text, cut, tuple(rules), unclosed)
+    return Visible(text, offset, cut, tuple(rules), unclosed)
+
+
+def _is_inside_reasoning(response: str, place: int) -> bool:
+    """Whether a reasoning block opened before `place` is still open there."""
+    return any(
+        response.rfind(f"<{name}>", 0, place) > response.rfind(f"</{name}>", 0, place)
+        for name in ("think", "thinking", "thought", "reasoning", "scratchpad")
+    )
 
 
 def _blank_reasoning(text: str, rules: list[str]) -> tuple[str, bool]:
@@ -70,9 +98,6 @@ def _blank_reasoning(text: str, rules: list[str]) -> tuple[str, bool]:
     if position:
         text = "".join(pieces) + text[position:]
     return _blank_orphan_close(text, rules), False
-
-
-_ORPHAN_CLOSE = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 
 
 def _blank_orphan_close(text: str, rules: list[str]) -> str:

@@ -8,6 +8,8 @@ from mixseek.matching.reading import Reading
 
 _ITEM = re.compile(r"[^\s,;<>|→\"*\[\](){}]+")
 _NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
+# How many mentions of list words are looked through for the list in order.
+_MENTIONS = 2_000
 _TRIM = ".:'`!?"
 
 
@@ -46,9 +48,15 @@ class WordListReader:
                 word = word.strip(_TRIM)
             if not word or (word not in self._known and _NUMBERING.fullmatch(word)):
                 continue
-            item = (word, found.start(), found.start() + len(found[0].rstrip(_TRIM)) if word in self._known else found.end())
+            item = (
+                word,
+                found.start(),
+                found.start() + len(found[0].rstrip(_TRIM)) if word in self._known else found.end(),
+            )
             if word in self._known:
-                run = [*run, *foreign, item] if run else [item]
+                if run:
+                    run.extend(foreign)
+                run.append(item)
                 foreign = []
             elif run:
                 foreign.append(item)
@@ -61,6 +69,11 @@ class WordListReader:
 
     def is_absent(self, text: str) -> bool:
         """The last words of the list that the text mentions are not the list in order."""
-        mentioned = [word for found in _ITEM.finditer(text) if (word := found[0].casefold().strip(_TRIM)) in self._known]
+        mentioned = [
+            word for found in _ITEM.finditer(text) if (word := found[0].casefold().strip(_TRIM)) in self._known
+        ]
+        mentioned = mentioned[-_MENTIONS:]
         wanted = list(self.words)
-        return not any(mentioned[start : start + len(wanted)] == wanted for start in range(len(mentioned) - len(wanted) + 1))
+        return not any(
+            mentioned[start : start + len(wanted)] == wanted for start in range(len(mentioned) - len(wanted) + 1)
+        )

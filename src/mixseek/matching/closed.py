@@ -1,0 +1,205 @@
+"""Answers of a closed kind: letters, polarities, numbers, brackets, word lists."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mixseek.domain.judgments import Span
+from mixseek.matching.outcome import Decision
+from mixseek.matching.reading import Reader, Reading
+from mixseek.matching.statements import Statement, bracket_lines, firm_statements, soft_statements
+from mixseek.matching.unanswered import breaks_off, find_refusal, is_code, turns_in_circles
+from mixseek.matching.visible import Visible
+
+# A list may run over many lines behind its cue.
+_LIST_REACH = 6_000
+# Up to here a whole response or line is its answer; beyond, it is prose.
+_COMPACT = 40
+# In a longer response the first sentence sets the scene; in a short one it may be the answer.
+_SHORT = 1_500
+# A longer line of a list says something about its option.
+_OPTION_LINE = 80
+# How far back two answers may lie to be turns of one circle.
+_CIRCLE_REACH = 600
+_FIELDS = {"json_field", "answer_tag"}
+_CONTAINERS = {"json_field", "answer_tag", "boxed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A decision on the visible text; the span is within it, None where silence decided."""
+
+    decision: Decision
+    span: Span | None
+    rules: tuple[str, ...]
+
+
+def match_closed(visible: Visible, reader: Reader) -> Closed:
+    """The last firm statement, else what the closing words agree on, else what silence proves."""
+    text = visible.text
+    lowered = text.lower()
+    firm = _read_firm(text, lowered, visible, reader)
+    # `answer = "B"` in a program is one branch of it, not its answer.
+    if (firm is None or text[max(0, firm[0].start - 4) : firm[0].start].rstrip(" \"'").endswith("=")) and is_code(text):
+        return Closed(Decision.UNDECIDED, None, ("code",))
+    if firm is not None:
+        return _stated(*firm)
+    refusal = find_refusal(lowered)
+    if refusal is not None:
+        return Closed(Decision.INCORRECT, refusal, ("refusal",))
+    soft = _read_soft(text, lowered, visible, reader)
+    decisions = {reading.decision for _, reading in soft}
+    unfinished = breaks_off(text)
+    if unfinished and decisions <= {Decision.INCORRECT}:
+        return Closed(Decision.INCORRECT, None, ("breaks_off",))
+    complete = not unfinished or reader.spans_lines or (bool(soft) and _ends_before(text, soft[0][0]))
+    if len(decisions) == 1 and visible.cut == len(text) and complete:
+        return _stated(*soft[0])
+    if reader.is_absent(text):
+        return Closed(Decision.INCORRECT, None, ("never_stated",))
+    reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
+    return Closed(Decision.UNDECIDED, None, (reason,))
+
+
+def _stated(statement: Statement, reading: Reading) -> Closed:
+    span = Span(statement.start + reading.start, statement.start + reading.end)
+    return Closed(reading.decision, span, (statement.cue, reading.rule))
+
+
+def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tuple[Statement, Reading] | None:
+    """The last firm statement that holds a value of the wanted kind."""
+    chosen: tuple[Statement, Reading] | None = None
+    for statement in _firm(text, lowered, visible):
+        reading = _read_statement(text, statement, reader)
+        if reading is None:
+            continue
+        if chosen is None:
+            chosen = (statement, reading)
+            continue
+        # The last statement counts (seed 001), unless the two are one model going round in circles,
+        # or two answer fields of which only one can have been meant.
+        if reading.decision != chosen[1].decision and (
+            statement.cue == chosen[0].cue == "json_field"
+            or (len(text) - statement.start < _CIRCLE_REACH and turns_in_circles(text))
+        ):
+            return statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")
+        break
+    return None if chosen is None else _corrected(text, lowered, visible, reader, *chosen)
+
+
+# "Wait, no, it is B": at the start of a sentence behind the answer.
+_CORRECTION = re.compile(
+    r"(?:^|[.!?\n)*]\s*)(?:oh |hmm,? |oops,? )?(?:wait|actually,|correction|scratch that|on second thought|i made an? (?:mistake|error)|"
+    r"my mistake|sorry,|apologies|no,? (?:it|that|the answer)|let me (?:correct|re-?\w+)|i mean|訂正|待って|いや|すみません|等等|更正|不对|我错了)"
+)
+_CORRECTED_VALUE = re.compile(
+    r"(?:\b(?:it is|it's|it must be|it should be|should be|must be|is|to be)\b|は|是|为|:)\s*"
+)
+
+
+def _corrected(
+    text: str, lowered: str, visible: Visible, reader: Reader, statement: Statement, reading: Reading
+) -> tuple[Statement, Reading]:
+    """A correction behind the answer counts in its place; one that names no new value leaves it open."""
+    if statement.cue in _FIELDS or reader.spans_lines:
+        return statement, reading
+    begin = statement.start + reading.end
+    marker = _CORRECTION.search(lowered, begin, min(visible.cut, begin + 800))
+    if marker is None:
+        return statement, reading
+    stop = text.find("\n\n", marker.end(), visible.cut)
+    end = stop if stop >= 0 else min(visible.cut, marker.end() + 300)
+    for found in reversed(list(_CORRECTED_VALUE.finditer(lowered, marker.start(), end))):
+        place = Statement(found.end(), end, "self_correction")
+        corrected = reader.read(text[place.start : place.end], firm=True)
+        if corrected is not None and corrected.start < 20:
+            return place, corrected
+    closing = soft_statements(text, lowered, marker.end(), visible.cut)
+    restated = [
+        found for place in closing if (found := reader.read(text[place.start : place.end], firm=False)) is not None
+    ]
+    if restated and all(found.decision is reading.decision for found in restated):
+        return statement, reading
+    if reading.decision is Decision.INCORRECT and (
+        breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
+    ):
+        # Taken back or not, the right answer was never given.
+        return statement, reading
+    return statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "self_correction_unclear")
+
+
+def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading | None:
+    end = min(len(text), statement.start + _LIST_REACH) if reader.spans_lines else statement.end
+    piece = text[statement.start : end]
+    if statement.start == statement.end:
+        return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
+    reading = reader.read(piece, firm=statement.cue != "whole_response" or len(piece) <= _COMPACT)
+    if _is_listing(text, statement):
+        return None
+    if reading is None:
+        if statement.cue in _CONTAINERS and reader.kind == "number" and len(piece) < 200:
+            return Reading(Decision.INCORRECT, 0, len(piece), "answer_without_number")
+        return None
+    if statement.cue in _FIELDS and reading.rule == "stated_number" and reading.decision is Decision.CORRECT:
+        # A field is for a value; whether a whole calculation in it passes is for a judge to say.
+        return Reading(Decision.UNDECIDED, reading.start, reading.end, "calculation_in_field")
+    # "A: You have a piano, a flute, …" opens an explanation; only a value in front of it is the answer.
+    if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > 6 and not reader.spans_lines:
+        return None
+    return reading
+
+
+_BULLET = re.compile(r"[ \t]*(?:[-*•][ \t]|\(?[A-Z][).][ \t]*)\S")
+
+
+def _is_listing(text: str, statement: Statement) -> bool:
+    """Whether the statement is one line of a list of options: an echo of the choices answers nothing."""
+    begin = text.rfind("\n", 0, statement.start) + 1
+    if statement.end - statement.start > _OPTION_LINE or not _BULLET.match(text, begin):
+        return False
+    following = text.find("\n", statement.end)
+    after = text[following + 1 : following + 40].lstrip("\n ") if following >= 0 else ""
+    before = text[:begin].rstrip().rpartition("\n")[2].lstrip() if begin else ""
+    return any(_BULLET.match(line) for line in (after, before))
+
+
+def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
+    """Readings at the end of the response; its first sentence only when the end says nothing."""
+    if reader.spans_lines:
+        tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
+        reading = reader.read(text[tail.start : tail.end], firm=False)
+        return [] if reading is None else [(tail, reading)]
+    places = soft_statements(text, lowered, 0, visible.cut)
+    if reader.kind == "brackets":
+        places += bracket_lines(text)[-1:]
+    readings = [
+        (statement, reading)
+        for statement in places
+        if not _is_listing(text, statement)
+        and (reading := reader.read(text[statement.start : statement.end], firm=False)) is not None
+    ]
+    # The last sentence is the sharper view of the last line.
+    if any(item[0].cue == "last_sentence" for item in readings):
+        readings = [item for item in readings if item[0].cue != "last_line"]
+    closing = [item for item in readings if item[0].cue != "first_sentence"]
+    short = len(text.strip()) < _SHORT
+    if not closing or (reader.kind == "number" and short and "=" not in text):
+        # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
+        return readings if short else []
+    return closing
+
+
+def _firm(text: str, lowered: str, visible: Visible) -> Iterator[Statement]:
+    """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
+    yield from firm_statements(text, lowered, 0, visible.cut)
+    if visible.cut < len(text):
+        yield from firm_statements(text, lowered, visible.cut, len(text))
+    stripped = text[: visible.cut].strip()
+    if len(stripped) <= 80 and "\n" not in stripped:
+        start = text.find(stripped)
+        yield Statement(start, start + len(stripped), "whole_response")
+
+
+def _ends_before(text: str, statement: Statement) -> bool:
+    """Whether a conclusion is a whole sentence, so that what broke off behind it is only its explanation."""
+    return statement.cue == "conclusion" and text[statement.end : statement.end + 1] in {".", "!", "\n"}
