@@ -1,0 +1,1 @@
+"""Numbers with their uncertainty: pure, and small enough to check by hand."""

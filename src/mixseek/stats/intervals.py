@@ -1,0 +1,162 @@
+"""How far a mean of scores can be trusted: from sampling, and from what was never judged."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import NormalDist
+
+# Beyond this many degrees of freedom the four-term expansion is exact to eight digits, and the series costs time.
+_SERIES_LIMIT = 200
+
+
+class IntervalMethod(StrEnum):
+    """Named in every report: an interval without its method cannot be compared."""
+
+    WILSON = "Wilson"
+    STUDENT = "Student t"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A two-sided confidence interval for a mean in 0..1."""
+
+    low: float
+    high: float
+    level: float
+    method: IntervalMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the mean would be if every sample without a score were wrong (worst) or right (best)."""
+
+    worst: float
+    best: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """All an interval needs to know about scores in 0..1, so that a million of them fit in three numbers."""
+
+    count: int
+    total: float
+    total_of_squares: float
+
+    @property
+    def mean(self) -> float | None:
+        """None without scores: the mean of nothing is not zero."""
+        return self.total / self.count if self.count else None
+
+    @property
+    def is_binary(self) -> bool:
+        """In 0..1, score equals its square for 0 and 1 only; sums of those are exact in floating point."""
+        return self.total == self.total_of_squares
+
+    def __add__(self, other: "Moments") -> "Moments":
+        return Moments(
+            self.count + other.count, self.total + other.total, self.total_of_squares + other.total_of_squares
+        )
+
+
+def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Interval | None:
+    """Wilson's score interval; None without trials.
+
+    Unlike the textbook normal interval it neither leaves 0..1 nor shrinks to a point at 0 % and 100 %.
+    `successes` may be a sum of fractional scores: their variance is at most that of a coin with the same mean
+    (Bhatia-Davis), so the interval is then too wide, never too narrow.
+    """
+    _require_level(level)
+    if not 0 <= successes <= trials:
+        raise ValueError(f"successes must lie in 0..{trials}, got {successes}")
+    if trials == 0:
+        return None
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share = successes / trials
+    spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    middle = share + z * z / (2 * trials)
+    scale = 1 + z * z / trials
+    # At the ends the formula gives exactly 0 or 1; rounding must not say otherwise.
+    low = 0.0 if successes == 0 else max(0.0, (middle - spread) / scale)
+    high = 1.0 if successes == trials else min(1.0, (middle + spread) / scale)
+    return Interval(low, high, level, IntervalMethod.WILSON)
+
+
+def mean_interval(moments: Moments, level: float = 0.95) -> Interval | None:
+    """Wilson's for right-or-wrong scores, Student's t (cut to 0..1) for graded ones; None without scores.
+
+    Graded scores without any spread fall back to Wilson's: a t interval of width zero would claim certainty.
+    """
+    count, total = moments.count, moments.total
+    if count < 2 or moments.is_binary:
+        return wilson_interval(total, count, level)
+    mean = total / count
+    # The subtraction may come out a hair below zero for scores that are all equal.
+    variance = max(0.0, (moments.total_of_squares - count * mean * mean) / (count - 1))
+    if variance <= 1e-12:
+        return wilson_interval(total, count, level)
+    half = student_quantile((1 + level) / 2, count - 1) * math.sqrt(variance / count)
+    return Interval(max(0.0, mean - half), min(1.0, mean + half), level, IntervalMethod.STUDENT)
+
+
+def bounds_with_undecided(score_total: float, scored: int, unscored: int) -> Bounds | None:
+    """The mean over *all* samples under the two extreme stories about the undecided, invalid and missing ones.
+
+    None without samples. An interval speaks about sampling only; when many samples carry no score, these bounds say
+    how much of the headline rests on which samples happened to be judged.
+    """
+    if scored < 0 or unscored < 0:
+        raise ValueError(f"counts cannot be negative, got {scored} scored and {unscored} unscored")
+    if not 0 <= score_total <= scored:
+        raise ValueError(f"scores in 0..1 sum to 0..{scored}, got {score_total}")
+    samples = scored + unscored
+    if samples == 0:
+        return None
+    return Bounds(score_total / samples, (score_total + unscored) / samples)
+
+
+def student_quantile(probability: float, degrees: int) -> float:
+    """The t value that a share `probability` of the distribution lies below; `probability` in [0.5, 1)."""
+    if not 0.5 <= probability < 1:
+        raise ValueError(f"probability must lie in [0.5, 1), got {probability}")
+    if degrees < 1:
+        raise ValueError(f"degrees of freedom start at 1, got {degrees}")
+    if degrees > _SERIES_LIMIT:
+        return _expanded_quantile(probability, degrees)
+    low, high = 0.0, 1.0
+    while _student_cdf(high, degrees) < probability:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _student_cdf(middle, degrees) < probability else (low, middle)
+    return high
+
+
+def _student_cdf(t: float, degrees: int) -> float:
+    """Abramowitz & Stegun 26.7.3 and 26.7.4: a finite series for whole degrees of freedom, t >= 0."""
+    angle = math.atan(t / math.sqrt(degrees))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = degrees % 2 == 1
+    term = cosine if odd else 1.0
+    total = term if degrees > 1 else 0.0
+    for step in range(3 if odd else 2, degrees - 1, 2):
+        term *= cosine * cosine * (step - 1) / step
+        total += term
+    inside = (angle + sine * total) * 2 / math.pi if odd else sine * total
+    return 0.5 + inside / 2
+
+
+def _expanded_quantile(probability: float, degrees: int) -> float:
+    """Abramowitz & Stegun 26.7.5: the normal quantile with four corrections in 1/degrees."""
+    x = NormalDist().inv_cdf(probability)
+    terms = (
+        (x**3 + x) / 4,
+        (5 * x**5 + 16 * x**3 + 3 * x) / 96,
+        (3 * x**7 + 19 * x**5 + 17 * x**3 - 15 * x) / 384,
+        (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
+    )
+    return x + sum(term / float(degrees) ** power for power, term in enumerate(terms, start=1))
+
+
+def _require_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level}")

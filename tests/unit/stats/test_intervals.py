@@ -1,0 +1,173 @@
+"""Intervals agree with published values and never claim more than the data says."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixseek.stats.intervals import (
+    Bounds,
+    IntervalMethod,
+    Moments,
+    bounds_with_undecided,
+    mean_interval,
+    student_quantile,
+    wilson_interval,
+)
+
+
+def moments_of(scores: list[float]) -> Moments:
+    return Moments(len(scores), sum(scores), sum(score * score for score in scores))
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        # Newcombe 1998, table I, method 3 (score interval without continuity correction).
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+        # The closed form at all successes: n / (n + z^2).
+        (10, 10, 10 / (10 + 1.959963985**2), 1.0),
+        (29, 29, 29 / (29 + 1.959963985**2), 1.0),
+    ],
+)
+def test_wilson_agrees_with_published_values(successes: int, trials: int, low: float, high: float) -> None:
+    interval = wilson_interval(successes, trials)
+
+    assert interval is not None
+    assert interval.low == pytest.approx(low, abs=5e-5)
+    assert interval.high == pytest.approx(high, abs=5e-5)
+    assert interval.method is IntervalMethod.WILSON
+
+
+def test_wilson_solves_the_equation_that_defines_it() -> None:
+    """Both ends lie exactly z standard errors from the observed share, the error taken at the end itself."""
+    interval = wilson_interval(37, 50, level=0.9)
+
+    assert interval is not None
+    for end in (interval.low, interval.high):
+        assert abs(37 / 50 - end) / math.sqrt(end * (1 - end) / 50) == pytest.approx(1.6448536269514722)
+
+
+def test_no_trials_have_no_interval() -> None:
+    assert wilson_interval(0, 0) is None
+    assert mean_interval(Moments(0, 0.0, 0.0)) is None
+
+
+@pytest.mark.parametrize(("successes", "trials", "level"), [(2, 1, 0.95), (-1, 3, 0.95), (1, 3, 1.0), (1, 3, 0.0)])
+def test_impossible_input_is_refused(successes: int, trials: int, level: float) -> None:
+    with pytest.raises(ValueError, match="must lie"):
+        wilson_interval(successes, trials, level)
+
+
+@given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_holds_the_share_and_stays_in_range(case: tuple[int, int]) -> None:
+    successes, trials = case
+
+    interval = wilson_interval(successes, trials)
+
+    assert interval is not None
+    assert 0 <= interval.low <= successes / trials <= interval.high <= 1
+    assert interval.low < interval.high
+
+
+@pytest.mark.parametrize(
+    ("degrees", "at_95", "at_975", "at_995"),
+    [  # Fisher & Yates table III, as printed in any textbook.
+        (1, 6.314, 12.706, 63.657),
+        (2, 2.920, 4.303, 9.925),
+        (3, 2.353, 3.182, 5.841),
+        (4, 2.132, 2.776, 4.604),
+        (10, 1.812, 2.228, 3.169),
+        (30, 1.697, 2.042, 2.750),
+        (120, 1.658, 1.980, 2.617),
+        (1000, 1.646, 1.962, 2.581),
+    ],
+)
+def test_student_quantiles_agree_with_the_table(degrees: int, at_95: float, at_975: float, at_995: float) -> None:
+    actual = [student_quantile(probability, degrees) for probability in (0.95, 0.975, 0.995)]
+
+    assert actual == pytest.approx([at_95, at_975, at_995], abs=6e-4)
+
+
+def test_series_and_expansion_meet_where_one_hands_over_to_the_other() -> None:
+    assert student_quantile(0.975, 200) == pytest.approx(student_quantile(0.975, 201), abs=1e-4)
+
+
+@pytest.mark.parametrize(("probability", "degrees"), [(0.4, 3), (1.0, 3), (0.9, 0)])
+def test_student_refuses_what_has_no_quantile(probability: float, degrees: int) -> None:
+    with pytest.raises(ValueError, match=r"must lie|start at 1"):
+        student_quantile(probability, degrees)
+
+
+def test_graded_scores_get_a_student_interval() -> None:
+    """0.2, 0.4, 0.6, 0.8: mean 0.5, s = sqrt(0.2 / 3), half width 3.182 * s / 2."""
+    interval = mean_interval(moments_of([0.2, 0.4, 0.6, 0.8]))
+
+    assert interval is not None
+    half = 3.1824463 * math.sqrt(0.2 / 3) / 2
+    assert (interval.low, interval.high) == pytest.approx((0.5 - half, 0.5 + half))
+    assert interval.method is IntervalMethod.STUDENT
+
+
+def test_right_or_wrong_scores_get_wilson() -> None:
+    assert mean_interval(moments_of([1.0, 0.0, 1.0])) == wilson_interval(2, 3)
+
+
+@pytest.mark.parametrize("scores", [[0.5], [0.5] * 20, [0.3] * 7])
+def test_scores_without_spread_do_not_claim_certainty(scores: list[float]) -> None:
+    interval = mean_interval(moments_of(scores))
+
+    assert interval is not None
+    assert interval.high - interval.low > 0.2
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
+def test_any_scores_have_an_interval_around_their_mean(scores: list[float]) -> None:
+    interval = mean_interval(moments_of(scores))
+
+    assert interval is not None
+    mean = sum(scores) / len(scores)
+    assert -1e-12 <= interval.low <= mean + 1e-9
+    assert mean - 1e-9 <= interval.high <= 1 + 1e-12
+
+
+def test_moments_add_up() -> None:
+    assert moments_of([1.0, 0.5]) + moments_of([0.0]) == moments_of([1.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("scores", "is_binary"), [([], True), ([0.0, 1.0], True), ([1.0] * 3, True), ([0.5], False), ([1.0, 0.99], False)]
+)
+def test_binary_is_recognised_from_sums(scores: list[float], is_binary: bool) -> None:
+    assert moments_of(scores).is_binary is is_binary
+
+
+def test_mean_of_nothing_is_not_zero() -> None:
+    assert Moments(0, 0.0, 0.0).mean is None
+
+
+def test_bounds_are_the_two_extreme_stories() -> None:
+    """80 of 90 right and 10 undecided: 80 % at worst, 90 % at best."""
+    assert bounds_with_undecided(80, 90, 10) == Bounds(0.8, 0.9)
+
+
+def test_bounds_meet_at_the_mean_when_everything_has_a_score() -> None:
+    assert bounds_with_undecided(3, 4, 0) == Bounds(0.75, 0.75)
+
+
+def test_bounds_are_everything_when_nothing_has_a_score() -> None:
+    assert bounds_with_undecided(0, 0, 7) == Bounds(0.0, 1.0)
+
+
+def test_no_samples_have_no_bounds() -> None:
+    assert bounds_with_undecided(0, 0, 0) is None
+
+
+@pytest.mark.parametrize(("total", "scored", "unscored"), [(2, 1, 0), (-1, 1, 0), (0, -1, 0), (0, 0, -1)])
+def test_impossible_counts_are_refused(total: float, scored: int, unscored: int) -> None:
+    with pytest.raises(ValueError, match=r"cannot be negative|sum to"):
+        bounds_with_undecided(total, scored, unscored)
