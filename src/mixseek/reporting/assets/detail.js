@@ -1,0 +1,150 @@
+// One judgment in full: what was asked, what was answered, where the answer was found and why the verdict fell.
+
+// Longer responses open around the answer; the rest is one click away.
+const WINDOW = 6000;
+
+function badge(row) {
+  return make("span", { class: `badge tone-${row.tone}` }, ...visibleNodes(outcomeOf(row)));
+}
+
+function filterLink(name, value) {
+  const href = addressOf({ id: "", by: "", [name]: value });
+  return make("a", { href, title: `List only ${name} ${value}`, lang: languageOf(value) }, ...visibleNodes(value));
+}
+
+function fact(label, ...content) {
+  return make("div", {}, make("dt", {}, label), make("dd", {}, ...content));
+}
+
+function answerBox(row) {
+  const { sample } = row;
+  const found = row.answer === undefined
+    ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? "not judged" : "none found")
+    : textBlock("answer", row.answer);
+  const jump = row.span
+    ? make("button", { type: "button", class: "text-button", onclick: () => revealMark() }, "show in response")
+    : null;
+  const truth = sample.truth === undefined ? make("span", { class: "quiet" }, "none given") : textBlock("answer", sample.truth);
+  const also = sample.alternatives
+    ? make("div", { class: "also" }, "also accepted: ", ...visibleNodes(sample.alternatives.join(" · ")))
+    : null;
+  return make("div", { class: `answers tone-${row.tone}` },
+    make("div", {}, make("h4", {}, "Extracted answer"), found, jump),
+    make("div", {}, make("h4", {}, "Ground truth"), truth, also));
+}
+
+function facts(row) {
+  const list = make("dl", { class: "facts" });
+  if (isPanel) list.append(fact("Judge", filterLink("judge", row.judge)));
+  if (row.sample.task !== undefined) list.append(fact("Task", filterLink("task", row.sample.task)));
+  if (row.score !== null) list.append(fact("Score", String(Math.round(row.score * 1000) / 1000)));
+  if (row.error !== undefined) list.append(fact("Error type", filterLink("error", row.error)));
+  if (row.sample.model !== undefined) list.append(fact("Target model", ...visibleNodes(row.sample.model)));
+  if (!isPanel) list.append(fact("Judge", ...visibleNodes(row.judge)));
+  return list;
+}
+
+function explanation(row) {
+  const parts = [];
+  for (const text of [row.comment, row.reason]) if (text !== undefined) parts.push(textBlock("comment", text));
+  if (row.flags) {
+    parts.push(make("ul", { class: "flags" }, ...row.flags.map(([flag, detail]) =>
+      make("li", {}, make("b", {}, filterLink("flag", flag)), " ", ...visibleNodes(detail)))));
+  }
+  return parts;
+}
+
+function trace(row) {
+  if (!row.rules) return null;
+  return make("section", {}, make("h3", {}, "Rules, in order"),
+    make("ol", { class: "trace" }, ...row.rules.map((rule) => make("li", {}, filterLink("rule", rule)))));
+}
+
+function cutNote(count, place) {
+  return count ? make("p", { class: "cut" }, `${countText(count)} characters ${place} are not in this file; `,
+    make("code", {}, `mixseek show ${data.run} ID`), " prints them.") : null;
+}
+
+function revealMark() {
+  const mark = document.querySelector("#detail mark");
+  if (mark) mark.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+}
+
+/** The visible part of a response: a window around the answer, or its end, because conclusions come last. */
+function windowOf(row) {
+  const { response = "" } = row.sample;
+  if (response.length <= WINDOW) return [0, response.length];
+  const middle = row.span ? (row.span[0] + row.span[1]) >> 1 : response.length;
+  const start = Math.max(0, Math.min(middle - WINDOW / 2, response.length - WINDOW));
+  return [start, Math.min(response.length, start + WINDOW)].map((offset) => wholeCharacter(response, offset));
+}
+
+function responseNodes(row, start, end) {
+  const { response = "" } = row.sample;
+  if (!row.span) return visibleNodes(response.slice(start, end));
+  const [from, to] = row.span.map((offset) => Math.max(start, Math.min(end, offset)));
+  return [
+    ...visibleNodes(response.slice(start, from)),
+    make("mark", { title: "The extracted answer" }, ...visibleNodes(response.slice(from, to))),
+    ...visibleNodes(response.slice(to, end)),
+  ];
+}
+
+function responseSection(row) {
+  const { response = "" } = row.sample;
+  const section = make("section", { class: "response" });
+  const draw = (start, end) => {
+    const clipped = response.length - (end - start);
+    const all = () => { draw(0, response.length); revealMark(); };
+    const more = (count, place) => count
+      ? make("button", { type: "button", class: "more", onclick: all }, `${countText(count)} more characters ${place} · show all`)
+      : null;
+    const body = make("div", { class: "prose", lang: languageOf(response.slice(start, end)), dir: "auto" }, ...responseNodes(row, start, end));
+    if (!response) body.append(make("span", { class: "quiet" }, "The response is empty."));
+    const parts = [
+      make("h3", {}, "Response ", make("span", { class: "soft" }, `${countText(response.length)} characters`)),
+      cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
+      clipped ? more(response.length - end, "after") : null, cutNote(row.sample.after, "after this"),
+    ];
+    section.replaceChildren(...parts.filter(Boolean));
+  };
+  draw(...windowOf(row));
+  return section;
+}
+
+function foldable(title, text, cut, isOpen) {
+  if (!text) return null;
+  return make("details", { open: isOpen },
+    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} characters`)),
+    textBlock("prose", text), cutNote(cut, "after this"));
+}
+
+function otherJudges(row) {
+  const others = rows.filter((other) => other.sample === row.sample && other !== row);
+  if (!others.length) return null;
+  return make("section", {}, make("h3", {}, "Other judges on this sample"),
+    make("ul", { class: "others" }, ...others.map((other) =>
+      make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(other.judge)),
+        other.answer === undefined ? null : make("span", { class: "soft" }, ` ${visibleLine(other.answer, 60)}`)))));
+}
+
+function renderDetail(row, { move, close }) {
+  const detail = byId("detail");
+  if (!row) {
+    detail.replaceChildren(make("p", { class: "quiet placeholder" }, "Choose a judgment to see the response and how it was judged."));
+    return;
+  }
+  const step = (label, by, path) => make("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => move(by) }, path);
+  const head = make("header", { class: "detail-head" }, badge(row),
+    make("h3", { class: "detail-id", lang: languageOf(row.sample.id) }, make("a", { href: addressOf(nameOf(row)), title: "Permanent address of this judgment" }, ...visibleNodes(row.sample.id))),
+    make("span", { class: "steps" }, step("Previous judgment (k)", -1, "↑"), step("Next judgment (j)", 1, "↓"),
+      make("button", { type: "button", class: "icon-button close", "aria-label": "Back to the list", title: "Back to the list (Esc)", onclick: close }, "×")));
+  const { question, question_cut: questionCut } = row.sample;
+  const parts = [
+    head, answerBox(row), ...explanation(row), facts(row), trace(row),
+    foldable("Question", question, questionCut, (question ?? "").length <= 900), responseSection(row),
+    foldable("Raw reply of the judge", row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
+  ];
+  detail.replaceChildren(...parts.filter(Boolean));
+  detail.scrollTop = 0;
+}

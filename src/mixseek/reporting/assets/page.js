@@ -1,0 +1,128 @@
+// Everything that listens: tables that sort, tabs, keys, the address, and the start.
+
+function makeSortable(table) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  table.tHead.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-sort]");
+    if (!button) return;
+    const head = button.closest("th");
+    const column = heads.indexOf(head);
+    const isNumber = button.dataset.sort === "number";
+    // Names start at A, numbers at the largest: what a reader looks for first.
+    const before = head.getAttribute("aria-sort");
+    const direction = before ? (before === "ascending" ? -1 : 1) : isNumber ? -1 : 1;
+    for (const other of heads) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+    const valueOf = (row) => (isNumber ? Number(row.cells[column].dataset.value) : row.cells[column].dataset.value);
+    const sorted = [...body.rows].map((row) => [valueOf(row), row]);
+    sorted.sort(([one], [other]) => direction * (isNumber ? one - other : one < other ? -1 : one > other ? 1 : 0));
+    body.append(...sorted.map(([, row]) => row));
+  });
+}
+
+function chooseTab(tab, { focus = false } = {}) {
+  for (const other of document.querySelectorAll("[role=tab]")) {
+    const isChosen = other === tab;
+    other.setAttribute("aria-selected", String(isChosen));
+    other.tabIndex = isChosen ? 0 : -1;
+    byId(other.getAttribute("aria-controls")).hidden = !isChosen;
+  }
+  if (focus) tab.focus();
+}
+
+function startTabs() {
+  const tabs = [...document.querySelectorAll("[role=tab]")];
+  if (!tabs.length) return;
+  chooseTab(tabs[0]);
+  tabs.forEach((tab, place) => {
+    tab.addEventListener("click", () => chooseTab(tab));
+    tab.addEventListener("keydown", (event) => {
+      const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (by) chooseTab(tabs[(place + by + tabs.length) % tabs.length], { focus: true });
+    });
+  });
+}
+
+function onListKey(event) {
+  const page = Math.max(1, Math.floor(byId("list").clientHeight / ROW_HEIGHT) - 1);
+  const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+  if (!by) return;
+  event.preventDefault();
+  move(by);
+}
+
+function onKey(event) {
+  const isTyping = event.target instanceof Element && event.target.closest("input, select, textarea");
+  if (event.key === "Escape") {
+    if (isTyping) event.target.blur();
+    else if (selected) { select(null); byId("list").focus(); }
+    return;
+  }
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = {
+    j: () => move(1),
+    k: () => move(-1),
+    t: toggleTheme,
+    "/": () => { byId("search").focus(); byId("search").select(); },
+  }[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+  if (event.key !== "t") bringBrowserIntoView();
+}
+
+function bringBrowserIntoView() {
+  const box = byId("judgments").getBoundingClientRect();
+  if (box.top > innerHeight * 0.4 || box.bottom < innerHeight * 0.6) byId("judgments").scrollIntoView();
+}
+
+/** Shows what the address asks for; true when it asked for judgments. */
+function followAddress() {
+  if (!readAddress()) return false;
+  applyFilters();
+  const named = rows.filter((row) => row.sample.id === state.id);
+  select(named.find((row) => row.judge === state.by) ?? named[0] ?? null);
+  byId("judgments").scrollIntoView();
+  return true;
+}
+
+function isWide() {
+  return matchMedia("(min-width: 900px)").matches; // as in browser.css
+}
+
+function start() {
+  restoreTheme();
+  byId("browser").hidden = false;
+  byId("theme").addEventListener("click", toggleTheme);
+  document.querySelectorAll("table.sortable").forEach(makeSortable);
+  startTabs();
+  buildSelects();
+  for (const button of document.querySelectorAll("[data-outcome]")) {
+    button.addEventListener("click", () => chooseOutcome(button.dataset.outcome));
+  }
+  document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
+  let waiting = 0;
+  byId("search").addEventListener("input", (event) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { state.q = event.target.value; filtersChanged(); }, 120);
+  });
+  let isDrawing = false;
+  const drawSoon = () => {
+    if (isDrawing) return;
+    isDrawing = true;
+    requestAnimationFrame(() => { isDrawing = false; drawRows(); });
+  };
+  byId("list").addEventListener("scroll", drawSoon, { passive: true });
+  byId("list").addEventListener("keydown", onListKey);
+  addEventListener("resize", drawSoon);
+  addEventListener("keydown", onKey);
+  addEventListener("hashchange", () => { if (!followAddress() && !location.hash.slice(1)) { select(null); } });
+  if (!followAddress()) {
+    applyFilters();
+    // With room for both panes, an empty one would be a waste; the address stays clean until the reader chooses.
+    select(isWide() ? rows[0] ?? null : null, { isQuiet: true });
+  }
+}
+
+start();

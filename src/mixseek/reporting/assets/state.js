@@ -1,0 +1,76 @@
+// What is shown is a function of the address: every view can be bookmarked and sent.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const isPanel = data.judges.length > 1;
+const byId = (id) => document.getElementById(id);
+
+// `status`, `verdict` … narrow the list; `id` and `by` (its judge) name the judgment that is open.
+const FILTERS = ["status", "verdict", "judge", "task", "error", "rule", "flag", "q"];
+const state = { id: "", by: "" };
+for (const name of FILTERS) state[name] = "";
+
+/** True when the address held a view of ours rather than the name of a section. */
+function readAddress() {
+  const hash = location.hash.slice(1);
+  if (!hash.includes("=")) return false;
+  const wanted = new URLSearchParams(hash);
+  for (const name of [...FILTERS, "id", "by"]) state[name] = wanted.get(name) ?? "";
+  if (!isPanel) state.judge = "";
+  if (wanted.has("theme")) setTheme(wanted.get("theme"));
+  return [...FILTERS, "id"].some((name) => state[name]);
+}
+
+function addressOf(changes = {}) {
+  const wanted = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...state, ...changes })) if (value) wanted.set(name, value);
+  return "#" + wanted.toString();
+}
+
+/** What names a row in the address. */
+function nameOf(row) {
+  return { id: row.sample.id, by: isPanel ? row.judge : "" };
+}
+
+/** Replaced while moving through the list, pushed where a reader expects "back" to return. */
+function writeAddress({ push = false } = {}) {
+  const address = addressOf();
+  if (address === location.hash || (address === "#" && !location.hash.includes("="))) return;
+  try {
+    if (push) history.pushState(null, "", address);
+    else history.replaceState(null, "", address);
+  } catch {
+    // Some mail programs show files in a frame without history; the page works without addresses.
+  }
+}
+
+function setTheme(theme) {
+  if (theme !== "light" && theme !== "dark") return;
+  document.documentElement.dataset.theme = theme;
+  try {
+    localStorage.setItem("mixseek-theme", theme);
+  } catch {
+    // Files opened from disk may have no storage; the choice then lasts for this view.
+  }
+}
+
+function restoreTheme() {
+  try {
+    setTheme(localStorage.getItem("mixseek-theme"));
+  } catch {
+    // As above.
+  }
+}
+
+function toggleTheme() {
+  const chosen = document.documentElement.dataset.theme;
+  const isDark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  setTheme(isDark ? "light" : "dark");
+}
+
+/** The one word for a row: its verdict where it has one, else its status. */
+function outcomeOf(row) {
+  return row.status === "valid" && row.verdict ? row.verdict : row.status;
+}
+
+// Rows carry their sample, so that the rest of the page never looks up by position.
+const rows = data.rows.map((row, position) => ({ ...row, position, sample: data.samples[row.sample] }));

@@ -1,0 +1,72 @@
+// Text from judged responses reaches the page through these functions only: as text nodes, never as markup.
+
+/** An element with attributes and children; strings become text nodes. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "onclick") element.addEventListener("click", value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// The same list as visible.py: what cannot be seen, or reorders its neighbours, is shown by its code point.
+const INVISIBLE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\u{e0000}-\u{e007f}]+/gu;
+
+function describeInvisible(run) {
+  const codes = Array.from(run, (character) => character.codePointAt(0));
+  if (codes.every((code) => code >= 0xe0020 && code <= 0xe007e)) {
+    const hidden = codes.slice(0, 40).map((code) => String.fromCharCode(code - 0xe0000)).join("");
+    return `hidden: ${hidden}${codes.length > 40 ? "…" : ""}`;
+  }
+  const shown = codes.slice(0, 3).map((code) => "U+" + code.toString(16).toUpperCase().padStart(4, "0")).join(" ");
+  return codes.length > 3 ? `${shown} +${(codes.length - 3).toLocaleString("en")}` : shown;
+}
+
+/** Text nodes, with a small badge in place of each run of invisible characters. */
+function visibleNodes(text) {
+  const nodes = [];
+  let last = 0;
+  text = text.replace(/\r\n/g, "\n");
+  for (const match of text.matchAll(INVISIBLE)) {
+    if (match.index > last) nodes.push(text.slice(last, match.index));
+    nodes.push(make("span", { class: "invisible", title: "A character that cannot be seen" }, describeInvisible(match[0])));
+    last = match.index + match[0].length;
+  }
+  if (last < text.length) nodes.push(text.slice(last));
+  return nodes;
+}
+
+/** The offset, or one less where it would split a character in two. */
+function wholeCharacter(text, offset) {
+  const code = text.charCodeAt(offset);
+  return code >= 0xdc00 && code <= 0xdfff && offset > 0 ? offset - 1 : offset;
+}
+
+/** One line for lists: invisible characters as codes, line breaks as spaces. */
+function visibleLine(text, limit) {
+  return text.slice(0, wholeCharacter(text, limit)).replace(INVISIBLE, (run) => (/^[\r\n]+$/.test(run) ? " " : `⟨${describeInvisible(run)}⟩`)).replace(/\s+/g, " ");
+}
+
+/** A guess that only chooses between Japanese, Korean and Chinese shapes of the same characters. */
+function languageOf(text) {
+  if (/[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]/.test(text)) return "ja";
+  if (/[\u1100-\u11ff\uac00-\ud7af]/.test(text)) return "ko";
+  if (/[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{3134f}]/u.test(text)) return "zh";
+  return null;
+}
+
+/** For searching: width, case and compatibility forms do not matter (ＡＢＣ finds abc, ｶﾅ finds カナ). */
+function fold(text) {
+  return text.normalize("NFKC").toLowerCase();
+}
+
+function countText(count) {
+  return count.toLocaleString("en");
+}
+
+function textBlock(className, text) {
+  return make("div", { class: className, lang: languageOf(text), dir: "auto" }, ...visibleNodes(text));
+}

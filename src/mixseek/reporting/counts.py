@@ -1,0 +1,99 @@
+"""What a report is made from: counts that a database can group, so that a million judgments are never held at once."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mixseek.domain.judgments import Flag, Status
+from mixseek.reporting.model import JudgmentRow, RunHeader
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCount:
+    """Judgments that agree in every named field; score sums are zero unless the status is valid."""
+
+    judge: str
+    task: str | None
+    status: Status
+    verdict: str | None
+    error_type: str | None
+    count: int
+    score_total: float = 0.0
+    score_total_of_squares: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCount:
+    """Judgments of one status whose trace holds `rule`."""
+
+    judge: str
+    rule: str
+    status: Status
+    count: int
+    score_total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FlagCount:
+    """Occurrences of a flag with one wording of its detail."""
+
+    judge: str
+    flag: Flag
+    detail: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCount:
+    """Undecided or missing samples with one wording of the reason."""
+
+    judge: str
+    status: Status
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """`rows` may be all judgments, or any part that holds `row_limit` of each kind (see `selection.kind_of`)."""
+
+    run: RunHeader
+    manifest: Mapping[str, Any]
+    outcomes: Iterable[OutcomeCount]
+    rows: Iterable[JudgmentRow]
+    rules: Iterable[RuleCount] = ()
+    flags: Iterable[FlagCount] = ()
+    reasons: Iterable[ReasonCount] = ()
+    # The order in which judges are shown; judges that only occur in the counts follow by name.
+    judges: tuple[str, ...] = field(default=())
+
+
+def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> ReportInput:
+    """The counts that a database would give, from rows in memory: small runs, and the yardstick for the queries."""
+    outcomes: dict[tuple[str, str | None, Status, str | None, str | None], list[float]] = defaultdict(list)
+    rules: dict[tuple[str, str, Status], list[float]] = defaultdict(list)
+    flags: Counter[tuple[str, Flag, str]] = Counter()
+    reasons: Counter[tuple[str, Status, str]] = Counter()
+    for row in rows:
+        score = row.score if row.status is Status.VALID and row.score is not None else 0.0
+        outcomes[row.judge, row.task, row.status, row.verdict, row.error_type].append(score)
+        # A rule that fired twice on one response still concerns one judgment.
+        for rule in dict.fromkeys(row.rules):
+            rules[row.judge, rule, row.status].append(score)
+        flags.update((row.judge, finding.flag, finding.detail) for finding in row.flags)
+        if row.reason is not None and row.status in (Status.UNDECIDED, Status.MISSING):
+            reasons[row.judge, row.status, row.reason] += 1
+    return ReportInput(
+        run=run,
+        manifest=manifest,
+        outcomes=[
+            OutcomeCount(*key, len(scores), sum(scores), sum(score * score for score in scores))
+            for key, scores in outcomes.items()
+        ],
+        rows=rows,
+        rules=[RuleCount(*key, len(scores), sum(scores)) for key, scores in rules.items()],
+        flags=[FlagCount(*key, count) for key, count in flags.items()],
+        reasons=[ReasonCount(*key, count) for key, count in reasons.items()],
+        judges=tuple(dict.fromkeys(row.judge for row in rows)),
+    )

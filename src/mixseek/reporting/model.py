@@ -1,0 +1,241 @@
+"""What a run found, as plain data: everything a renderer shows is a field here, so renderers only render."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.stats.intervals import Bounds, Interval
+
+
+class Tone(StrEnum):
+    """How an outcome is coloured; derived from status and score, because verdict words differ by protocol."""
+
+    GOOD = "good"
+    MIXED = "mixed"
+    BAD = "bad"
+    UNDECIDED = "undecided"
+    INVALID = "invalid"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader:
+    """What names a run at the top of a report. Times are ISO 8601 text, shown as given."""
+
+    run_id: str
+    protocol: str
+    protocol_version: str
+    protocol_hash: str
+    dataset: str  # a name that can be shown to others, not a path
+    samples: int
+    protocol_language: str = ""
+    started_at: str | None = None
+    ended_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCounts:
+    """The four ends of samples under one judge; only `valid` ones carry a score."""
+
+    valid: int = 0
+    undecided: int = 0
+    invalid: int = 0
+    missing: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.valid + self.unscored
+
+    @property
+    def unscored(self) -> int:
+        """Never averaged in; counted beside the mean."""
+        return self.undecided + self.invalid + self.missing
+
+    def of(self, status: Status) -> int:
+        match status:
+            case Status.VALID:
+                return self.valid
+            case Status.UNDECIDED:
+                return self.undecided
+            case Status.INVALID:
+                return self.invalid
+            case Status.MISSING:
+                return self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One bar of a distribution; `share` is of the bars' own total."""
+
+    name: str
+    count: int
+    share: float
+    tone: Tone | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSummary:
+    """A mean with everything that limits it; None where nothing was scored."""
+
+    counts: StatusCounts
+    mean: float | None
+    interval: Interval | None
+    bounds: Bounds | None
+    is_binary: bool  # every score is 0 or 1, so the mean is a share of right answers
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSummary:
+    """`task` is None for samples that name no task."""
+
+    task: str | None
+    score: ScoreSummary
+
+
+@dataclass(frozen=True, slots=True)
+class RuleUsage:
+    """How often a rule stood in a trace, and what became of those samples."""
+
+    rule: str
+    count: int
+    valid: int
+    mean: float | None
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A sentence that explains outcomes, with how many it explains."""
+
+    text: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlagSummary:
+    """One kind of invalid reply; `details` are the most frequent, `details_total` says how many kinds there are."""
+
+    flag: Flag
+    count: int
+    details: tuple[Detail, ...]
+    details_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonSummary:
+    """Why samples ended undecided or missing."""
+
+    status: Status
+    count: int
+    details: tuple[Detail, ...]
+    details_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSummary:
+    """One judge's headline and what stands behind it."""
+
+    judge: str
+    score: ScoreSummary
+    verdicts: tuple[Tally, ...]
+    error_types: tuple[Tally, ...]
+    tasks: tuple[TaskSummary, ...]
+    rules: tuple[RuleUsage, ...]
+    flags: tuple[FlagSummary, ...]
+    reasons: tuple[ReasonSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentRow:
+    """One sample under one judge, with all that a person needs to check it."""
+
+    id: str
+    judge: str
+    status: Status
+    response: str
+    question: str = ""
+    task: str | None = None
+    verdict: str | None = None
+    score: float | None = None
+    ground_truth: str | None = None
+    ground_truth_alternatives: tuple[str, ...] = ()
+    extracted_answer: str | None = None
+    span: Span | None = None
+    rules: tuple[str, ...] = ()
+    error_type: str | None = None
+    flags: tuple[Finding, ...] = ()
+    comment: str | None = None
+    reason: str | None = None  # why undecided or missing
+    target_model: str | None = None
+    raw_reply: str | None = None
+
+    @property
+    def outcome(self) -> str:
+        """The one word for a list: the verdict where there is one, else the status."""
+        return self.verdict if self.status is Status.VALID and self.verdict else self.status.value
+
+    @property
+    def tone(self) -> Tone:
+        return tone_of(self.status, self.score)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCount:
+    """How many judgments of one outcome are listed, of how many there are."""
+
+    outcome: str
+    tone: Tone
+    shown: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """The whole report. `rows` may be a part of all judgments; `shown` says which part, outcome by outcome."""
+
+    run: RunHeader
+    manifest: Mapping[str, Any]
+    judges: tuple[JudgeSummary, ...]
+    rows: tuple[JudgmentRow, ...]
+    shown: tuple[ShownCount, ...]
+
+    @property
+    def rows_total(self) -> int:
+        return sum(part.total for part in self.shown)
+
+    @property
+    def is_complete(self) -> bool:
+        """Every judgment of the run is listed."""
+        return len(self.rows) >= self.rows_total
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run in a list of runs."""
+
+    run_id: str
+    protocol: str
+    protocol_hash: str
+    dataset: str
+    judges: tuple[str, ...]
+    counts: StatusCounts
+    mean: float | None = None
+    started_at: str | None = None
+    is_sealed: bool = True  # an unsealed run was interrupted and can be resumed
+
+
+def tone_of(status: Status, score: float | None) -> Tone:
+    """Full marks are good and none are bad, whatever the protocol calls them."""
+    match status:
+        case Status.VALID:
+            if score is None or 0 < score < 1:
+                return Tone.MIXED
+            return Tone.GOOD if score >= 1 else Tone.BAD
+        case Status.UNDECIDED:
+            return Tone.UNDECIDED
+        case Status.INVALID:
+            return Tone.INVALID
+        case Status.MISSING:
+            return Tone.MISSING

@@ -1,0 +1,110 @@
+"""Numbers and short phrases as every renderer writes them: one wording for terminal and page."""
+
+import re
+from datetime import UTC, datetime
+
+from mixseek.reporting.model import JudgeSummary, ReportData, ScoreSummary, ShownCount
+from mixseek.stats.intervals import Bounds, Interval
+
+NO_TASK = "(no task)"
+NOTHING = "–"
+
+_KANA = re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
+_HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7af]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+
+
+def count_text(count: int) -> str:
+    return f"{count:,}"
+
+
+def percent(share: float) -> str:
+    """One decimal; 0 % and 100 % are said only of exactly none and all."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.999 < share < 1:
+        return ">99.9%"
+    return f"{share * 100:.1f}%"
+
+
+def score_text(score: ScoreSummary) -> str:
+    """A share of right answers as per cent, a graded mean as a number, nothing as a dash."""
+    if score.mean is None:
+        return NOTHING
+    return percent(score.mean) if score.is_binary else f"{score.mean:.3f}"
+
+
+def range_text(low: float, high: float, *, is_binary: bool) -> str:
+    if is_binary:
+        return f"{low * 100:.1f}–{high * 100:.1f}%"
+    return f"{low:.3f}–{high:.3f}"
+
+
+def interval_text(score: ScoreSummary) -> str:
+    interval = score.interval
+    return NOTHING if interval is None else range_text(interval.low, interval.high, is_binary=score.is_binary)
+
+
+def level_text(interval: Interval) -> str:
+    return f"{interval.level * 100:g}% {interval.method} interval"
+
+
+def bounds_sentence(score: ScoreSummary) -> str | None:
+    """None when every sample has a score: then there is nothing to bound."""
+    bounds, unscored = score.bounds, score.counts.unscored
+    if bounds is None or unscored == 0:
+        return None
+    subject = "the one sample" if unscored == 1 else f"all {count_text(unscored)} samples"
+    worst, best = _bound_texts(bounds, is_binary=score.is_binary)
+    return f"If {subject} without a score were wrong: {worst}; right: {best}."
+
+
+def _bound_texts(bounds: Bounds, *, is_binary: bool) -> tuple[str, str]:
+    if is_binary:
+        return percent(bounds.worst), percent(bounds.best)
+    return f"{bounds.worst:.3f}", f"{bounds.best:.3f}"
+
+
+def mean_label(judge: JudgeSummary) -> str:
+    """What the headline number is a mean of. `correct` alone would be wrong for graded protocols."""
+    if judge.score.mean is None:
+        return "nothing was scored"
+    best = judge.verdicts[0].name if judge.verdicts else "correct"
+    return best if judge.score.is_binary and judge.score.mean > 0 else "mean score"
+
+
+def shown_sentence(report: ReportData) -> str:
+    """Exactly how many of how many judgments are listed, outcome by outcome."""
+    total = report.rows_total
+    if report.is_complete:
+        return f"All {count_text(total)} judgments are listed."
+    parts = ", ".join(_shown_part(part) for part in report.shown)
+    return f"{count_text(len(report.rows))} of {count_text(total)} judgments are listed: {parts}."
+
+
+def _shown_part(part: ShownCount) -> str:
+    if part.shown >= part.total:
+        return f"all {count_text(part.total)} {part.outcome}"
+    return f"{count_text(part.shown)} of {count_text(part.total)} {part.outcome}"
+
+
+def moment_text(moment: str | None) -> str | None:
+    """`2026-03-01 09:12 UTC`; whatever is no ISO time is shown as it stands."""
+    if moment is None:
+        return None
+    try:
+        parsed = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    if parsed.tzinfo is None:
+        return f"{parsed:%Y-%m-%d %H:%M}"
+    return f"{parsed.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def language_of(text: str) -> str | None:
+    """A cheap guess, only to choose between Japanese, Korean and Chinese shapes of the same characters."""
+    if _KANA.search(text):
+        return "ja"
+    if _HANGUL.search(text):
+        return "ko"
+    return "zh" if _HAN.search(text) else None

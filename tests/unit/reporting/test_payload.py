@@ -1,0 +1,156 @@
+"""The judgments inside the page: complete, compact, and inert."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.reporting.build import build_report
+from mixseek.reporting.counts import count_rows
+from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
+from mixseek.reporting.payload import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
+
+ANY_TEXT = st.text(st.characters(codec=None))
+
+
+def report_of(*rows: JudgmentRow) -> ReportData:
+    return build_report(count_rows(RunHeader("r", "semantic", "1", "00", "d", len(rows)), {}, rows))
+
+
+def valid(name: str, response: str, span: Span | None = None, judge: str = "rules") -> JudgmentRow:
+    return JudgmentRow(name, judge, Status.VALID, response, verdict="incorrect", score=0.0, span=span)
+
+
+@given(st.recursive(ANY_TEXT, lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner), max_leaves=5))
+def test_embedded_json_reads_back_and_holds_nothing_active(value: object) -> None:
+    text = embed_json(value)
+
+    assert not set(text) & set("<>&\u2028\u2029")
+    text.encode("utf-8")
+    # Two halves of a pair that stood apart in Python are one character after JSON; compare in UTF-16, as the page does.
+    expected = json.dumps(value)
+    assert json.dumps(json.loads(text)) == expected
+
+
+def test_a_zero_score_is_a_score() -> None:
+    assert page_payload(report_of(valid("a", "x")))["rows"][0]["score"] == 0.0
+
+
+def test_empty_fields_are_left_out() -> None:
+    payload = page_payload(report_of(valid("a", "x")))
+
+    assert payload["rows"] == [
+        {"sample": 0, "judge": "rules", "status": "valid", "tone": "bad", "score": 0.0, "verdict": "incorrect"}
+    ]
+    assert payload["samples"] == [{"id": "a", "response": "x"}]
+
+
+def test_a_panel_repeats_no_text() -> None:
+    payload = page_payload(report_of(valid("a", "long text"), valid("a", "long text", judge="other")))
+
+    assert len(payload["samples"]) == 1
+    assert [row["sample"] for row in payload["rows"]] == [0, 0]
+
+
+def test_everything_a_reader_needs_is_there() -> None:
+    row = JudgmentRow(
+        "a", "replay", Status.INVALID, "resp", "quest", "task", ground_truth="B", ground_truth_alternatives=("b",),
+        extracted_answer="C", rules=("one", "two"), error_type="wrong_logic", comment="why", reason="because",
+        flags=(Finding(Flag.PROTOCOL_VIOLATION, "score is 7"),), target_model="model-x", raw_reply="{}",
+    )  # fmt: skip
+
+    payload = page_payload(report_of(row))
+
+    assert payload["samples"] == [
+        {
+            "id": "a",
+            "task": "task",
+            "model": "model-x",
+            "question": "quest",
+            "response": "resp",
+            "truth": "B",
+            "alternatives": ["b"],
+        }
+    ]
+    assert payload["rows"] == [
+        {
+            "sample": 0,
+            "judge": "replay",
+            "status": "invalid",
+            "tone": "invalid",
+            "score": None,
+            "answer": "C",
+            "rules": ["one", "two"],
+            "error": "wrong_logic",
+            "flags": [["PROTOCOL_VIOLATION", "score is 7"]],
+            "comment": "why",
+            "reason": "because",
+            "reply": "{}",
+        }
+    ]
+
+
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_spans_point_at_the_same_text_in_utf16(before: str, inside: str, after: str) -> None:
+    text = before + inside + after
+    row = valid("a", text, Span(len(before), len(before) + len(inside)))
+
+    units = text.encode("utf-16-le", "surrogatepass")
+    start, end = page_payload(report_of(row))["rows"][0]["span"]
+
+    assert units[start * 2 : end * 2] == inside.encode("utf-16-le", "surrogatepass")
+
+
+def test_a_span_outside_the_response_is_not_drawn() -> None:
+    assert "span" not in page_payload(report_of(valid("a", "short", Span(3, 99))))["rows"][0]
+
+
+def test_responses_beyond_the_budget_are_cut_around_the_answer() -> None:
+    response = "x" * 5_000 + "ANSWER" + "y" * 5_000
+    rows = (valid("long", response, Span(5_000, 5_006)), valid("short", "kept whole"))
+
+    payload = page_payload(report_of(*rows), budget=1_010)
+
+    sample, row = payload["samples"][0], payload["rows"][0]
+    start, end = row["span"]
+    assert sample["response"][start:end] == "ANSWER"
+    assert len(sample["response"]) == 1_000
+    assert sample["before"] + 1_000 + sample["after"] == len(response)
+    assert payload["samples"][1]["response"] == "kept whole"
+
+
+def test_questions_and_replies_beyond_the_budget_keep_their_beginning() -> None:
+    row = JudgmentRow("a", "j", Status.INVALID, "r", question="q" * 500, raw_reply="z" * 500)
+
+    payload = page_payload(report_of(row), budget=201)
+
+    assert (payload["samples"][0]["question"], payload["samples"][0]["question_cut"]) == ("q" * 100, 400)
+    assert (payload["rows"][0]["reply"], payload["rows"][0]["reply_cut"]) == ("z" * 100, 400)
+
+
+@given(st.text(max_size=60), st.integers(1, 70), st.integers(0, 60), st.integers(0, 60))
+def test_an_excerpt_and_what_it_leaves_out_are_the_text(text: str, limit: int, one: int, other: int) -> None:
+    start, end = sorted(min(offset, len(text)) for offset in (one, other))
+
+    excerpt = excerpt_around(text, Span(start, end), limit)
+
+    assert text[: excerpt.before] + excerpt.text + text[len(text) - excerpt.after :] == text
+    assert len(excerpt.text) == min(limit, len(text))
+
+
+def test_without_a_span_the_end_is_kept() -> None:
+    assert excerpt_around("abcdef", None, 2) == Excerpt("ef", 4, 0)
+
+
+@given(st.lists(st.integers(0, 100), max_size=20), st.integers(0, 500))
+def test_the_limit_keeps_the_budget_and_cuts_no_more_than_needed(lengths: list[int], budget: int) -> None:
+    limit = field_limit(lengths, budget)
+
+    assert sum(min(length, limit) for length in lengths) <= budget
+    longer = sum(min(length, limit + 1) for length in lengths)
+    assert longer > budget or limit >= max(lengths, default=0)
+
+
+def test_offsets_count_utf16_units() -> None:
+    assert [utf16_offset("a𠮷b", offset) for offset in range(4)] == [0, 1, 3, 4]

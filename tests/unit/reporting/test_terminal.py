@@ -1,0 +1,193 @@
+"""The report on terminals of every kind."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.reporting.build import build_report
+from mixseek.reporting.counts import count_rows
+from mixseek.reporting.inspection import render_runs, render_show
+from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader, RunLine, StatusCounts
+from mixseek.reporting.terminal import print_report
+
+WIDTHS = (20, 60, 80, 120, 200)
+ROW = JudgmentRow(
+    "ja-001", "rules", Status.VALID, "順に考えます。答えは(B)です。", "正しいのはどれですか。", "論理推論", "incorrect",
+    0.0, "(C)", ("C",), "(B)", Span(10, 13), ("cue:答えは", "option:letter"), "wrong_logic",
+)  # fmt: skip
+ROWS = (
+    ROW,
+    replace(ROW, id="en-001", task="logical_deduction_five_objects", verdict="correct", score=1.0, error_type="none"),
+    replace(ROW, id="zh-001", task="布尔表达式", status=Status.UNDECIDED, verdict=None, score=None, reason="無定論"),
+    replace(
+        ROW, id="x", task=None, status=Status.INVALID, verdict=None, score=None, rules=(), raw_reply="{not json",
+        flags=(Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply"),),
+    ),
+    replace(ROW, id="y", status=Status.MISSING, verdict=None, score=None, rules=(), reason="no recorded reply"),
+)  # fmt: skip
+
+
+def console_of(width: int, *, colour: bool = False) -> Console:
+    return Console(file=io.StringIO(), width=width, force_terminal=colour, color_system="truecolor" if colour else None)
+
+
+def output_of(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def report_of(*rows: JudgmentRow) -> ReportData:
+    header = RunHeader("run-1", "semantic", "1.0", "abcdef0123456789", "answers.jsonl", len(rows))
+    return build_report(count_rows(header, {}, rows))
+
+
+def printed(report: ReportData, width: int = 120, *, colour: bool = False) -> str:
+    console = console_of(width, colour=colour)
+    print_report(report, console, "runs/run-1/report.html")
+    return output_of(console)
+
+
+def shown(row: JudgmentRow, width: int = 80, *, colour: bool = False) -> str:
+    console = console_of(width, colour=colour)
+    render_show(row, console)
+    return output_of(console)
+
+
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_width_can_be_printed(width: int, colour: bool) -> None:
+    printed(report_of(*ROWS), width, colour=colour)
+    for row in ROWS:
+        shown(row, width, colour=colour)
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    """A Chinese character takes two cells."""
+    lines = printed(report_of(*ROWS), width).splitlines()
+
+    assert max(cell_len(line) for line in lines) <= width
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_numbers_are_whole_at_every_width(width: int) -> None:
+    text = printed(report_of(*ROWS), width)
+
+    assert "50.0%" in text
+    assert "9.5–90.5%" in text
+    assert "…" not in text
+
+
+def test_the_headline_comes_with_interval_and_what_stands_beside_it() -> None:
+    text = printed(report_of(*ROWS))
+
+    assert "rules  50.0% correct  (95% Wilson interval 9.5–90.5%, 2 valid)" in text
+    assert "beside it: 1 undecided · 1 invalid · 1 missing" in text
+    assert "If all 3 samples without a score were wrong: 20.0%; right: 80.0%." in text
+    assert "Report  runs/run-1/report.html" in text
+
+
+def test_columns_that_are_nought_everywhere_are_left_out() -> None:
+    text = printed(report_of(*ROWS[:3]))
+
+    header = next(line for line in text.splitlines() if line.strip().startswith("task"))
+    assert "undecided" in header
+    assert "invalid" not in header
+    assert "missing" not in header
+
+
+def test_many_tasks_are_cut_and_counted() -> None:
+    rows = [replace(ROW, id=str(n), task=f"task-{n:03}") for n in range(70)]
+
+    assert "… 10 more" in printed(report_of(*rows))
+
+
+def test_an_empty_run_says_so() -> None:
+    assert "This run holds no judgments." in printed(report_of())
+
+
+def test_without_colour_the_span_is_bracketed() -> None:
+    assert "答えは⟦(B)⟧です。" in shown(ROW)
+
+
+def test_with_colour_the_span_is_highlighted_and_unmarked() -> None:
+    text = shown(ROW, colour=True)
+
+    assert "⟦" not in text
+    assert "\x1b[30;103m(B)\x1b[0m" in text
+
+
+def test_no_color_wins_over_a_terminal() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="truecolor", no_color=True)
+
+    render_show(ROW, console)
+
+    assert "⟦(B)⟧" in output_of(console)
+
+
+def test_show_gives_everything_needed_to_check() -> None:
+    text = shown(ROW)
+
+    for expected in (
+        "ja-001  incorrect",
+        "(C) | C",
+        "wrong_logic",
+        "cue:答えは → option:letter",
+        "正しいのはどれですか。",
+    ):
+        assert expected in text
+
+
+def test_show_names_flags_and_prints_the_reply() -> None:
+    text = shown(ROWS[3])
+
+    assert "UNPARSABLE_OUTPUT  no JSON object in the reply" in text
+    assert "{not json" in text
+
+
+@pytest.mark.parametrize("span", [None, Span(90, 95), Span(3, 999)])
+def test_a_span_that_does_not_fit_is_not_drawn(span: Span | None) -> None:
+    assert "⟦" not in shown(replace(ROW, span=span))
+
+
+def test_an_empty_response_is_said_to_be_empty() -> None:
+    assert "(empty)" in shown(replace(ROW, response="", span=None))
+
+
+def test_judged_text_cannot_drive_the_terminal() -> None:
+    evil = "\x1b]0;owned\x07 [bold]no markup[/bold] \u202e \ud800"
+    row = replace(ROW, id=evil, response=evil, question=evil, verdict=evil, task=evil, rules=(evil,), raw_reply=evil)
+
+    text = shown(row, 200) + printed(report_of(row), 200)
+
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "[bold]no markup[/bold]" in text
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_runs_are_one_table(width: int) -> None:
+    runs = [
+        RunLine("run-1", "semantic", "abcdef0123", "answers.jsonl", ("rules",), StatusCounts(9, 1), 0.5, "2026-03-14"),
+        RunLine("評価-2", "semantic", "abcdef0123", "回答.jsonl", ("rules", "replay"), StatusCounts(), is_sealed=False),
+    ]
+    console = console_of(width)
+
+    render_runs(runs, console)
+
+    if width >= 60:
+        assert "50.0%" in output_of(console)
+        assert "(unfinished)" in output_of(console)
+
+
+def test_no_runs_say_what_to_do() -> None:
+    console = console_of(80)
+
+    render_runs([], console)
+
+    assert "mixseek judge" in output_of(console)

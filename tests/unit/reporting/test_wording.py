@@ -1,0 +1,121 @@
+"""Numbers and phrases are written once, and do not flatter."""
+
+import pytest
+
+from mixseek.reporting.model import JudgeSummary, ScoreSummary, StatusCounts, Tally
+from mixseek.reporting.wording import (
+    bounds_sentence,
+    interval_text,
+    language_of,
+    level_text,
+    mean_label,
+    moment_text,
+    percent,
+    score_text,
+)
+from mixseek.stats.intervals import Interval, IntervalMethod, bounds_with_undecided, wilson_interval
+
+
+def scored(right: int, wrong: int, undecided: int = 0) -> ScoreSummary:
+    valid = right + wrong
+    return ScoreSummary(
+        StatusCounts(valid=valid, undecided=undecided),
+        right / valid if valid else None,
+        wilson_interval(right, valid),
+        bounds_with_undecided(right, valid, undecided),
+        is_binary=True,
+    )
+
+
+GRADED = ScoreSummary(
+    StatusCounts(valid=4, missing=1),
+    0.7318,
+    Interval(0.5, 0.9, 0.95, IntervalMethod.STUDENT),
+    bounds_with_undecided(2.9272, 4, 1),
+    is_binary=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.0, "0.0%"),
+        (1.0, "100.0%"),
+        (0.5, "50.0%"),
+        (0.00001, "<0.1%"),
+        (0.99999, ">99.9%"),
+        (0.001, "0.1%"),
+        (0.999, "99.9%"),
+    ],
+)
+def test_all_and_nothing_are_said_only_of_all_and_nothing(share: float, expected: str) -> None:
+    assert percent(share) == expected
+
+
+def test_shares_are_per_cent_and_graded_means_are_numbers() -> None:
+    assert (score_text(scored(3, 1)), interval_text(scored(3, 1))) == ("75.0%", "30.1–95.4%")
+    assert (score_text(GRADED), interval_text(GRADED)) == ("0.732", "0.500–0.900")
+    assert (score_text(scored(0, 0)), interval_text(scored(0, 0))) == ("–", "–")
+
+
+def test_the_interval_names_its_level_and_method() -> None:
+    assert GRADED.interval is not None
+    assert level_text(GRADED.interval) == "95% Student t interval"
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        (scored(3, 1), None),
+        (scored(8, 1, 1), "If the one sample without a score were wrong: 80.0%; right: 90.0%."),
+        (scored(6, 2, 2), "If all 2 samples without a score were wrong: 60.0%; right: 80.0%."),
+        (GRADED, "If the one sample without a score were wrong: 0.585; right: 0.785."),
+    ],
+)
+def test_bounds_are_a_sentence_when_there_is_something_to_bound(score: ScoreSummary, expected: str | None) -> None:
+    assert bounds_sentence(score) == expected
+
+
+@pytest.mark.parametrize(
+    ("score", "verdicts", "expected"),
+    [
+        (scored(3, 1), ("correct", "incorrect"), "correct"),
+        (scored(0, 2), ("incorrect",), "mean score"),
+        (GRADED, ("88",), "mean score"),
+        (scored(0, 0), (), "nothing was scored"),
+    ],
+)
+def test_the_headline_says_what_it_is_a_mean_of(score: ScoreSummary, verdicts: tuple[str, ...], expected: str) -> None:
+    tallies = tuple(Tally(name, 1, 0.5) for name in verdicts)
+
+    assert mean_label(JudgeSummary("rules", score, tallies, (), (), (), (), ())) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("hello", None),
+        ("答えは三です", "ja"),
+        ("ｶﾅ", "ja"),
+        ("答案是三", "zh"),
+        ("𠮷", "zh"),
+        ("정답", "ko"),
+        ("", None),
+    ],
+)
+def test_script_is_guessed_only_where_glyphs_differ(text: str, expected: str | None) -> None:
+    assert language_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("moment", "expected"),
+    [
+        (None, None),
+        ("2026-03-14T09:12:44Z", "2026-03-14 09:12 UTC"),
+        ("2026-03-14T18:12:44+09:00", "2026-03-14 09:12 UTC"),
+        ("2026-03-14T09:12:44", "2026-03-14 09:12"),
+        ("last Tuesday", "last Tuesday"),
+    ],
+)
+def test_times_are_shown_in_one_zone_and_anything_else_as_it_stands(moment: str | None, expected: str | None) -> None:
+    assert moment_text(moment) == expected
