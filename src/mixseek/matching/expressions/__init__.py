@@ -1,0 +1,1 @@
+"""Ground truths that are mathematics: read them into a tree, evaluate, compare; no eval, no symbolic library."""

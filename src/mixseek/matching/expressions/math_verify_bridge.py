@@ -1,0 +1,73 @@
+"""Ask math-verify, when it is installed and the built-in comparer declines; small inputs only.
+
+Its timeouts use signals, which fail outside the main thread, so they are off and the size of the input is bounded
+instead.
+"""
+
+import logging
+import re
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Final
+
+from mixseek.matching.expressions.findings import Finding, different, same
+
+MAX_LENGTH: Final = 300
+MAX_OPERATIONS: Final = 60
+_HEAVY: Final = re.compile(r"\^\s*\{?[^{}]{0,20}\^|\d{5,}\s*!|\^\s*\{?\s*-?\d{4,}|\\int|\\sum|\\prod|\\lim|!!|\d{40,}")
+_OPERATIONS: Final = re.compile(r"[-+*/^=<>(),]|\\(?:frac|sqrt|sin|cos|tan|log|ln|cdot|times)")
+_PROSE: Final = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}[\s,]+[A-Za-z]{3,}|\\begin\{(?:cases|aligned|align|array)")
+_DELIMITED: Final = re.compile(r"\$|\\\(|\\\[|\\boxed")
+
+
+@cache
+def is_installed() -> bool:
+    """True when the extra `maths` is there; nothing is imported to find out."""
+    return find_spec("math_verify") is not None
+
+
+def compare(answer: str, gold: str) -> Finding | None:
+    """None when math-verify is absent, the input is too big, or either side stays unread."""
+    if not is_installed() or not (_is_light(answer) and _is_light(gold)):
+        return None
+    parse, verify = _load()
+    ours, theirs = _parse(parse, answer), _parse(parse, gold)
+    if not ours or not theirs:
+        return None
+    return same("math_verify") if verify(theirs, ours, timeout_seconds=None) else different("math_verify")
+
+
+def _is_light(text: str) -> bool:
+    return (
+        0 < len(text) <= MAX_LENGTH
+        and len(_OPERATIONS.findall(text)) <= MAX_OPERATIONS
+        and not _HEAVY.search(text)
+        and not _PROSE.search(text)
+        and _depth(text) <= 8
+    )
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for character in text:
+        if character in "({[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ")}]":
+            depth -= 1
+    return deepest
+
+
+def _parse(parse: Any, text: str) -> list[Any]:
+    """What math-verify reads, without its string fallbacks: two equal strings prove nothing about mathematics."""
+    wrapped = text if _DELIMITED.search(text) else f"${text}$"
+    return list(parse(wrapped, fallback_mode="no_fallback", parsing_timeout=None))
+
+
+@cache
+def _load() -> tuple[Any, Any]:
+    # It warns once that timeouts are off and logs every text it cannot read; both are expected here.
+    logging.getLogger("math_verify").setLevel(logging.CRITICAL)
+    from math_verify import parse, verify
+
+    return parse, verify
