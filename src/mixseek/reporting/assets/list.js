@@ -37,7 +37,13 @@ function applyFilters() {
   byId("clear").hidden = !isNarrowed;
   drawControls();
   byId("list").scrollTop = 0;
+  if (isWide() && !state.id) {
+    select(matching[0] ?? null, { isQuiet: true });
+    return;
+  }
+  // What the reader opened stays open; the list shows where it is, if it still belongs.
   drawRows();
+  if (matching.includes(selected)) keepInSight(matching.indexOf(selected));
 }
 
 function rowElement(row, place) {
@@ -131,7 +137,6 @@ function buildSelects() {
     select.addEventListener("change", () => { state[name] = select.value; filtersChanged(); });
     holder.append(make("label", { class: "choice" }, make("span", {}, label), select));
   }
-  holder.append(make("button", { type: "button", id: "clear", class: "text-button", hidden: true, onclick: clearFilters }, "Clear filters"));
 }
 
 function drawControls() {

@@ -81,19 +81,25 @@ function bringBrowserIntoView() {
 function followAddress() {
   if (!readAddress()) return false;
   applyFilters();
-  const named = rows.filter((row) => row.sample.id === state.id);
-  select(named.find((row) => row.judge === state.by) ?? named[0] ?? null);
+  if (state.id) {
+    const named = rows.filter((row) => row.sample.id === state.id);
+    select(named.find((row) => row.judge === state.by) ?? named[0] ?? null);
+  } else if (!isWide()) select(null);
   byId("judgments").scrollIntoView();
   return true;
 }
 
-function isWide() {
-  return matchMedia("(min-width: 900px)").matches; // as in browser.css
+/** "Back" to the page as it was opened. */
+function showEverything() {
+  for (const name of Object.keys(state)) state[name] = "";
+  select(null, { isQuiet: true });
+  applyFilters();
 }
 
 function start() {
   restoreTheme();
   byId("browser").hidden = false;
+  byId("clear").addEventListener("click", clearFilters);
   byId("theme").addEventListener("click", toggleTheme);
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   startTabs();
@@ -117,11 +123,10 @@ function start() {
   byId("list").addEventListener("keydown", onListKey);
   addEventListener("resize", drawSoon);
   addEventListener("keydown", onKey);
-  addEventListener("hashchange", () => { if (!followAddress() && !location.hash.slice(1)) { select(null); } });
+  addEventListener("hashchange", () => { if (!followAddress() && !location.hash.slice(1)) showEverything(); });
   if (!followAddress()) {
+    renderDetail(null, {});
     applyFilters();
-    // With room for both panes, an empty one would be a waste; the address stays clean until the reader chooses.
-    select(isWide() ? rows[0] ?? null : null, { isQuiet: true });
   }
 }
 

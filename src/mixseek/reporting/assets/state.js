@@ -67,6 +67,11 @@ function toggleTheme() {
   setTheme(isDark ? "light" : "dark");
 }
 
+/** Room for list and detail side by side; as in browser.css. An empty detail pane would be a waste of it. */
+function isWide() {
+  return matchMedia("(min-width: 900px)").matches;
+}
+
 /** The one word for a row: its verdict where it has one, else its status. */
 function outcomeOf(row) {
   return row.status === "valid" && row.verdict ? row.verdict : row.status;
