@@ -17,21 +17,24 @@ JUDGE_FORMS = {
 
 def make_judge(spec: str) -> Judge:
     """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
-    kind, colon, rest = spec.partition(":")
-    match (kind, colon, rest):
+    match spec.partition(":"):
         case ("rules", "", ""):
             return RulesJudge()
         case ("replay", "", ""):
             return DatasetReplayJudge()
         case ("replay", ":", path) if path:
             return FileReplayJudge.open(Path(path), spec)
-        case _:
-            raise ConfigurationError(f"unknown judge {spec!r}; {_advice(kind, rest)}")
+        case (kind, colon, _):
+            raise ConfigurationError(f"unknown judge {spec!r}; {_advice(kind, bool(colon))}")
 
 
-def _advice(kind: str, rest: str) -> str:
+def _advice(kind: str, has_colon: bool) -> str:
+    available = f"available: {', '.join(JUDGE_FORMS)}"
+    if kind == "rules":
+        return f"'rules' takes nothing after the colon; {available}"
+    if kind == "replay":
+        return f"give the file of replies after the colon; {available}"
+    if has_colon:
+        return f"endpoint judges (provider:model) come with the next release; {available}"
     close = difflib.get_close_matches(kind, ("rules", "replay"), n=1)
-    if close:
-        return f"did you mean {close[0]!r}? available: {', '.join(JUDGE_FORMS)}"
-    later = "; endpoint judges (provider:model) come with the next release" if rest else ""
-    return f"available: {', '.join(JUDGE_FORMS)}{later}"
+    return f"did you mean {close[0]!r}? {available}" if close else available

@@ -10,6 +10,9 @@ from mixseek.protocols.reply_json import MAX_DEPTH, STRING, Broken, Decoded, dec
 _OBJECT_START = re.compile(r'\{(?=\s*+(?:\}|"[^"\\\n]{0,100}+"\s*+:))')
 _STRUCTURE = re.compile(STRING + r"|[{}\[\]]", re.DOTALL)
 
+# A reply with more is no reply, and reading on would only cost time.
+_MAX_OBJECTS = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Located:
@@ -38,6 +41,9 @@ def find_objects(text: str) -> Objects:
     position = 0
     while start := _OBJECT_START.search(text, position):
         begin = start.start()
+        if len(found) + len(broken) >= _MAX_OBJECTS:
+            broken.append(Finding(Flag.PROTOCOL_VIOLATION, f"the reply holds more than {_MAX_OBJECTS} objects"))
+            break
         end, depth = _closing_bracket(text, begin)
         if end is None:
             detail = f"the object that begins at character {begin} is never closed: the reply was cut off"

@@ -1,0 +1,26 @@
+"""Who judged whom is derived from identities, never asked."""
+
+from typing import Any
+
+import pytest
+
+from mixseek.domain.judgments import Method, Reply
+from mixseek.domain.samples import Sample
+from mixseek.protocols.method import method_of
+
+
+@pytest.mark.parametrize(
+    ("judge", "details", "target", "method"),
+    [
+        ("openai:gpt-x", {}, "gpt-x", Method.SELF_JUDGE),
+        ("openai:gpt-x@http://127.0.0.1:8000/v1", {}, "GPT-X", Method.SELF_JUDGE),
+        ("gpt-x", {}, "openai:gpt-x", Method.SELF_JUDGE),
+        ("replay", {"judge_model": "gpt-x"}, "gpt-x", Method.SELF_JUDGE),
+        ("replay", {"judge_model": "gpt-y"}, "gpt-x", Method.CROSS_JUDGE),
+        ("openai:gpt-x", {}, "gpt-y", Method.CROSS_JUDGE),
+        ("ollama:llama3:8b", {}, "qwen3:8b", Method.CROSS_JUDGE),
+        ("openai:gpt-x", {}, None, Method.CROSS_JUDGE),
+    ],
+)
+def test_the_same_model_is_a_self_judge(judge: str, details: Any, target: str | None, method: Method) -> None:
+    assert method_of(Reply("{}", judge, details=details), Sample("1", "r", target_model=target)) is method

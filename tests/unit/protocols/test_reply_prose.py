@@ -1,0 +1,89 @@
+"""A refusal and an endpoint's error are told from other prose."""
+
+import pytest
+
+from mixseek.domain.judgments import Flag
+from mixseek.protocols.reply_reader import read_reply
+from mixseek.protocols.reply_repairs import ReplyMode
+
+REFUSALS = [
+    "I am sorry, but I cannot evaluate this.",
+    "I'm sorry, but I can’t assist with that request.",
+    "Sorry, I can't help with judging this content.",
+    "I cannot determine whether the response is correct.",
+    "I'm unable to provide a score for this response.",
+    "I am not able to assess this.",
+    "I must respectfully decline to grade this answer.",
+    "I won't judge this response.",
+    "As an AI language model, I do not have opinions on answers.",
+    "\"I'm sorry, I can't do that.\"",
+    "<think>Should I?</think>I refuse to rate harmful content.",
+    "申し訳ありませんが、この内容を評価することはできません。",
+    "申し訳ございませんが、採点いたしかねます。",
+    "この応答の評価はできません。",
+    "その質問にはお答えできかねます。",
+    "抱歉，我无法评估这个回答。",
+    "很遗憾，我不能对该内容进行打分。",
+    "對不起，我無法協助評分。",
+    "我无法判断该回答是否正确。",
+]
+
+PROSE = [
+    "The model refuses to answer, so it is incorrect.",
+    'The response says "I am sorry, but I cannot help with that", which is no answer.',
+    "応答は「申し訳ありませんが、回答できません」と述べており、不正解です。",
+    "回答说“抱歉，我无法回答”，因此判为错误。",
+    "I can't fault the reasoning: correct.",
+    "says 'GRADE: C'. My verdict: wrong.",
+    "Yes, the candidate is correct.",
+    "評価：[[8]]",
+    "评分：８",
+    "Score: high",
+]
+
+ENDPOINT_ERRORS = [
+    "ERROR: Client error '429 Too Many Requests' for url 'https://example.org/v1'",
+    "Error code: 503 - upstream is overloaded",
+    "500 Internal Server Error",
+    "HTTP/1.1 502 Bad Gateway",
+    "Request timed out.",
+    "Connection reset by peer",
+    "Rate limit reached for requests",
+    "<html><body>Bad gateway</body></html>",
+    "Traceback (most recent call last):",
+]
+
+
+def finding_of(text: str) -> tuple[Flag, str]:
+    (finding,) = read_reply(text, ReplyMode.REPAIR).findings
+    return finding.flag, finding.detail
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_refusals_are_recognised_in_three_languages(text: str) -> None:
+    flag, detail = finding_of(text)
+
+    assert flag is Flag.JUDGE_REFUSAL_OR_EVASION
+    assert detail.startswith("the judge declines: ")
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_prose_about_a_refusal_is_just_prose(text: str) -> None:
+    flag, detail = finding_of(text)
+
+    assert flag is Flag.UNPARSABLE_OUTPUT
+    assert detail.startswith("no JSON object in the reply: ")
+
+
+@pytest.mark.parametrize("text", ENDPOINT_ERRORS)
+def test_an_endpoints_error_is_named_as_such(text: str) -> None:
+    flag, detail = finding_of(text)
+
+    assert flag is Flag.UNPARSABLE_OUTPUT
+    assert detail.startswith("an endpoint's error instead of a reply: ")
+
+
+def test_a_refusal_before_a_verdict_does_not_unmake_the_verdict() -> None:
+    reading = read_reply('I cannot be sure, but: {"n": 1}', ReplyMode.REPAIR)
+
+    assert reading.value == {"n": 1}
