@@ -32,8 +32,8 @@ _CORE = {
 }
 _PLAUSIBILITY = re.compile(r"plausib|possible|likely|もっともらしい|可能|合理", re.IGNORECASE)
 _WORD = re.compile(
-    r"(?<![\w-])(?:true|false|yes|no|(?:in)?correct(?!\s+\w)|valid|invalid|plausible|implausible|likely|unlikely|possible|impossible|not|cannot|never|neither|nor|t|f|y|n)(?![\w-])"
-    r"|\w+n't(?!\w)"
+    r"(?<![A-Za-z0-9_-])(?:true|false|yes|no|(?:in)?correct(?!\s+\w)|valid|invalid|plausible|implausible|likely|unlikely|possible|impossible|not|cannot|never|neither|nor|t|f|y|n)(?![A-Za-z0-9_-])"
+    r"|[a-z]+n't(?![a-z])"
     r"|はい|いいえ|正しくな|正しい|間違|誤り|不正解|有効|無効|妥当ではな|妥当でな|妥当|もっともらしくな|もっともらしい|不可能|可能|真|偽"
     r"|不正确|不正確|正确|正確|不成立|成立|不合理|合理|无效|無效|有效|错误|錯誤|不是|不对|不對|是的|^是|^否|^对|^對|^错"
 )
