@@ -10,9 +10,8 @@ from rich.console import Console
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import count_rows
-from mixseek.reporting.inspection import render_runs, render_show
 from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader, RunLine, StatusCounts
-from mixseek.reporting.terminal import print_report
+from mixseek.reporting.terminal import print_report, print_rows, print_runs
 
 WIDTHS = (20, 60, 80, 120, 200)
 ROW = JudgmentRow(
@@ -53,7 +52,7 @@ def printed(report: ReportData, width: int = 120, *, colour: bool = False) -> st
 
 def shown(row: JudgmentRow, width: int = 80, *, colour: bool = False) -> str:
     console = console_of(width, colour=colour)
-    render_show(row, console)
+    print_rows([row], console)
     return output_of(console)
 
 
@@ -124,7 +123,7 @@ def test_with_colour_the_span_is_highlighted_and_unmarked() -> None:
 def test_no_color_wins_over_a_terminal() -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="truecolor", no_color=True)
 
-    render_show(ROW, console)
+    print_rows([ROW], console)
 
     assert "⟦(B)⟧" in output_of(console)
 
@@ -147,6 +146,17 @@ def test_show_names_flags_and_prints_the_reply() -> None:
 
     assert "UNPARSABLE_OUTPUT  no JSON object in the reply" in text
     assert "{not json" in text
+
+
+def test_a_panel_repeats_the_judgment_but_not_the_question() -> None:
+    console = console_of(80)
+
+    print_rows([ROW, replace(ROW, judge="replay", rules=())], console)
+
+    text = output_of(console)
+    assert text.count("judge rules") == text.count("judge replay") == 1
+    assert text.count("正しいのはどれですか。") == 1
+    assert text.count("⟦(B)⟧") == 2
 
 
 @pytest.mark.parametrize("span", [None, Span(90, 95), Span(3, 999)])
@@ -178,7 +188,7 @@ def test_runs_are_one_table(width: int) -> None:
     ]
     console = console_of(width)
 
-    render_runs(runs, console)
+    print_runs(runs, console)
 
     if width >= 60:
         assert "50.0%" in output_of(console)
@@ -188,6 +198,6 @@ def test_runs_are_one_table(width: int) -> None:
 def test_no_runs_say_what_to_do() -> None:
     console = console_of(80)
 
-    render_runs([], console)
+    print_runs([], console)
 
     assert "mixseek judge" in output_of(console)
