@@ -1,0 +1,1 @@
+"""Datasets in, journal and index in between, exports out."""

@@ -1,0 +1,240 @@
+"""A file of rows as a stream of samples: surveyed once before anything is judged, then read again."""
+
+import difflib
+import hashlib
+import stat
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from mixseek.domain.samples import Sample
+from mixseek.errors import DatasetError
+from mixseek.storage.rows import RowError, RowReader
+from mixseek.storage.spool import spool_stdin
+from mixseek.storage.text_files import DelimitedLines, JsonLines, Row, reading
+
+STDIN = "-"
+SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet, or - for JSONL on stdin"
+# Hashes of ids, spread so that looking for equal ones never needs a set of all of them.
+_BUCKETS = 64
+
+
+class RowSource(Protocol):
+    """A file as rows; `unit` is the word for the number that comes with each."""
+
+    path: Path
+
+    @property
+    def unit(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    def rows(self) -> Iterator[tuple[int, Row]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one whole pass over a dataset found; every row in it is a sample, and every id is unique."""
+
+    rows: int
+    sha256: str
+    size_bytes: int
+    rows_without_ground_truth: int
+    columns: tuple[str, ...]
+    # Which column filled which field.
+    mapping: Mapping[str, str]
+
+
+class Dataset:
+    """The SampleSource port over a file."""
+
+    def __init__(self, name: str, source: RowSource, mapping: Mapping[str, str]) -> None:
+        self.name = name
+        self.path = source.path
+        self._source = source
+        self._mapping = dict(mapping)
+
+    @property
+    def stem(self) -> str:
+        """A short name for runs over this dataset."""
+        return "stdin" if self.name == STDIN else self.path.name.partition(".")[0] or self.path.name
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """For the manifest; the first call reads the whole file."""
+        survey = self.survey()
+        return {
+            "path": self.name,
+            "format": self._source.format,
+            "sha256": survey.sha256,
+            "bytes": survey.size_bytes,
+            "rows": survey.rows,
+            "mapping": dict(survey.mapping),
+        }
+
+    def survey(self) -> Survey:
+        """Check every row before anything is paid for; raises DatasetError for the first that cannot be judged."""
+        return self._survey
+
+    def batches(self, size: int) -> Iterator[list[Sample]]:
+        """Lists of at most `size` samples, in the order of the file."""
+        surveyed = self.__dict__.get("_fingerprint")
+        batch: list[Sample] = []
+        for _, values in self._checked_rows(RowReader(self._mapping)):
+            batch.append(Sample(**values))
+            if len(batch) == size:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+        if surveyed is not None and surveyed != fingerprint(self.path):
+            raise DatasetError(f"{self.name}: changed while it was being judged; run the same command again")
+
+    @cached_property
+    def _fingerprint(self) -> tuple[int, int]:
+        return fingerprint(self.path)
+
+    @cached_property
+    def _survey(self) -> Survey:
+        size_bytes, _ = self._fingerprint
+        reader = RowReader(self._mapping)
+        buckets = [array("q") for _ in range(_BUCKETS)]
+        rows = without_truth = 0
+        for _, values in self._checked_rows(reader):
+            code = hash(values["id"])
+            buckets[code % _BUCKETS].append(code)
+            rows += 1
+            without_truth += "ground_truth" not in values
+        if not rows:
+            raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
+        try:
+            reader.check_mapped_columns()
+        except RowError as error:
+            raise DatasetError(f"{self.name}: {error}") from error
+        self._refuse_duplicates(buckets)
+        digest = digest_file(self.path)
+        return Survey(rows, digest, size_bytes, without_truth, tuple(reader.columns), dict(reader.resolved))
+
+    def _checked_rows(self, reader: RowReader) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Place and the sample's fields; the id of a row without one counts rows, not lines."""
+        read = reader.values
+        for number, (place, row) in enumerate(self._source.rows(), 1):
+            try:
+                values = read(row, number)
+            except RowError as error:
+                raise DatasetError(f"{self.name}: {self._source.unit} {place}: {error}") from error
+            yield place, values
+
+    def _refuse_duplicates(self, buckets: list["array[int]"]) -> None:
+        """Equal hashes only raise the suspicion; a second pass finds both places, or that the ids differ."""
+        suspects: set[int] = set()
+        for bucket in buckets:
+            if len(set(bucket)) < len(bucket):
+                suspects.update(code for code, times in Counter(bucket).items() if times > 1)
+        if not suspects:
+            return
+        places: dict[str, int] = {}
+        for place, values in self._checked_rows(RowReader(self._mapping)):
+            sample_id = values["id"]
+            if hash(sample_id) not in suspects:
+                continue
+            first = places.setdefault(sample_id, place)
+            if first != place:
+                unit = self._source.unit
+                raise DatasetError(
+                    f"{self.name}: {unit}s {first} and {place} have the same id {sample_id!r}; "
+                    "make ids unique, or name another column with --map id=COLUMN"
+                )
+
+
+def open_dataset(
+    path: str, *, mapping: Mapping[str, str], spool_directory: Path | None, stdin: BinaryIO | None = None
+) -> Dataset:
+    """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
+
+    Stdin is copied into `spool_directory` first, so that it can be read twice and the run resumed.
+    """
+    RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
+    if path != STDIN:
+        return Dataset(path, choose_source(check_file(path)), mapping)
+    if spool_directory is None:
+        raise DatasetError("-: stdin cannot be read here; name a file")
+    return Dataset(STDIN, JsonLines(spool_stdin(spool_directory, stdin)), mapping)
+
+
+def check_file(path: str) -> Path:
+    """An existing, regular, readable file."""
+    file = Path(path)
+    try:
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        close = difflib.get_close_matches(file.name, list_directory(file.parent), n=1)
+        meant = f"; did you mean {file.parent / close[0]}?" if close else "; check the path, or use - for stdin"
+        raise DatasetError(f"{path}: no such file{meant}") from None
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path!r}: cannot be opened: {error}") from error
+    if stat.S_ISDIR(mode):
+        raise DatasetError(
+            f"{path}: a directory, expected a file; name one inside it, such as {file / 'answers.jsonl'}"
+        )
+    if not stat.S_ISREG(mode):
+        raise DatasetError(f"{path}: not a regular file, so it cannot be read twice; pipe it in and use - instead")
+    return file
+
+
+def list_directory(directory: Path) -> list[str]:
+    """Names in a directory, none if it cannot be listed."""
+    try:
+        return [entry.name for entry in directory.iterdir()]
+    except OSError:
+        return []
+
+
+def choose_source(path: Path) -> RowSource:
+    """By suffix; content that belies it is refused when it is read."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    suffix = suffixes[-2:-1] if packed else suffixes[-1:]
+    match suffix:
+        case [".jsonl" | ".ndjson"]:
+            return JsonLines(path)
+        case [".csv" | ".tsv" as delimited]:
+            return DelimitedLines(path, delimited[1:])
+        case [".json"]:
+            return choose_json(path)
+        case [".parquet"] if not packed:
+            from mixseek.storage.duckdb_files import ParquetTable
+
+            return ParquetTable(path)
+    shown = "".join(suffixes[-2:]) if packed else "".join(suffixes[-1:])
+    raise DatasetError(f"{path}: {f'unknown suffix {shown}' if shown else 'no suffix'}; supported are {SUPPORTED}")
+
+
+def choose_json(path: Path) -> RowSource:
+    """A .json file may be one list of objects, or JSON lines by another name."""
+    with reading(path) as stream:
+        is_list = next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
+    if not is_list:
+        return JsonLines(path)
+    from mixseek.storage.duckdb_files import JsonArray
+
+    return JsonArray(path)
+
+
+def fingerprint(path: Path) -> tuple[int, int]:
+    """Size and time of change: cheap enough to ask whenever a pass ends."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def digest_file(path: Path) -> str:
+    """sha256 of the file's bytes as they are on disk."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        read: Callable[[], bytes] = partial(stream.read, 1 << 20)
+        for chunk in iter(read, b""):
+            digest.update(chunk)
+    return digest.hexdigest()

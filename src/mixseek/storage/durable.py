@@ -1,0 +1,58 @@
+"""Files that are either wholly there or not at all, and disk failures worded for a person."""
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from mixseek.errors import StorageError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def storage_error(action: str, path: Path, error: OSError) -> StorageError:
+    """What could not be done, where, and the remedy that fits the cause."""
+    if error.errno in _FULL:
+        why = "the disk is full; free some space and run the same command again (nothing written before is lost)"
+    elif error.errno in _FORBIDDEN:
+        why = f"{(error.strerror or 'not writable').lower()}; make it writable or choose another --workspace"
+    else:
+        why = (error.strerror or type(error).__name__).lower()
+    return StorageError(f"{path}: cannot {action}: {why}")
+
+
+def sync_directory(directory: Path) -> None:
+    """A new name survives a power cut only when its directory is synced too; not every platform can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def temporary_beside(path: Path) -> Iterator[Path]:
+    """A name in the same directory that becomes `path` when the block ends well, and vanishes when it does not."""
+    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.replace(path)
+        sync_directory(path.parent)
+    except OSError as error:
+        raise storage_error("write", path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to; readers see the old content until the new one is complete and on disk."""
+    with temporary_beside(path) as temporary, temporary.open("wb", buffering=1 << 20) as stream:
+        yield stream

@@ -1,0 +1,168 @@
+"""Every judgment of a run as a table: a row for each sample and judge, in dataset order."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from mixseek.domain.judgments import Status
+from mixseek.errors import ConfigurationError, StorageError
+from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, offline_settings
+from mixseek.storage.durable import replacing, storage_error, temporary_beside
+from mixseek.storage.manifest import read_manifest
+from mixseek.storage.pairs import NOT_JUDGED, JournalPairs
+from mixseek.storage.records import encode_readable_line
+from mixseek.storage.workspace import RunDirectory
+
+# Every column with its type in Parquet, in the order of the file.
+COLUMNS = {
+    "id": "VARCHAR",
+    "judge": "VARCHAR",
+    "status": "VARCHAR",
+    "score": "DOUBLE",
+    "verdict": "VARCHAR",
+    "is_correct": "BOOLEAN",
+    "extracted_answer": "VARCHAR",
+    "error_type": "VARCHAR",
+    "span": "BIGINT[]",
+    "rules": "VARCHAR[]",
+    "flags": "VARCHAR[]",
+    "flag_details": "VARCHAR[]",
+    "reasoning_score": "BIGINT",
+    "comment": "VARCHAR",
+    "method": "VARCHAR",
+    "reason": "VARCHAR",
+    "repairs": "VARCHAR[]",
+    "task_name": "VARCHAR",
+    "target_model": "VARCHAR",
+    "question_id": "VARCHAR",
+    "prompt_variant": "VARCHAR",
+    "ground_truth": "VARCHAR",
+    "ground_truth_alternatives": "VARCHAR[]",
+    "question": "VARCHAR",
+    "response": "VARCHAR",
+}
+# CSV has no lists: a span is start:end, names stand in order, texts are a JSON list.
+_CSV_FORMS = {
+    "span": "array_to_string(span, ':')",
+    "rules": "array_to_string(rules, ' > ')",
+    "flags": "array_to_string(flags, ' > ')",
+    "repairs": "array_to_string(repairs, ' > ')",
+    "flag_details": "CASE WHEN len(flag_details) > 0 THEN CAST(to_json(flag_details) AS VARCHAR) END",
+    "ground_truth_alternatives": "CASE WHEN len(ground_truth_alternatives) > 0 "
+    "THEN CAST(to_json(ground_truth_alternatives) AS VARCHAR) END",
+}
+_FIELDS = ("is_correct", "extracted_answer", "error_type", "reasoning_score", "comment")
+_FROM_SAMPLE = ("task_name", "target_model", "question_id", "prompt_variant", "ground_truth")
+SUFFIXES = (".jsonl", ".csv", ".parquet")
+_SMALLEST_OBJECT_BYTES = 4 << 20
+
+
+def export_run(run: RunDirectory, to: Path) -> int:
+    """Write the file that the suffix asks for, whole or not at all; returns the number of rows."""
+    suffix = to.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ConfigurationError(
+            f"{to}: unknown suffix {suffix or '(none)'}; the export is one of {', '.join(SUFFIXES)}"
+        )
+    if to.is_dir():
+        raise ConfigurationError(f"{to}: a directory; name a file in it, such as {to / 'judgments.jsonl'}")
+    if not to.parent.is_dir():
+        raise ConfigurationError(f"{to}: there is no directory {to.parent}; create it first")
+    if suffix == ".jsonl":
+        with replacing(to) as stream:
+            rows, _ = write_rows(run, stream)
+        return rows
+    # Through JSON lines, so that what a row holds is decided in one place for all three.
+    with staging(to) as staged:
+        with replacing(staged) as stream:
+            rows, longest = write_rows(run, stream)
+        with temporary_beside(to) as target:
+            convert(staged, target, suffix, longest)
+    return rows
+
+
+def write_rows(run: RunDirectory, stream: Any) -> tuple[int, int]:
+    """How many rows, and the length of the longest."""
+    manifest = read_manifest(run.manifest)
+    rows = longest = 0
+    for sample, judge, outcome in JournalPairs(run.journal, manifest.judge_names, cascade=manifest.cascade):
+        line = encode_readable_line(table_row(sample, judge, outcome))
+        stream.write(line)
+        rows += 1
+        longest = max(longest, len(line))
+    return rows, longest
+
+
+def table_row(sample: dict[str, Any], judge: str, outcome: dict[str, Any] | None) -> dict[str, Any]:
+    """One row from the journal's records; an outcome that is still due is missing."""
+    if outcome is None:
+        outcome = {"status": Status.MISSING, "reason": NOT_JUDGED}
+    fields = outcome.get("fields", {})
+    flags = outcome.get("flags", ())
+    row: dict[str, Any] = {
+        "id": sample["id"],
+        "judge": judge,
+        "status": outcome["status"],
+        "score": outcome.get("score"),
+        "verdict": outcome.get("verdict"),
+        "is_correct": None,
+        "extracted_answer": None,
+        "error_type": None,
+        "span": outcome.get("span"),
+        "rules": outcome.get("rules", ()),
+        "flags": [item["flag"] for item in flags],
+        "flag_details": [item["detail"] for item in flags],
+        "reasoning_score": None,
+        "comment": None,
+        "method": outcome.get("method"),
+        "reason": outcome.get("reason"),
+        "repairs": outcome.get("repairs", ()),
+    }
+    for name in _FIELDS:
+        row[name] = fields.get(name)
+    for name in _FROM_SAMPLE:
+        row[name] = sample.get(name)
+    row["ground_truth_alternatives"] = sample.get("ground_truth_alternatives", ())
+    row["question"] = sample.get("question", "")
+    row["response"] = sample["response"]
+    return row
+
+
+def convert(staged: Path, target: Path, suffix: str, longest: int) -> None:
+    """JSON lines into CSV or Parquet, in the same order."""
+    types = ", ".join(f"{name}: '{kind}'" for name, kind in COLUMNS.items())
+    chosen = ", ".join(
+        f"{_CSV_FORMS[name]} AS {name}" if suffix == ".csv" and name in _CSV_FORMS else name for name in COLUMNS
+    )
+    form = "FORMAT csv, HEADER" if suffix == ".csv" else "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 16384"
+    object_bytes = max(_SMALLEST_OBJECT_BYTES, longest + 1_024)
+    source = f"""read_json($staged, format = 'newline_delimited',
+        maximum_object_size = {object_bytes}, columns = {{{types}}})"""
+    query = f"COPY (SELECT {chosen} FROM {source}) TO $target ({form})"  # noqa: S608 - names and types of ours
+    settings: Settings = {
+        "threads": 1,
+        "memory_limit": f"{200 + (12 * object_bytes >> 20)}MB",
+        "temp_directory": str(staged.parent),
+        **offline_settings(),
+    }
+    try:
+        with duckdb.connect(config=settings) as connection:
+            connection.execute(query, {"staged": escape_glob(staged), "target": str(target)})
+    except duckdb.Error as error:
+        raise StorageError(
+            f"{target.parent}: cannot write the export: {first_line(error)}; free some space there, or export to .jsonl"
+        ) from error
+
+
+@contextlib.contextmanager
+def staging(to: Path) -> Iterator[Path]:
+    """A file beside the target, where there is room for the result anyway; gone at the end."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".mixseek-export-", dir=to.parent) as directory:
+            yield Path(directory) / "rows.jsonl"
+    except OSError as error:
+        raise storage_error("write", to, error) from error

@@ -1,0 +1,219 @@
+"""The DuckDB index: rebuilt from journals whenever they are newer, open only for the moment of a read or a write."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+from mixseek.errors import StorageError
+from mixseek.storage.duckdb_session import escape_glob
+from mixseek.storage.durable import storage_error
+from mixseek.storage.index_connection import (
+    PATIENCE_SECONDS,
+    SMALLEST_OBJECT_BYTES,
+    connecting,
+    discard_index,
+    index_error,
+    is_beyond_repair,
+)
+from mixseek.storage.index_schema import (
+    ADD_MISSING,
+    KEEP_FIRST_SAMPLE,
+    KEEP_LAST_OUTCOME,
+    MARK_SUPERSEDED,
+    SCHEMA,
+    SCHEMA_VERSION,
+    TABLES,
+    load_statement,
+)
+from mixseek.storage.journal import damaged, read_lines
+from mixseek.storage.manifest import Manifest, read_manifest
+from mixseek.storage.records import decode_record
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+_KINDS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in TABLES}
+
+
+@dataclass(frozen=True, slots=True)
+class JournalShape:
+    """What one pass over a journal's bytes tells: how to read it, and how many lines must come out."""
+
+    size_bytes: int
+    changed_ns: int
+    longest_bytes: int = 0
+    lines: dict[str, int] = field(default_factory=dict)
+
+
+def ensure_indexed(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    """Index the run if its journal has changed since, or if the index is missing, damaged or of another version."""
+    if not is_fresh(workspace, run, patience_seconds):
+        index_run(workspace, run, patience_seconds)
+
+
+def is_fresh(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> bool:
+    """Whether the index says what the journal says."""
+    if not workspace.index.is_file():
+        return False
+    size_bytes, changed_ns = stat_journal(run)
+    try:
+        with connecting(workspace, read_only=True, patience_seconds=patience_seconds) as connection:
+            if not has_current_schema(connection):
+                return False
+            row = connection.execute(
+                "SELECT journal_bytes, journal_changed_ns FROM runs WHERE run = $run", {"run": run.name}
+            ).fetchone()
+    except duckdb.Error as error:
+        if is_beyond_repair(error):
+            return False
+        raise index_error(workspace.index, error) from error
+    return row == (size_bytes, changed_ns)
+
+
+def index_run(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    """Replace everything the index holds about a run by what its journal says now."""
+    manifest = read_manifest(run.manifest)
+    shape = measure_journal(run)
+    try:
+        try_load(workspace, run, manifest, shape, patience_seconds)
+    except duckdb.Error as error:
+        raise index_error(workspace.index, error) from error
+
+
+def try_load(
+    workspace: Workspace, run: RunDirectory, manifest: Manifest, shape: JournalShape, patience_seconds: float
+) -> None:
+    """An index that DuckDB trips over is not worth mending: the journals are the truth, so it is begun anew."""
+    try:
+        load_run(workspace, run, manifest, shape, patience_seconds)
+    except duckdb.Error as error:
+        if not is_beyond_repair(error):
+            raise
+        discard_index(workspace.index)
+        load_run(workspace, run, manifest, shape, patience_seconds)
+
+
+def load_run(
+    workspace: Workspace, run: RunDirectory, manifest: Manifest, shape: JournalShape, patience_seconds: float
+) -> None:
+    """One transaction: readers see the run as it was, or as it is."""
+    object_bytes = max(SMALLEST_OBJECT_BYTES, shape.longest_bytes + 1_024)
+    judges = list(manifest.judge_names)
+    with connecting(workspace, patience_seconds=patience_seconds, object_bytes=object_bytes) as connection:
+        create_schema(connection)
+        connection.begin()
+        for table in ("runs", *TABLES.values()):
+            connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names
+        for kind, count in shape.lines.items():
+            load_lines(connection, run, judges, kind, count, object_bytes)
+        settle_run(connection, run.name, judges, manifest.cascade)
+        connection.execute(
+            "INSERT INTO runs VALUES ($run, $size, $changed, $judges, $cascade)",
+            {
+                "run": run.name,
+                "size": shape.size_bytes,
+                "changed": shape.changed_ns,
+                "judges": judges,
+                "cascade": manifest.cascade,
+            },
+        )
+        connection.commit()
+
+
+def load_lines(
+    connection: duckdb.DuckDBPyConnection,
+    run: RunDirectory,
+    judges: list[str],
+    kind: str,
+    expected: int,
+    object_bytes: int,
+) -> None:
+    """Lines of one kind. Fewer rows than lines is damage; more were written while we read and wait for next time."""
+    parameters: dict[str, Any] = {"run": run.name, "journal": escape_glob(run.journal)}
+    if kind == "outcome":
+        parameters["judges"] = judges
+    connection.execute(load_statement(kind, object_bytes), parameters)
+    scope = f"FROM {TABLES[kind]} WHERE run = $run"
+    connection.execute(f"DELETE {scope} AND position > $lines", {"run": run.name, "lines": expected})
+    loaded = connection.execute(f"SELECT count(*) {scope}", {"run": run.name}).fetchone()
+    if loaded != (expected,):
+        raise find_damage(run)
+
+
+def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str], cascade: bool) -> None:
+    """From what was written to what holds: one row a sample, one a sample and judge, none left out."""
+    samples = count_rows(connection, "SELECT count(*), count(DISTINCT key) FROM samples WHERE run = $run", run)
+    if samples[0] != samples[1]:
+        connection.execute(KEEP_FIRST_SAMPLE, {"run": run})
+    outcomes = count_rows(
+        connection,
+        "SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT key, judge FROM outcomes WHERE run = $run))"
+        " FROM outcomes WHERE run = $run",
+        run,
+    )
+    if outcomes[0] != outcomes[1]:
+        connection.execute(KEEP_LAST_OUTCOME, {"run": run})
+    if cascade or outcomes[1] != samples[1] * len(judges):
+        connection.execute(ADD_MISSING, {"run": run, "judges": judges, "cascade": cascade})
+    if cascade:
+        connection.execute(MARK_SUPERSEDED, {"run": run})
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection, query: str, run: str) -> tuple[int, int]:
+    """All rows, and different ones."""
+    row = connection.execute(query, {"run": run}).fetchone()
+    return (row[0], row[1]) if row else (0, 0)
+
+
+def measure_journal(run: RunDirectory) -> JournalShape:
+    """About a second for a million samples; raises StorageError for a line that is none of ours."""
+    size_bytes, changed_ns = stat_journal(run)
+    lines = dict.fromkeys(TABLES, 0)
+    longest = 0
+    for offset, line in read_lines(run.journal):
+        kind = _KINDS.get(line[:9])
+        if kind is None:
+            raise damaged(run.journal, offset, ValueError("not a journal record"))
+        lines[kind] += 1
+        if len(line) > longest:
+            longest = len(line)
+    return JournalShape(size_bytes, changed_ns, longest, {kind: count for kind, count in lines.items() if count})
+
+
+def stat_journal(run: RunDirectory) -> tuple[int, int]:
+    """Size and time of the last change."""
+    try:
+        status = run.journal.stat()
+    except OSError as error:
+        raise storage_error("read the journal", run.journal, error) from error
+    return status.st_size, status.st_mtime_ns
+
+
+def find_damage(run: RunDirectory) -> StorageError:
+    """Which line DuckDB could not read."""
+    for offset, line in read_lines(run.journal):
+        try:
+            decode_record(line)
+        except ValueError as error:
+            return damaged(run.journal, offset, error)
+    return StorageError(f"{run.journal}: cannot be indexed; the journal changed meanwhile: run the same command again")
+
+
+def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
+    """Tables of this version; those of another are dropped, because every row can be had again."""
+    if has_current_schema(connection):
+        return
+    connection.begin()
+    for (table,) in connection.execute("SELECT table_name FROM duckdb_tables() WHERE NOT internal").fetchall():
+        quoted = str(table).replace('"', '""')
+        connection.execute(f'DROP TABLE "{quoted}"')
+    connection.execute(SCHEMA)
+    connection.execute("INSERT INTO index_version VALUES ($version)", {"version": SCHEMA_VERSION})
+    connection.commit()
+
+
+def has_current_schema(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether the tables are the ones this version writes."""
+    try:
+        return connection.execute("SELECT version FROM index_version").fetchall() == [(SCHEMA_VERSION,)]
+    except duckdb.Error:
+        return False

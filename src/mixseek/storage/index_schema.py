@@ -1,0 +1,100 @@
+"""The index's tables and the statements that fill them from a journal."""
+
+# Raise it with any change below: an index of another version is thrown away and rebuilt.
+SCHEMA_VERSION = 1
+
+SCHEMA = """
+CREATE TABLE index_version (version INTEGER);
+CREATE TABLE runs (
+    run VARCHAR, journal_bytes BIGINT, journal_changed_ns BIGINT, judges VARCHAR[], cascade BOOLEAN
+);
+CREATE TABLE samples (
+    run VARCHAR, key VARCHAR, position BIGINT, id VARCHAR, task_name VARCHAR, task_type VARCHAR,
+    question_id VARCHAR, prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR,
+    ground_truth VARCHAR, ground_truth_alternatives VARCHAR[], question VARCHAR, response VARCHAR, rubric VARCHAR,
+    metadata JSON, response_characters INTEGER
+);
+CREATE TABLE replies (run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, text VARCHAR);
+CREATE TABLE outcomes (
+    run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, is_final BOOLEAN,
+    status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
+    is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR, comment VARCHAR,
+    fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
+    reason VARCHAR
+);
+"""
+
+# A line that cannot be parsed comes out as nulls and is dropped by the filter on `t`; the loader compares the number
+# of rows with the number of lines. `position` counts the lines of one kind in the order of the journal.
+_LINES = """read_json(
+    $journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = {object_bytes}, columns = {{
+        t: 'VARCHAR', key: 'VARCHAR', {columns}
+    }})"""
+
+_SAMPLE = """sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR, ground_truth VARCHAR,
+    ground_truth_alternatives VARCHAR[], question_id VARCHAR, prompt_variant VARCHAR, target_model VARCHAR,
+    output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, rubric VARCHAR, metadata JSON)'"""
+
+_OUTCOME = """judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR', score: 'DOUBLE', verdict: 'VARCHAR',
+    fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]', flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]',
+    repairs: 'VARCHAR[]', reason: 'VARCHAR'"""
+
+_LOAD = {
+    "sample": (
+        _SAMPLE,
+        """INSERT INTO samples SELECT $run, key, row_number() OVER (), sample.id, sample.task_name, sample.task_type,
+        sample.question_id, sample.prompt_variant, sample.target_model, sample.output_id, sample.ground_truth,
+        sample.ground_truth_alternatives, coalesce(sample.question, ''), sample.response, sample.rubric,
+        sample.metadata, length(sample.response)""",
+    ),
+    "reply": (
+        "judge: 'VARCHAR', attempt: 'INTEGER', text: 'VARCHAR'",
+        "INSERT INTO replies SELECT $run, key, row_number() OVER (), judge, attempt, text",
+    ),
+    "outcome": (
+        _OUTCOME,
+        """INSERT INTO outcomes SELECT $run, key, row_number() OVER (), judge,
+        coalesce(list_position($judges, judge), len($judges) + 1), true, status, method, score, verdict,
+        try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
+        try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',
+        fields, span, rules, flags, repairs, reason""",
+    ),
+}
+
+TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
+
+# A sample taken up twice (a run was killed in between) stands where it first stood.
+KEEP_FIRST_SAMPLE = """DELETE FROM samples WHERE run = $run AND position NOT IN (
+    SELECT min(position) FROM samples WHERE run = $run GROUP BY key)"""
+
+# A judge asked again because nothing had come: the last outcome counts.
+KEEP_LAST_OUTCOME = """DELETE FROM outcomes WHERE run = $run AND position NOT IN (
+    SELECT max(position) FROM outcomes WHERE run = $run GROUP BY key, judge)"""
+
+# What was taken up and never judged is missing, for every judge that was due: all of them, or, in a cascade,
+# those that no valid judgment stands before. Positions are negative: no line of the journal says it.
+ADD_MISSING = """INSERT INTO outcomes BY NAME
+    SELECT $run AS run, due.key AS key, -row_number() OVER () AS position, due.judge AS judge,
+        due.judge_order AS judge_order, true AS is_final, 'missing' AS status,
+        'not judged yet: run the same command again' AS reason,
+        [] AS rules, [] AS flags, [] AS repairs, '{}' AS fields
+    FROM (
+        SELECT samples.key, named.judge, named.judge_order
+        FROM (SELECT key FROM samples WHERE run = $run) AS samples,
+            (SELECT unnest($judges) AS judge, generate_subscripts($judges, 1) AS judge_order) AS named
+    ) AS due
+    ANTI JOIN (SELECT key, judge_order, status FROM outcomes WHERE run = $run) AS told
+        ON told.key = due.key
+        AND (told.judge_order = due.judge_order
+            OR ($cascade AND told.judge_order < due.judge_order AND told.status = 'valid'))"""
+
+# In a cascade the last judge asked has the last word.
+MARK_SUPERSEDED = """UPDATE outcomes SET is_final = false WHERE run = $run AND (key, judge_order) NOT IN (
+    SELECT (key, max(judge_order)) FROM outcomes WHERE run = $run GROUP BY key)"""
+
+
+def load_statement(kind: str, object_bytes: int) -> str:
+    """Lines of one kind from the journal into their table."""
+    columns, insert = _LOAD[kind]
+    lines = _LINES.format(object_bytes=object_bytes, columns=columns)
+    return f"{insert} FROM {lines} WHERE t = '{kind}'"

@@ -1,0 +1,143 @@
+"""What was run, with what, on what: written before the first call, sealed at the end."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from mixseek.errors import ConfigurationError, StorageError
+from mixseek.storage.durable import replacing, storage_error
+from mixseek.storage.records import make_plain, replace_surrogates
+
+MANIFEST_VERSION = 1
+# File names may hold bytes that are no UTF-8; a manifest shows them as U+FFFD.
+ArgumentText = Annotated[str, BeforeValidator(replace_surrogates)]
+
+
+class RunStatus(StrEnum):
+    """Where a run stands; `running` in a manifest whose process is gone means that it was killed."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    # Some replies could not be had; the same command asks for them again.
+    INCOMPLETE = "incomplete"
+    INTERRUPTED = "interrupted"
+
+
+class ManifestPart(BaseModel):
+    """Frozen, and tolerant of fields that a later version may add."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ProtocolEntry(ManifestPart):
+    """What was asked, to the letter."""
+
+    name: str
+    version: str
+    language: str
+    hash: str
+    parameters: Mapping[str, Any] = Field(default_factory=dict)
+    prompt_hashes: Mapping[str, str] = Field(default_factory=dict)
+
+
+class JudgeEntry(ManifestPart):
+    """Who answered; `model` and `parameters` (decoding) are empty for rules."""
+
+    name: str
+    kind: str
+    model: str | None = None
+    parameters: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class Environment(ManifestPart):
+    """Where it ran."""
+
+    command_line: tuple[ArgumentText, ...] = ()
+    package_versions: Mapping[str, str] = Field(default_factory=dict)
+    python: str = ""
+    platform: str = ""
+
+
+class Manifest(ManifestPart):
+    """Seed 003 §8 and more. Times are UTC; `started_at` is the latest start, `created_at` the first."""
+
+    manifest_version: int = MANIFEST_VERSION
+    run: str
+    status: RunStatus
+    created_at: AwareDatetime
+    started_at: AwareDatetime
+    finished_at: AwareDatetime | None = None
+    dataset: Mapping[str, Any]
+    sample_count: int
+    protocol: ProtocolEntry
+    judges: tuple[JudgeEntry, ...]
+    cascade: bool = False
+    gates: Mapping[str, float] = Field(default_factory=dict)
+    # Judge to status to number of samples.
+    counts: Mapping[str, Mapping[str, int]] = Field(default_factory=dict)
+    tools_used: bool = False
+    network_used: bool = False
+    environment: Environment = Environment()
+
+    @property
+    def judge_names(self) -> tuple[str, ...]:
+        """In the order in which they are asked."""
+        return tuple(judge.name for judge in self.judges)
+
+    def restarted(self, at: datetime, environment: Environment) -> "Manifest":
+        """The same run taken up again."""
+        return self.model_copy(
+            update={
+                "status": RunStatus.RUNNING,
+                "started_at": at.astimezone(UTC),
+                "finished_at": None,
+                "environment": environment,
+            }
+        )
+
+    def sealed(self, status: RunStatus, at: datetime, counts: Mapping[str, Mapping[str, int]]) -> "Manifest":
+        """With the end in it."""
+        return self.model_copy(update={"status": status, "finished_at": at.astimezone(UTC), "counts": counts})
+
+    def check_resumable(self, request: "Manifest") -> None:
+        """Refuse to add other samples, another protocol or other judges to this run; runs are never mixed."""
+        for what, ours, theirs in (
+            ("dataset", self.dataset.get("sha256"), request.dataset.get("sha256")),
+            ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
+            ("number of samples", self.sample_count, request.sample_count),
+            ("protocol", self.protocol.hash, request.protocol.hash),
+            ("judges", self.judges, request.judges),
+            ("cascade", self.cascade, request.cascade),
+        ):
+            if ours != theirs:
+                raise ConfigurationError(
+                    f"run {self.run}: was started with another {what}; "
+                    "choose a new name with --run, or leave --run out to get one"
+                )
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Atomic: a reader sees the old one or the new one."""
+    document = make_plain(manifest.model_dump(mode="json"), is_readable=True)
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    with replacing(path) as stream:
+        stream.write(text.encode() + b"\n")
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Raises StorageError where there is none that can be read."""
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise storage_error("read the manifest", path, error) from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise StorageError(
+            f"{path}: not a manifest ({where}: {first['msg']}); run the judge command again to write it anew"
+        ) from error

@@ -1,0 +1,250 @@
+"""The one home of the journal's line format: three kinds of record, each a JSON object on a line of its own.
+
+    {"t":"sample","key":…,"sample":{…}}
+    {"t":"reply","key":…,"judge":…,"attempt":…,"text":…,"details":{…}}
+    {"t":"outcome","key":…,"judge":…,"status":…,"id":…,"method":…,"score":…,"verdict":…,"fields":{…},
+     "span":[start,end]|null,"rules":[…],"flags":[{"flag":…,"detail":…}],"repairs":[…],"reason":…}
+
+Text that UTF-8 cannot hold (an unpaired surrogate) stands in the line as U+FFFD, so that every JSON reader accepts
+the line; the record as it was is then kept beside it, in `exact`.
+"""
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import orjson
+
+from mixseek.domain.judgments import (
+    Finding,
+    Flag,
+    InvalidJudgment,
+    Method,
+    Missing,
+    Outcome,
+    Reply,
+    Span,
+    Status,
+    Undecided,
+    ValidJudgment,
+    status_of,
+)
+from mixseek.domain.samples import Sample
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Everything but what is always written; a default takes no room in a line.
+_DEFAULTS: Mapping[str, Any] = {
+    item.name: {} if item.default is dataclasses.MISSING else item.default
+    for item in dataclasses.fields(Sample)
+    if item.name not in ("id", "response")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRecord:
+    """A sample was taken up."""
+
+    key: str
+    sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRecord:
+    """A judge said something about a sample."""
+
+    key: str
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeRecord:
+    """What became of a sample under a judge; the last one written counts."""
+
+    key: str
+    sample_id: str
+    judge: str
+    outcome: Outcome
+
+
+Record = SampleRecord | ReplyRecord | OutcomeRecord
+
+
+def encode_sample(sample: Sample, key: str | None = None) -> bytes:
+    """`key` saves hashing the sample again where it is known."""
+    fields: dict[str, Any] = {"id": sample.id, "response": sample.response}
+    for name, default in _DEFAULTS.items():
+        value = getattr(sample, name)
+        if value != default:
+            fields[name] = value
+    return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
+
+
+def encode_reply(sample_key: str, reply: Reply) -> bytes:
+    """Every attempt is a line of its own."""
+    return encode_line(
+        {
+            "t": "reply",
+            "key": sample_key,
+            "judge": reply.judge,
+            "attempt": reply.attempt,
+            "text": reply.text,
+            "details": reply.details,
+        }
+    )
+
+
+def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome) -> bytes:
+    """Every field is there for every status, null or empty where it has no meaning: tables are made of these."""
+    record: dict[str, Any] = {
+        "t": "outcome",
+        "key": key,
+        "judge": judge,
+        "status": status_of(outcome),
+        "id": sample.id,
+        "method": None,
+        "score": None,
+        "verdict": None,
+        "fields": {},
+        "span": None,
+        "rules": (),
+        "flags": (),
+        "repairs": (),
+        "reason": None,
+    }
+    match outcome:
+        case ValidJudgment():
+            record["method"] = outcome.method
+            record["score"] = outcome.score
+            record["verdict"] = outcome.verdict
+            record["fields"] = outcome.fields
+            record["span"] = encode_span(outcome.span)
+            record["rules"] = outcome.rules
+            record["repairs"] = outcome.repairs
+        case InvalidJudgment():
+            record["flags"] = [{"flag": finding.flag, "detail": finding.detail} for finding in outcome.findings]
+            record["repairs"] = outcome.repairs
+        case Undecided():
+            record["fields"] = {"extracted_answer": outcome.extracted_answer}
+            record["span"] = encode_span(outcome.span)
+            record["rules"] = outcome.rules
+            record["reason"] = outcome.reason
+        case Missing():
+            record["reason"] = outcome.reason
+        case unexpected:
+            assert_never(unexpected)
+    return encode_line(record)
+
+
+def decode_record(line: bytes) -> Record:
+    """Raises ValueError for anything that is not a line of ours."""
+    try:
+        data = decode_line(line)
+        match data["t"]:
+            case "sample":
+                return SampleRecord(data["key"], decode_sample(data["sample"]))
+            case "reply":
+                return ReplyRecord(data["key"], decode_reply(data))
+            case "outcome":
+                return OutcomeRecord(data["key"], data["id"], data["judge"], decode_outcome(data))
+            case other:
+                raise ValueError(f"unknown record type {other!r}")
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a journal record ({error})") from error
+
+
+def decode_sample(fields: Mapping[str, Any]) -> Sample:
+    """The sample exactly as it was encoded."""
+    alternatives = tuple(fields.get("ground_truth_alternatives", ()))
+    return Sample(**{**fields, "ground_truth_alternatives": alternatives})
+
+
+def decode_reply(data: Mapping[str, Any]) -> Reply:
+    """The reply exactly as it was encoded."""
+    return Reply(text=data["text"], judge=data["judge"], attempt=data["attempt"], details=data["details"])
+
+
+def decode_outcome(data: Mapping[str, Any]) -> Outcome:
+    """The outcome exactly as it was encoded."""
+    span = None if data["span"] is None else Span(*data["span"])
+    match Status(data["status"]):
+        case Status.VALID:
+            return ValidJudgment(
+                score=data["score"],
+                verdict=data["verdict"],
+                fields=data["fields"],
+                method=Method(data["method"]),
+                span=span,
+                rules=tuple(data["rules"]),
+                repairs=tuple(data["repairs"]),
+            )
+        case Status.INVALID:
+            findings = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in data["flags"])
+            return InvalidJudgment(findings, tuple(data["repairs"]))
+        case Status.UNDECIDED:
+            return Undecided(data["reason"], tuple(data["rules"]), span, data["fields"]["extracted_answer"])
+        case Status.MISSING:
+            return Missing(data["reason"])
+        case unexpected:
+            assert_never(unexpected)
+
+
+def encode_line(record: Mapping[str, Any]) -> bytes:
+    """One line with its newline; what orjson refuses (surrogates, huge integers) is kept beside it in `exact`."""
+    try:
+        return orjson.dumps(record, default=make_plain, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        exact = json.dumps(make_plain(record), separators=(",", ":"))
+        return encode_readable_line({**record, "exact": exact})
+
+
+def encode_readable_line(record: Mapping[str, Any]) -> bytes:
+    """One line for other programs: what not every JSON reader takes is replaced, and nothing is kept beside it."""
+    try:
+        return orjson.dumps(record, default=make_plain, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return orjson.dumps(make_plain(record, is_readable=True), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def decode_line(line: bytes) -> dict[str, Any]:
+    """The JSON object of a line; raises ValueError (orjson's error is one)."""
+    data = orjson.loads(line)
+    if not isinstance(data, dict):
+        # Not TypeError: a line that holds something else is a bad value, and callers catch one kind.
+        raise ValueError("not a JSON object")  # noqa: TRY004
+    if "exact" in data:
+        exact: dict[str, Any] = json.loads(data["exact"])
+        return exact
+    return data
+
+
+def encode_span(span: Span | None) -> list[int] | None:
+    """[start, end], or null."""
+    return None if span is None else [span.start, span.end]
+
+
+def make_plain(value: Any, is_readable: bool = False) -> Any:
+    """What `json` can write; with `is_readable`, what every JSON reader can read too."""
+    match value:
+        case str():
+            return replace_surrogates(str(value)) if is_readable else str(value)
+        case None | bool():
+            return value
+        case int():
+            return str(value) if is_readable and not -(2**63) <= value < 2**64 else int(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {make_plain(str(name), is_readable): make_plain(item, is_readable) for name, item in value.items()}
+        case list() | tuple():
+            return [make_plain(item, is_readable) for item in value]
+        case _:
+            return make_plain(str(value), is_readable)
+
+
+def replace_surrogates(text: str) -> str:
+    """One U+FFFD for each, so that spans still point at the same places."""
+    return _SURROGATE.sub("\ufffd", text)

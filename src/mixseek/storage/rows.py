@@ -1,0 +1,217 @@
+"""One row of a dataset as a Sample: which column fills which field, and what each field accepts."""
+
+import dataclasses
+import difflib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mixseek.domain.samples import Sample
+from mixseek.errors import DatasetError
+
+# Read when the canonical column is absent and nothing is mapped; the first that is present wins.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "response": ("output", "completion", "prediction"),
+    "question": ("input", "prompt"),
+    "ground_truth": ("target", "answer", "gold", "reference"),
+    "ground_truth_alternatives": ("alternatives", "aliases"),
+    "task_name": ("task",),
+    "target_model": ("model",),
+}
+SAMPLE_FIELDS = tuple(item.name for item in dataclasses.fields(Sample) if item.name != "metadata")
+# A dataset whose rows all look different must not fill the memory with plans.
+_MAX_PLANS = 1_024
+_COLUMNS_SHOWN = 12
+_ALTERNATIVES = "ground_truth_alternatives"
+_ALL_TEXT = {str}
+
+
+class RowError(ValueError):
+    """What is wrong with a row, without its place: the dataset knows that."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlan:
+    """How rows with one set of columns are read."""
+
+    fields: tuple[str, ...]
+    columns: tuple[str, ...]  # the one that fills each field
+    extras: tuple[str, ...]  # columns nobody asked for: metadata
+
+    @property
+    def is_plain(self) -> bool:
+        """Every field takes text as it stands; alternatives may be a list written as text."""
+        return _ALTERNATIVES not in self.fields
+
+
+class RowReader:
+    """Rows to the fields of samples. Each set of columns is thought about once: that is what makes it fast."""
+
+    def __init__(self, mapping: Mapping[str, str]) -> None:
+        check_fields(mapping)
+        self._mapping = dict(mapping)
+        self._plans: dict[tuple[str, ...], ColumnPlan] = {}
+        # Every column met so far, in order of appearance.
+        self.columns: dict[str, None] = {}
+        # Which column filled which field, for the manifest.
+        self.resolved: dict[str, str] = {}
+
+    def values(self, row: Mapping[str, Any], number: int) -> dict[str, Any]:
+        """The fields of a Sample, absent ones left out; raises RowError. `number` is the id of a row that has none.
+
+        Not the Sample itself: a survey does not need it, and building a million of them takes seconds.
+        """
+        shape = tuple(row)
+        plan = self._plans.get(shape)
+        if plan is None:
+            plan = self._remember(shape)
+        cells = [row[column] for column in plan.columns]
+        if plan.is_plain and "" not in cells and set(map(type, cells)) == _ALL_TEXT:
+            values: dict[str, Any] = dict(zip(plan.fields, cells, strict=True))
+        else:
+            values = read_fields(plan, cells)
+        if "response" not in values:
+            raise RowError(self._describe_missing_response(row))
+        if "id" not in values:
+            values["id"] = str(number)
+        if plan.extras:
+            values["metadata"] = read_metadata(row, plan.extras)
+        return values
+
+    def check_mapped_columns(self) -> None:
+        """After a whole pass: a mapped column that no row has is a slip, not an absent value."""
+        for field, column in self._mapping.items():
+            if column not in self.columns:
+                raise RowError(f"no row has the column `{column}` of --map {field}={column}; {self._offer(column)}")
+
+    def _remember(self, shape: tuple[str, ...]) -> ColumnPlan:
+        if len(self._plans) >= _MAX_PLANS:
+            self._plans.clear()
+        self.columns.update(dict.fromkeys(shape))
+        plan = plan_columns(shape, self._mapping)
+        for field, column in zip(plan.fields, plan.columns, strict=True):
+            self.resolved.setdefault(field, column)
+        self._plans[shape] = plan
+        return plan
+
+    def _describe_missing_response(self, row: Mapping[str, Any]) -> str:
+        column = self._mapping.get("response")
+        if column is not None and column not in row:
+            return f"row has no column `{column}`, which --map response={column} asks for; {self._offer(column)}"
+        plan = self._plans[tuple(row)]
+        if "response" in plan.fields:
+            found = plan.columns[plan.fields.index("response")]
+            return f"`{found}` is null; write the response's text (an empty one is allowed) or drop the row"
+        return f"row has no `response`; columns are {list_names(row)}; map one with --map response=COLUMN"
+
+    def _offer(self, column: str) -> str:
+        close = difflib.get_close_matches(column, self.columns, n=1)
+        meant = f"; did you mean `{close[0]}`?" if close else ""
+        return f"columns are {list_names(self.columns)}{meant}"
+
+
+def check_fields(mapping: Mapping[str, str]) -> None:
+    """Refuse a mapping of something that a sample does not have."""
+    for field in mapping:
+        if field not in SAMPLE_FIELDS:
+            close = difflib.get_close_matches(field, SAMPLE_FIELDS, n=1)
+            meant = f"did you mean `{close[0]}`?" if close else f"fields are {', '.join(SAMPLE_FIELDS)}"
+            raise DatasetError(f"--map {field}={mapping[field]}: a sample has no field `{field}`; {meant}")
+
+
+def plan_columns(shape: Iterable[str], mapping: Mapping[str, str]) -> ColumnPlan:
+    """Mapped column, else the canonical one, else the first alias; a column serves one field only."""
+    present = set(shape)
+    claimed = set(mapping.values())
+    chosen: dict[str, str] = {}
+    for field in SAMPLE_FIELDS:
+        if field in mapping:
+            candidates: tuple[str, ...] = (mapping[field],)
+        else:
+            candidates = tuple(name for name in (field, *ALIASES.get(field, ())) if name not in claimed)
+        column = next((name for name in candidates if name in present), None)
+        if column is not None:
+            chosen[field] = column
+    used = set(chosen.values())
+    extras = tuple(column for column in shape if column not in used)
+    return ColumnPlan(tuple(chosen), tuple(chosen.values()), extras)
+
+
+def read_fields(plan: ColumnPlan, cells: Iterable[Any]) -> dict[str, Any]:
+    """Each field by its own rule, absent ones left out."""
+    values: dict[str, Any] = {}
+    for field, column, cell in zip(plan.fields, plan.columns, cells, strict=True):
+        if type(cell) is not str or not cell or field == _ALTERNATIVES:
+            cell = read_field(field, column, cell)
+            if cell is None:
+                continue
+        values[field] = cell
+    if _ALTERNATIVES in values or isinstance(values.get("ground_truth"), list):
+        settle_ground_truth(values)
+    return values
+
+
+def read_field(field: str, column: str, value: Any) -> Any:
+    """The value a sample holds; None is absent. An empty text is a value for response and question only."""
+    if field == _ALTERNATIVES:
+        return read_alternatives(column, value)
+    if field == "ground_truth" and isinstance(value, list):
+        return [text for item in value if (text := read_text(column, item)) is not None] or None
+    text = read_text(column, value)
+    if text == "" and field not in ("response", "question"):
+        return None
+    return text
+
+
+def read_text(column: str, value: Any) -> str | None:
+    """Numbers and booleans as people write them in a ground truth; lists and objects are refused, not guessed at."""
+    match value:
+        case str():
+            return value
+        case None:
+            return None
+        case bool() | int():
+            return str(value)
+        case float():
+            return None if math.isnan(value) else str(value)
+        case _:
+            kind = "a list" if isinstance(value, list) else "an object"
+            raise RowError(f"`{column}` is {kind}, expected text; map another column with --map FIELD=COLUMN")
+
+
+def read_alternatives(column: str, value: Any) -> list[str] | None:
+    """A list, or the JSON text of one (CSV has nothing better), or a single text."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise RowError(f'`{column}` begins like a JSON list but is none; write ["first", "second"]') from None
+    items = value if isinstance(value, list) else [value]
+    return [text for item in items if (text := read_text(column, item))] or None
+
+
+def settle_ground_truth(values: dict[str, Any]) -> None:
+    """A list of right answers is one ground truth and its alternatives."""
+    truth = values.get("ground_truth", [])
+    answers = [*([truth] if isinstance(truth, str) else truth), *values.get(_ALTERNATIVES, [])]
+    values["ground_truth"] = answers[0]
+    values[_ALTERNATIVES] = tuple(answers[1:])
+
+
+def read_metadata(row: Mapping[str, Any], extras: Iterable[str]) -> dict[str, Any]:
+    """Unknown columns by name; a column called `metadata` that holds an object is unpacked into the rest."""
+    metadata = {column: row[column] for column in extras}
+    nested = metadata.get("metadata")
+    if isinstance(nested, dict):
+        del metadata["metadata"]
+        metadata = {**nested, **metadata}
+    return metadata
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Column names for a message: one line, and not the whole of a table with a thousand columns."""
+    shown = [" ".join(str(name).split()) or "''" for name in names]
+    more = f" and {len(shown) - _COLUMNS_SHOWN} more" if len(shown) > _COLUMNS_SHOWN else ""
+    return (", ".join(shown[:_COLUMNS_SHOWN]) or "none") + more

@@ -1,0 +1,258 @@
+"""What the index can tell about one run: the counts that a report is made of, and rows to look at."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import duckdb
+
+from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.storage import run_queries as sql
+from mixseek.storage.index import ensure_indexed
+from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+_PAGE_ROWS = 500
+
+
+class RowOrder(StrEnum):
+    """How rows come."""
+
+    DATASET = "dataset"
+    WORST_FIRST = "worst_first"
+    LONGEST_FIRST = "longest_first"
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCount:
+    """Judgments that agree in every named field; score sums are zero unless the status is valid."""
+
+    judge: str
+    task: str | None
+    status: Status
+    verdict: str | None
+    error_type: str | None
+    count: int
+    score_total: float
+    score_total_of_squares: float
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCount:
+    """Judgments of one status whose trace holds `rule`."""
+
+    judge: str
+    rule: str
+    status: Status
+    count: int
+    score_total: float
+
+
+@dataclass(frozen=True, slots=True)
+class FlagCount:
+    """Occurrences of a flag with one wording of its detail."""
+
+    judge: str
+    flag: Flag
+    detail: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCount:
+    """Undecided or missing samples with one wording of the reason."""
+
+    judge: str
+    status: Status
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LengthSummary:
+    """Characters of the responses that ended alike."""
+
+    judge: str
+    status: Status
+    verdict: str | None
+    count: int
+    shortest: int
+    median: float
+    mean: float
+    ninth_decile: float
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTotals:
+    """How one judge's samples ended; `mean_score` is over valid ones, None where there are none."""
+
+    judge: str
+    valid: int
+    invalid: int
+    undecided: int
+    missing: int
+    mean_score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """One sample under one judge, with all that a person needs to check it."""
+
+    id: str
+    judge: str
+    status: Status
+    is_final: bool  # False where a later judge of the cascade was asked
+    method: str | None
+    score: float | None
+    verdict: str | None
+    is_correct: bool | None
+    extracted_answer: str | None
+    reasoning_score: int | None
+    error_type: str | None
+    comment: str | None
+    span: Span | None
+    rules: tuple[str, ...]
+    flags: tuple[Finding, ...]
+    repairs: tuple[str, ...]
+    reason: str | None
+    raw_reply: str | None  # the last attempt's
+    task_name: str | None
+    target_model: str | None
+    question_id: str | None
+    prompt_variant: str | None
+    ground_truth: str | None
+    ground_truth_alternatives: tuple[str, ...]
+    question: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowQuery:
+    """Which rows, in which order; `limit_per_kind` takes that many of each status, low and high scores apart."""
+
+    judge: str | None = None
+    status: Status | None = None
+    limit: int | None = None
+    limit_per_kind: int | None = None
+    order: RowOrder = RowOrder.DATASET
+
+
+ALL_ROWS = RowQuery()
+
+
+class RunIndex:
+    """Questions about one run, over a connection that somebody else closes."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run: str) -> None:
+        self._connection = connection
+        self._run = run
+
+    def totals(self) -> list[JudgeTotals]:
+        """In the order of the judges."""
+        return [JudgeTotals(*row) for row in self._all(sql.TOTALS)]
+
+    def final_totals(self) -> JudgeTotals | None:
+        """The run as a whole: each sample by the judge that had the last word; None for an empty run."""
+        rows = self._all(sql.FINAL_TOTALS)
+        counts = rows[0]
+        return JudgeTotals("", *counts) if any(counts[:4]) else None
+
+    def outcome_counts(self, *, final_only: bool = False) -> list[OutcomeCount]:
+        """By judge, task, status, verdict and error type."""
+        return [
+            OutcomeCount(judge, task, Status(status), verdict, error_type, count, total, squares)
+            for judge, task, status, verdict, error_type, count, total, squares in self._all(
+                sql.OUTCOME_COUNTS, final_only=final_only
+            )
+        ]
+
+    def rule_counts(self) -> list[RuleCount]:
+        """By judge, rule and status; the most frequent first."""
+        return [
+            RuleCount(judge, rule, Status(status), *rest) for judge, rule, status, *rest in self._all(sql.RULE_COUNTS)
+        ]
+
+    def flag_counts(self, limit: int = 1_000) -> list[FlagCount]:
+        """By judge, flag and wording; the most frequent first, because wordings may be as many as rows."""
+        return [
+            FlagCount(judge, Flag(flag), detail, count)
+            for judge, flag, detail, count in self._all(sql.FLAG_COUNTS, limit=limit)
+        ]
+
+    def reason_counts(self, limit: int = 1_000) -> list[ReasonCount]:
+        """By judge, status and wording; the most frequent first."""
+        return [
+            ReasonCount(judge, Status(status), reason, count)
+            for judge, status, reason, count in self._all(sql.REASON_COUNTS, limit=limit)
+        ]
+
+    def response_lengths(self) -> list[LengthSummary]:
+        """By judge, status and verdict."""
+        return [LengthSummary(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.RESPONSE_LENGTHS)]
+
+    def rows(self, query: RowQuery = ALL_ROWS) -> Iterator[JudgedRow]:
+        """One page in memory at a time, however many there are."""
+        narrow = self._connection.cursor()
+        try:
+            narrow.execute(
+                sql.CHOOSE[query.order],
+                {
+                    "run": self._run,
+                    "judge": query.judge,
+                    "status": query.status and query.status.value,
+                    "limit": query.limit,
+                    "per_kind": query.limit_per_kind,
+                },
+            )
+            while page := narrow.fetchmany(_PAGE_ROWS):
+                yield from self._page(page)
+        finally:
+            narrow.close()
+
+    def find_sample(self, sample_id: str) -> list[JudgedRow]:
+        """One sample under every judge; empty where there is none of that id."""
+        return self._page(self._all(sql.FIND, sample_id=sample_id))
+
+    def similar_ids(self, sample_id: str, limit: int = 5) -> list[str]:
+        """Ids that a person may have meant."""
+        return [row[0] for row in self._all(sql.SIMILAR, sample_id=sample_id, limit=limit)]
+
+    def _page(self, places: list[tuple[Any, ...]]) -> list[JudgedRow]:
+        """Rows by position: texts are fetched only for what is shown, and never sorted."""
+        if not places:
+            return []
+        wide = self._all(
+            sql.WIDE, outcomes=[place[0] for place in places], samples=sorted({place[1] for place in places})
+        )
+        rows = {row[0]: read_row(row[1:]) for row in wide}
+        return [rows[place[0]] for place in places if place[0] in rows]
+
+    def _all(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query, {"run": self._run, **parameters}).fetchall()
+
+
+@contextlib.contextmanager
+def open_run_index(
+    workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS
+) -> Iterator[RunIndex]:
+    """The run, indexed first if its journal is newer; open for as long as the block lasts and no longer."""
+    ensure_indexed(workspace, run, patience_seconds)
+    try:
+        with connecting(workspace, read_only=True, patience_seconds=patience_seconds) as connection:
+            yield RunIndex(connection, run.name)
+    except duckdb.Error as error:
+        raise index_error(workspace.index, error) from error
+
+
+def read_row(row: tuple[Any, ...]) -> JudgedRow:
+    """From the columns of WIDE."""
+    values: dict[str, Any] = dict(zip(sql.WIDE_COLUMNS, row, strict=True))
+    values["status"] = Status(values["status"])
+    values["span"] = Span(*values["span"]) if values["span"] else None
+    values["flags"] = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in values["flags"] or ())
+    for name in ("rules", "repairs", "ground_truth_alternatives"):
+        values[name] = tuple(values[name] or ())
+    return JudgedRow(**values)

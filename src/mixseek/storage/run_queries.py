@@ -1,0 +1,88 @@
+"""The SQL behind RunIndex: grouping and choosing touch narrow columns only, texts are fetched by position."""
+
+_COUNTS = """count(*) FILTER (status = 'valid'), count(*) FILTER (status = 'invalid'),
+    count(*) FILTER (status = 'undecided'), count(*) FILTER (status = 'missing'),
+    avg(score) FILTER (status = 'valid')"""
+
+TOTALS = f"""SELECT judge, {_COUNTS} FROM outcomes WHERE run = $run
+    GROUP BY judge, judge_order ORDER BY judge_order, judge"""  # noqa: S608 - column names of ours
+
+FINAL_TOTALS = f"SELECT {_COUNTS} FROM outcomes WHERE run = $run AND is_final"  # noqa: S608 - column names of ours
+
+# Sums of valid scores only: an invalid judgment has no number to add.
+OUTCOME_COUNTS = """
+    SELECT judge, task_name, status, verdict, error_type, count(*),
+        coalesce(sum(score) FILTER (status = 'valid'), 0), coalesce(sum(score * score) FILTER (status = 'valid'), 0)
+    FROM (SELECT * FROM outcomes WHERE run = $run AND (is_final OR NOT $final_only)) AS outcomes
+    JOIN (SELECT key, task_name FROM samples WHERE run = $run) AS samples USING (key)
+    GROUP BY judge, judge_order, task_name, status, verdict, error_type
+    ORDER BY judge_order, judge, task_name NULLS LAST, status, verdict, error_type"""
+
+# A rule that stands twice in a trace counts once.
+RULE_COUNTS = """
+    SELECT judge, rule, status, count(*), coalesce(sum(score) FILTER (status = 'valid'), 0)
+    FROM (SELECT judge, judge_order, status, score, unnest(list_distinct(rules)) AS rule FROM outcomes WHERE run = $run)
+    GROUP BY judge, judge_order, rule, status ORDER BY judge_order, judge, count(*) DESC, rule, status"""
+
+FLAG_COUNTS = """
+    SELECT judge, flag.flag, flag.detail, count(*)
+    FROM (SELECT judge, judge_order, unnest(flags) AS flag FROM outcomes WHERE run = $run AND status = 'invalid')
+    GROUP BY judge, judge_order, flag.flag, flag.detail
+    ORDER BY count(*) DESC, judge_order, flag.flag, flag.detail LIMIT $limit"""
+
+REASON_COUNTS = """
+    SELECT judge, status, reason, count(*) FROM outcomes WHERE run = $run AND reason IS NOT NULL
+    GROUP BY judge, judge_order, status, reason ORDER BY count(*) DESC, judge_order, status, reason LIMIT $limit"""
+
+RESPONSE_LENGTHS = """
+    SELECT judge, status, verdict, count(*), min(response_characters), median(response_characters),
+        avg(response_characters), quantile_cont(response_characters, 0.9), max(response_characters)
+    FROM (SELECT key, judge, judge_order, status, verdict FROM outcomes WHERE run = $run) AS outcomes
+    JOIN (SELECT key, response_characters FROM samples WHERE run = $run) AS samples USING (key)
+    GROUP BY judge, judge_order, status, verdict ORDER BY judge_order, judge, status, verdict"""
+
+# Keys are digests, so their order is a fair lot, and the same one every time.
+_CHOOSE = """
+    SELECT outcome, sample FROM (
+        SELECT outcomes.position AS outcome, samples.position AS sample, judge_order, judge, score, response_characters
+        FROM (SELECT * FROM outcomes WHERE run = $run
+            AND ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)) AS outcomes
+        JOIN (SELECT key, position, response_characters FROM samples WHERE run = $run) AS samples USING (key)
+        QUALIFY $per_kind IS NULL
+            OR row_number() OVER (PARTITION BY judge, status, coalesce(score < 0.5, false) ORDER BY key) <= $per_kind
+    ) ORDER BY {order} LIMIT $limit"""
+
+_DATASET_ORDER = "sample, judge_order, judge"
+CHOOSE = {
+    "dataset": _CHOOSE.format(order=_DATASET_ORDER),
+    "worst_first": _CHOOSE.format(order=f"score NULLS LAST, {_DATASET_ORDER}"),
+    "longest_first": _CHOOSE.format(order=f"response_characters DESC, {_DATASET_ORDER}"),
+}
+
+FIND = """
+    SELECT outcomes.position, samples.position FROM samples JOIN outcomes USING (run, key)
+    WHERE run = $run AND samples.id = $sample_id ORDER BY judge_order, judge"""
+
+SIMILAR = """
+    SELECT id FROM samples WHERE run = $run
+    ORDER BY levenshtein(left(id, 100), left($sample_id, 100)), position LIMIT $limit"""
+
+WIDE_COLUMNS = (
+    *("id", "judge", "status", "is_final", "method", "score", "verdict", "is_correct", "extracted_answer"),
+    *("reasoning_score", "error_type", "comment", "span", "rules", "flags", "repairs", "reason", "raw_reply"),
+    *("task_name", "target_model", "question_id", "prompt_variant", "ground_truth", "ground_truth_alternatives"),
+    *("question", "response"),
+)
+
+# BETWEEN lets DuckDB skip the blocks that hold none of the page.
+_PAGE = "run = $run AND position BETWEEN list_min({0}) AND list_max({0}) AND position IN (SELECT unnest({0}))"
+
+WIDE = f"""
+    SELECT outcomes.position, {", ".join(WIDE_COLUMNS)}
+    FROM (SELECT * FROM outcomes WHERE {_PAGE.format("$outcomes")}) AS outcomes
+    JOIN (SELECT * FROM samples WHERE {_PAGE.format("$samples")}) AS samples USING (run, key)
+    LEFT JOIN (
+        SELECT key, judge, arg_max(text, position) AS raw_reply FROM replies
+        WHERE run = $run AND key IN (SELECT key FROM samples WHERE {_PAGE.format("$samples")})
+        GROUP BY key, judge
+    ) AS replies USING (key, judge)"""  # noqa: S608 - column names of ours

@@ -1,0 +1,164 @@
+"""Where runs live: `<workspace>/runs/<run>/{manifest.json,journal.jsonl,report.html}`, and the index beside them."""
+
+import difflib
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from mixseek.errors import ConfigurationError, StorageError
+from mixseek.storage.durable import storage_error
+from mixseek.storage.manifest import read_manifest
+
+LATEST = "latest"
+_MAX_NAME_BYTES = 150
+_STEM_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """The files of one run; none of them need exist yet."""
+
+    name: str
+    path: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal.jsonl"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
+
+    def exists(self) -> bool:
+        """A run begins with its manifest."""
+        return self.manifest.is_file()
+
+    def create(self) -> None:
+        """Raises StorageError where the workspace cannot be written."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error("create the run", self.path, error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A directory of runs."""
+
+    root: Path
+
+    @property
+    def index(self) -> Path:
+        return self.root / "mixseek.duckdb"
+
+    @property
+    def spool(self) -> Path:
+        """Copies of stdin."""
+        return self.root / "spool"
+
+    @property
+    def scratch(self) -> Path:
+        """What DuckDB puts on disk for a moment when memory is short."""
+        return self.root / "tmp"
+
+    def run(self, name: str) -> RunDirectory:
+        """The run of that name, existing or not; raises ConfigurationError for what cannot be a name."""
+        name = check_run_name(name)
+        return RunDirectory(name, self.root / "runs" / name)
+
+    def runs(self) -> list[RunDirectory]:
+        """Existing runs by name; a workspace that is not there holds none."""
+        try:
+            entries = sorted((self.root / "runs").iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise storage_error("list the runs", self.root, error) from error
+        found = (RunDirectory(unicodedata.normalize("NFC", entry.name), entry) for entry in entries)
+        return [run for run in found if run.exists()]
+
+    def resolve(self, name: str) -> RunDirectory:
+        """An existing run by its name, by a prefix that only one has, or the one started last for `latest`."""
+        runs = self.runs()
+        if not runs:
+            raise ConfigurationError(f"{self.root}: no runs here; start one with `mixseek judge`, or name --workspace")
+        wanted = unicodedata.normalize("NFC", name)
+        exact = [run for run in runs if run.name == wanted]
+        if exact:
+            return exact[0]
+        if wanted == LATEST:
+            return max(runs, key=started_last)
+        matching = [run for run in runs if wanted and run.name.startswith(wanted)]
+        if len(matching) == 1:
+            return matching[0]
+        names = [run.name for run in matching or runs]
+        if matching:
+            raise ConfigurationError(f"run {name!r} could be {list_runs(names)}; write more of the name")
+        close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
+        raise ConfigurationError(f"{self.root}: no run {name!r}; there is {list_runs(close)}")
+
+
+def check_run_name(name: str) -> str:
+    """The name as it is stored (NFC); a run's name is a directory's name."""
+    normal = unicodedata.normalize("NFC", name)
+    if not normal.strip():
+        why = "is empty"
+    elif any(mark in normal for mark in "/\\"):
+        why = "has a path separator in it"
+    elif normal.startswith("."):
+        why = "begins with a dot"
+    elif normal != normal.strip() or any(unicodedata.category(character) in ("Cc", "Cs") for character in normal):
+        why = "begins or ends with a space, or has a control character in it"
+    elif len(normal.encode("utf-8", "replace")) > _MAX_NAME_BYTES:
+        why = f"is longer than {_MAX_NAME_BYTES} bytes"
+    elif normal == LATEST:
+        why = "is taken: it stands for the run started last"
+    else:
+        return normal
+    raise ConfigurationError(f"run name {name!r} {why}; use letters, digits, - and _")
+
+
+def default_run_id(
+    *,
+    dataset_stem: str,
+    dataset_digest: str,
+    protocol_name: str,
+    protocol_hash: str,
+    judges: Sequence[str],
+    options: Mapping[str, Any],
+) -> str:
+    """The same for the same request, so that running a command again resumes it.
+
+    `options` is whatever else changes what is judged: cascade, column mapping, limit.
+    """
+    request = orjson.dumps(
+        [dataset_digest, protocol_name, protocol_hash, list(judges), dict(options)], option=orjson.OPT_SORT_KEYS
+    )
+    stem = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", dataset_stem)).strip("-.")[:_STEM_CHARACTERS] or "data"
+    # Sixty characters may be more bytes than a name may have.
+    stem = stem.encode()[: _MAX_NAME_BYTES - 60].decode("utf-8", "ignore")
+    return f"{stem}-{protocol_name}-{hashlib.sha256(request).hexdigest()[:8]}"
+
+
+def started_last(run: RunDirectory) -> tuple[str, str]:
+    """For sorting runs in time; one whose manifest cannot be read comes first."""
+    try:
+        return read_manifest(run.manifest).started_at.isoformat(), run.name
+    except StorageError:
+        return "", run.name
+
+
+def list_runs(names: Sequence[str]) -> str:
+    """A few names for a message."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
