@@ -4,6 +4,7 @@ A judge that knows the ground truth may "extract" it from a response that never 
 """
 
 import re
+from dataclasses import dataclass
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.fold import fold
@@ -18,13 +19,25 @@ _MARKS = re.compile(r"\S")
 _MAX_ANSWER_LENGTH = 2_000
 
 
-def locate_answer(response: str, answer: str) -> Span | None:
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where an answer stands. `is_certain` is False when it was not found and not all of the response was looked at."""
+
+    span: Span | None
+    is_certain: bool = True
+
+
+def locate_answer(response: str, answer: str) -> Location:
     """The last occurrence outside think blocks, as original offsets; case, width and punctuation do not count."""
-    answer = answer.strip()
+    answer = fold(answer).strip()
     if not answer:
-        return None
-    visible = visible_part(response).text
-    return _locate_exactly(visible, answer) or _locate_by_words(visible, answer)
+        return Location(None)
+    visible = visible_part(response)
+    span = _locate_exactly(visible.text, answer) or _locate_by_words(visible.text.lower(), answer.lower())
+    if span is None:
+        # Very long responses are looked at from their end only, as the rules do.
+        return Location(None, is_certain=visible.offset == 0)
+    return Location(Span(span.start + visible.offset, span.end + visible.offset))
 
 
 def is_same_answer(left: str, right: str) -> bool:
@@ -56,15 +69,15 @@ def _is_joined(left: str, right: str) -> bool:
 def _locate_by_words(text: str, answer: str) -> Span | None:
     if len(answer) > _MAX_ANSWER_LENGTH:
         return None
-    folded_answer = fold(answer).lower()
-    pattern = _WORDS if _WORDS.search(folded_answer) else _MARKS
-    tokens = list(pattern.finditer(fold(text).lower()))
-    needle = f" {' '.join(pattern.findall(folded_answer))} "
+    pattern = _WORDS if _WORDS.search(answer) else _MARKS
+    words = pattern.findall(answer)
+    tokens = list(pattern.finditer(text))
+    needle = f" {' '.join(words)} "
     haystack = f" {' '.join(token[0] for token in tokens)} "
     # Backwards through find(): rfind() has no linear bound, and the response is whatever a model wrote.
     place = haystack[::-1].find(needle[::-1])
     if place < 0:
         return None
     last = haystack.count(" ", 0, len(haystack) - place) - 2
-    first = last - needle.count(" ") + 2
+    first = last - len(words) + 1
     return Span(tokens[first].start(), tokens[last].end())

@@ -34,7 +34,7 @@ _FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """`verified` is None when the judge extracted nothing."""
+    """`verified` is None when the judge extracted nothing, or the response is too long to say."""
 
     verified: bool | None
     span: Span | None = None
@@ -48,20 +48,22 @@ def verify_extraction(reply: SemanticReply, sample: Sample) -> Extraction:
         return Extraction(verified=None)
     agreement = _agreement(answer, reply.is_correct is True, sample)
     is_truth = agreement is Decision.CORRECT
-    span = locate_answer(sample.response, answer)
-    verified = span is not None
+    location = locate_answer(sample.response, answer)
+    span = location.span
+    verified = True if span is not None else False if location.is_certain else None
     if not verified and is_truth and reply.is_correct:
         matched = _match(sample.response, sample)
-        verified, span = matched.decision is Decision.CORRECT, matched.span
+        if matched.decision is Decision.CORRECT:
+            verified, span = True, matched.span
     warnings: list[ReplyWarning] = []
     # A judge that says "incorrect" may describe rather than quote: "none", "two different options".
-    if reply.is_correct and not verified:
+    if reply.is_correct and verified is False:
         warnings.append(ReplyWarning.NOT_IN_RESPONSE)
         if is_truth:
             warnings.append(ReplyWarning.COPIES_GROUND_TRUTH)
     if agreement is (Decision.INCORRECT if reply.is_correct else Decision.CORRECT):
         warnings.append(ReplyWarning.VERDICT_CONTRADICTS_EXTRACTION)
-    return Extraction(verified, span if verified else None, tuple(warnings))
+    return Extraction(verified, span, tuple(warnings))
 
 
 def objections(reply: SemanticReply, extraction: Extraction) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Span
-from mixseek.protocols.extraction import is_same_answer, locate_answer
+from mixseek.protocols.extraction import Location, is_same_answer, locate_answer
 
 FOUND = [
     # response, answer, the text that must stand at the span
@@ -32,7 +32,7 @@ FOUND = [
 
 @pytest.mark.parametrize(("response", "answer", "piece"), FOUND)
 def test_the_last_occurrence_is_located_in_original_offsets(response: str, answer: str, piece: str) -> None:
-    span = locate_answer(response, answer)
+    span = locate_answer(response, answer).span
 
     assert span is not None
     assert response[span.start : span.end] == piece
@@ -51,16 +51,17 @@ def test_the_last_occurrence_is_located_in_original_offsets(response: str, answe
         ("anything", "   "),
         ("", "7"),
         ("new and york", "new york"),
+        ("soft\u00adhyphen \u200b", "\u00ad"),
     ],
 )
 def test_what_a_reader_would_not_find_is_not_found(response: str, answer: str) -> None:
-    assert locate_answer(response, answer) is None
+    assert locate_answer(response, answer) == Location(None, is_certain=True)
 
 
 @given(before=st.text(), answer=st.text(min_size=1), after=st.text())
 def test_any_span_lies_within_the_response(before: str, answer: str, after: str) -> None:
     response = before + answer + after
-    span = locate_answer(response, answer)
+    span = locate_answer(response, answer).span
 
     assert span is None or 0 <= span.start < span.end <= len(response)
 
@@ -71,7 +72,17 @@ def test_every_word_of_a_response_is_found(words: list[str], pick: int) -> None:
     word = words[pick % len(words)]
     start = response.rfind(word)
 
-    assert locate_answer(response, word) == Span(start, start + len(word))
+    assert locate_answer(response, word) == Location(Span(start, start + len(word)))
+
+
+def test_offsets_are_those_of_the_original_however_long_it_is() -> None:
+    response = "Let us count. " * 20_000 + "So it is 7."
+
+    assert locate_answer(response, "7") == Location(Span(len(response) - 2, len(response) - 1))
+
+
+def test_what_is_not_at_the_end_of_a_very_long_response_is_uncertain_not_absent() -> None:
+    assert locate_answer("It is 7. " + "Let us count. " * 20_000, "7") == Location(None, is_certain=False)
 
 
 @pytest.mark.parametrize("answer", ["a " * 900 + "b", "a" * 1_900 + "b", ") " * 900 + "]", "x" * 100_000])

@@ -55,6 +55,12 @@ def test_the_rules_vouch_for_the_ground_truth_in_other_words() -> None:
     assert worded.response[judgment.span.start : judgment.span.end] == "seven"
 
 
+def test_a_response_too_long_to_search_is_not_accused() -> None:
+    early = replace(SAMPLE, response="It is 7. " + "Cups are nice. " * 20_000)
+
+    assert checked(reply_text(), early) == (None, [])
+
+
 def test_an_alternative_counts_as_ground_truth() -> None:
     sample = replace(SILENT, ground_truth="7 cups", ground_truth_alternatives=("seven",))
 
