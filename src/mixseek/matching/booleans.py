@@ -6,86 +6,74 @@ from dataclasses import dataclass
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
-# Every word that can state a polarity; seed 001's table plus what other languages write.
-_POSITIVE = {
-    "true", "yes", "correct", "valid", "plausible", "likely", "possible", "right", "accurate", "proper", "t", "y",
-    "はい", "正しい", "真", "有効", "妥当", "可能", "もっともらしい", "是", "是的", "对", "對", "正确", "正確", "有效", "成立", "合理",
-    "sí", "oui", "ja", "да", "verdadero", "vrai", "wahr",
-}  # fmt: skip
-_NEGATIVE = {
-    "false", "no", "incorrect", "invalid", "implausible", "unlikely", "impossible", "wrong", "inaccurate", "improper", "f", "n",
-    "いいえ", "誤り", "間違い", "偽", "無効", "不可能", "不正解", "否", "不是", "错", "錯", "错误", "錯誤", "无效", "無效", "不对", "不對", "不正确", "不正確", "不成立", "不合理", "假",
-    "non", "nein", "нет", "falso", "faux", "falsch",
-}  # fmt: skip
-# A family is the pair a question asks for; words of other families in the same sentence are about something else.
+# Seed 001's table. A family is the pair a question asks for: words of another family in the same sentence are about
+# something else, so "possible" answers a question of plausibility and no other.
 _FAMILIES = {
     "truth": ({"true", "yes", "correct", "valid", "t"}, {"false", "no", "incorrect", "invalid", "f"}),
     "yes_no": ({"yes", "true", "correct", "y"}, {"no", "false", "incorrect", "n"}),
     "validity": ({"valid", "yes", "true", "correct"}, {"invalid", "no", "false", "incorrect"}),
-    "plausibility": ({"plausible", "likely", "possible", "yes", "true", "correct"}, {"implausible", "unlikely", "impossible", "no", "false", "incorrect"}),
-}  # fmt: skip
+    "plausibility": (
+        {"plausible", "likely", "possible", "yes", "true", "correct"},
+        {"implausible", "unlikely", "impossible", "no", "false", "incorrect"},
+    ),
+}
+# The words a question of that family asks for; where one stands, looser words beside it do not count.
 _CORE = {
     "truth": {"true", "false"},
     "yes_no": {"yes", "no"},
     "validity": {"valid", "invalid"},
     "plausibility": {"plausible", "implausible", "yes", "no"},
 }
-_PLAUSIBILITY = re.compile(r"plausib|possible|likely|もっともらしい|可能|合理", re.IGNORECASE)
-_WORD = re.compile(
-    r"(?<![A-Za-z0-9_-])(?:true|false|yes|no|(?:in)?correct(?!\s+\w)|valid|invalid|plausible|implausible|likely|unlikely|possible|impossible|not|cannot|never|neither|nor|t|f|y|n)(?![A-Za-z0-9_-])"
-    r"|[a-z]+n't(?![a-z])"
-    r"|はい|いいえ|正しくな|正しい|間違|誤り|不正解|有効|無効|妥当ではな|妥当でな|妥当|もっともらしくな|もっともらしい|不可能|可能|真|偽"
-    r"|不正确|不正確|正确|正確|不成立|成立|不合理|合理|无效|無效|有效|错误|錯誤|不是|不对|不對|是的|^是|^否|^对|^對|^错"
-)
-_CJK_NEGATIVE = {
-    "いいえ",
-    "正しくな",
-    "間違",
-    "誤り",
-    "不正解",
-    "無効",
-    "妥当ではな",
-    "妥当でな",
-    "もっともらしくな",
+# Japanese and Chinese; a word that begins with another one stands before it. Those of a single character
+# are polar only as the first word of an answer: elsewhere 是 is a verb.
+_CJK_NEGATIVE = (
+    "いいえ", "正しくな", "間違", "誤り", "不正解", "無効", "妥当ではな", "妥当でな", "もっともらしくな", "偽",
     "不可能",
-    "偽",
-    "不正确",
-    "不正確",
-    "不成立",
-    "不合理",
-    "无效",
-    "無效",
-    "错误",
-    "錯誤",
-    "不是",
-    "不对",
-    "不對",
-    "否",
-    "错",
-}
+    "不正确", "不正確", "不成立", "不合理", "无效", "無效", "错误", "錯誤", "不是", "不对", "不對", "假的",
+)  # fmt: skip
+_CJK_POSITIVE = (
+    "はい", "正しい", "有効", "妥当", "もっともらしい", "真", "可能",
+    "是的", "正确", "正確", "成立", "合理", "有效", "对的",
+)  # fmt: skip
+_CJK_FIRST = {"是": True, "对": True, "對": True, "否": False, "错": False, "錯": False}
+_PLAUSIBILITY = re.compile(r"plausib|possible|likely|もっともらしい|可能|合理", re.IGNORECASE)
+_NEGATORS = {"not", "cannot", "never", "neither", "nor"}
+_ENGLISH = sorted({word for pair in _FAMILIES.values() for words in pair for word in words} | _NEGATORS, key=len)
+_WORD = re.compile(
+    # "the correct option" says nothing about the question; "that is correct" does.
+    r"(?<![A-Za-z0-9_-])(?:"
+    + "|".join(rf"{word}(?!\s+\w)" if word in {"correct", "incorrect"} else word for word in reversed(_ENGLISH))
+    + r")(?![A-Za-z0-9_-])|[a-z]+n't(?![a-z])|"
+    + "|".join((*_CJK_NEGATIVE, *_CJK_POSITIVE, *(f"^{word}" for word in _CJK_FIRST)))
+)
 _DENIED = re.compile(
     r"(?:unlikely|impossible|implausible|incorrect|false|wrong)\s+(?:to be|that|to say|to call|to consider)\b"
 )
-_NEGATORS = {"not", "cannot", "never", "neither", "nor"}
-_ALL_POSITIVE = {"true", "yes", "correct", "valid", "plausible", "likely", "possible", "t", "y"}
 
 
 def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
     """(truth, family) when a ground truth is two-valued."""
     word = gold.strip().strip("().").casefold()
-    if word in {"true", "false"}:
-        return word == "true", "truth"
-    if word in {"yes", "no"}:
-        return word == "yes", "plausibility" if _PLAUSIBILITY.search(question) else "yes_no"
-    if word in {"valid", "invalid"}:
-        return word == "valid", "validity"
-    if word in {"plausible", "implausible", "likely", "unlikely", "possible", "impossible"}:
-        return word in {"plausible", "likely", "possible"}, "plausibility"
-    if word in _POSITIVE and not word.isascii():
-        return True, "truth"
-    if word in _NEGATIVE and not word.isascii():
-        return False, "truth"
-    return None
+    for family, core in _CORE.items():
+        if word in core and (family != "plausibility" or word not in _CORE["yes_no"]):
+            if family == "yes_no" and _PLAUSIBILITY.search(question):
+                family = "plausibility"
+            return word in _FAMILIES[family][0], family
+    if word in {"likely", "unlikely", "possible", "impossible"}:
+        return word in _FAMILIES["plausibility"][0], "plausibility"
+    if word in _CJK_FIRST:
+        return _CJK_FIRST[word], "truth"
+    if word.isascii() or len(word) > _LONGEST_WORD:
+        return None
+    found = _WORD.match(word)
+    return (_cjk_polarity(found[0]), "truth") if found and not found[0].isascii() else None
+
+
+_LONGEST_WORD = 8
+
+
+def _cjk_polarity(word: str) -> bool:
+    return _CJK_FIRST.get(word, word not in _CJK_NEGATIVE)
 
 
 _QUOTED = re.compile(r"\"[^\"\n]{6,}\"|`[^`\n]{6,}`")
@@ -99,10 +87,8 @@ def _first_sentence(piece: str) -> str:
 
 
 def _behind_last_verb(piece: str) -> tuple[str, int]:
-    last = None
-    for last in _VERB.finditer(piece):
-        pass
-    return (piece[last.end() :], last.end()) if last else ("", 0)
+    ends = [found.end() for found in _VERB.finditer(piece)]
+    return (piece[ends[-1] :], ends[-1]) if ends else ("", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +143,7 @@ class BooleanReader:
                 found.append((value, start, match.end(), word in _CORE[self.family]))
                 negator = None
             elif not word.isascii():
-                found.append((word not in _CJK_NEGATIVE, match.start(), match.end(), True))
+                found.append((_cjk_polarity(word), match.start(), match.end(), True))
         return found
 
     def is_absent(self, text: str) -> bool:

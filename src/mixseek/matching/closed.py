@@ -89,8 +89,10 @@ def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tup
 
 # "Wait, no, it is B": at the start of a sentence behind the answer.
 _CORRECTION = re.compile(
-    r"(?:^|[.!?\n)*]\s*)(?:oh |hmm,? |oops,? )?(?:wait|actually,|correction|scratch that|on second thought|i made an? (?:mistake|error)|"
-    r"my mistake|sorry,|apologies|no,? (?:it|that|the answer)|let me (?:correct|re-?\w+)|i mean|訂正|待って|いや|すみません|等等|更正|不对|我错了)"
+    r"(?:^|[.!?\n)*][ \t]*)(?:oh |hmm,? |oops,? )?"
+    r"(?:wait|actually,|correction|scratch that|on second thought|i made an? (?:mistake|error)|my mistake|sorry,|"
+    r"apologies|no,? (?:it|that|the answer)|let me (?:correct|re-?\w+)|i mean|"
+    r"訂正|待って|いや|すみません|等等|更正|不对|我错了)"
 )
 _CORRECTED_VALUE = re.compile(
     r"(?:\b(?:it is|it's|it must be|it should be|should be|must be|is|to be)\b|は|是|为|:)\s*"
@@ -109,8 +111,8 @@ def _corrected(
         return statement, reading
     stop = text.find("\n\n", marker.end(), visible.cut)
     end = stop if stop >= 0 else min(visible.cut, marker.end() + 300)
-    for found in reversed(list(_CORRECTED_VALUE.finditer(lowered, marker.start(), end))):
-        place = Statement(found.end(), end, "self_correction")
+    for verb in reversed(list(_CORRECTED_VALUE.finditer(lowered, marker.start(), end))):
+        place = Statement(verb.end(), end, "self_correction")
         corrected = reader.read(text[place.start : place.end], firm=True)
         if corrected is not None and corrected.start < 20:
             return place, corrected

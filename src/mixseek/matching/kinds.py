@@ -35,9 +35,8 @@ def reader_for(gold: str, question: str) -> Reader | None:
         return by_text
     value = plain_number(gold)
     if value is not None:
-        if gold.isdigit() and len(gold) <= 2 and _NUMBERED_QUESTION.search(question):
-            if gold in numbered_options(question).labels:
-                return OptionReader(gold, question)
+        if gold.isdigit() and len(gold) <= 2 and _asks_for_number(gold, question):
+            return OptionReader(gold, question)
         given = frozenset(value for token in read_numbers(question) for value in token.values)
         return NumberReader(value, given, percent="%" in gold)
     words = gold.casefold().split()
@@ -48,6 +47,11 @@ def reader_for(gold: str, question: str) -> Reader | None:
     ):
         return WordListReader(tuple(words))
     return None
+
+
+def _asks_for_number(gold: str, question: str) -> bool:
+    """Whether the question lists numbered options and wants one of their numbers."""
+    return bool(_NUMBERED_QUESTION.search(question)) and gold in numbered_options(question).labels
 
 
 def _option_by_text(gold: str, question: str) -> OptionReader | None:

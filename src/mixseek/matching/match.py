@@ -63,7 +63,7 @@ def match_answer(
 
 
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
-    """Every acceptable answer once; a ground truth that only joins its alternatives ("A | B", "A/B") is no further one."""
+    """Every acceptable answer once; a ground truth that only joins its alternatives ("A | B") is no further one."""
     given = [gold for gold in alternatives if gold.strip()]
     if not given:
         return list(dict.fromkeys(part for part in ground_truth.split(" | ") if part.strip()))
@@ -114,6 +114,7 @@ def _result(response: str, visible: Visible, closed: Closed) -> MatchResult:
     rules = (*visible.rules, *closed.rules)
     span = closed.span and Span(closed.span.start + visible.offset, closed.span.end + visible.offset)
     extracted = response[span.start : span.end] if span else None
+    error: ErrorType | None
     match closed.decision:
         case Decision.CORRECT:
             error = ErrorType.NONE

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from mixseek.matching.expressions.compare import compare_expressions
 from mixseek.matching.outcome import Decision
@@ -10,7 +10,8 @@ from mixseek.matching.reading import Reading
 
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.])(?P<sign>-\s?)?(?P<currency>[$€£¥₹]\s?)?(?P<sign2>-)?(?P<body>\d+(?:[,.'](?=\d)\d+|[ \u202f](?=\d{3}(?!\d))\d{3})*|\.\d+)"
+    r"(?<![A-Za-z0-9_.])(?P<sign>-\s?)?(?P<currency>[$€£¥₹]\s?)?(?P<sign2>-)?"
+    r"(?P<body>\d+(?:[,.'](?=\d)\d+|[ \u202f](?=\d{3}(?!\d))\d{3})*|\.\d+)"
     r"(?:\s?(?P<exponent>[eE][+-]?\d{1,3})(?!\w))?"
     r"(?:\s*/\s*(?P<denominator>\d+)(?![\d/]))?"
     r"(?P<percent>\s?%)?"
@@ -19,20 +20,14 @@ _NUMBER = re.compile(
 _PRECEDED_BY_OPERAND = re.compile(r"[\w)\]]\s*$")
 _ALGEBRA = re.compile(r"\\[a-z]|\^|sqrt|√|π|[0-9)]\s*[a-z]\s*[-+*/]|[-+*/]\s*[a-z]\b|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]")
 _UNITS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19,
 }  # fmt: skip
 _TENS = {
-    "twenty": 20,
-    "thirty": 30,
-    "forty": 40,
-    "fourty": 40,
-    "fifty": 50,
-    "sixty": 60,
-    "seventy": 70,
-    "eighty": 80,
+    "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
     "ninety": 90,
-}
+}  # fmt: skip
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _NUMBER_WORD = "|".join([*_UNITS, *_TENS, *_SCALES])
 _WORDS = re.compile(
@@ -94,30 +89,26 @@ def read_numbers(text: str, *, words: bool = True) -> list[NumberToken]:
 
 
 def _values(body: str) -> tuple[Decimal, ...]:
-    """What a run of digits and separators can mean, the likeliest first."""
+    """What a run of digits and separators can mean, the likeliest first; nothing for 1.2.34 and the like."""
     if len(body) > 60:
         return ()
     plain = body.replace(" ", "").replace("\u202f", "").replace("'", "")
-    dots, commas = plain.count("."), plain.count(",")
-    try:
-        if not dots and not commas:
-            return (Decimal(plain),)
-        if dots and commas:
-            decimal_mark = "." if plain.rfind(".") > plain.rfind(",") else ","
-            group_mark = "," if decimal_mark == "." else "."
-            return (Decimal(plain.replace(group_mark, "").replace(decimal_mark, ".")),)
-        mark = "." if dots else ","
-        groups = plain.split(mark)
-        thousands = all(len(group) == 3 for group in groups[1:]) and 1 <= len(groups[0]) <= 3 and groups[0] != "0"
-        if len(groups) > 2:
-            return (Decimal("".join(groups)),) if thousands else ()
-        as_decimal = Decimal(plain.replace(",", "."))
-        if not thousands:
-            return (as_decimal,)
-        as_group = Decimal("".join(groups))
-        return (as_group, as_decimal) if mark == "," else (as_decimal, as_group)
-    except InvalidOperation:
-        return ()
+    if "." in plain and "," in plain:
+        decimal_mark, group_mark = (".", ",") if plain.rfind(".") > plain.rfind(",") else (",", ".")
+        plain = plain.replace(group_mark, "").replace(decimal_mark, ".")
+        return (Decimal(plain),) if plain.count(".") == 1 else ()
+    mark = "." if "." in plain else ","
+    groups = plain.split(mark)
+    if len(groups) == 1:
+        return (Decimal(plain),)
+    thousands = all(len(group) == 3 for group in groups[1:]) and 1 <= len(groups[0]) <= 3 and groups[0] != "0"
+    if len(groups) > 2:
+        return (Decimal("".join(groups)),) if thousands else ()
+    as_decimal = Decimal(plain.replace(",", "."))
+    if not thousands:
+        return (as_decimal,)
+    as_group = Decimal("".join(groups))
+    return (as_group, as_decimal) if mark == "," else (as_decimal, as_group)
 
 
 def _word_numbers(text: str) -> list[NumberToken]:

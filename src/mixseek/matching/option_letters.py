@@ -8,7 +8,11 @@ from mixseek.matching.options import Options, lettered_options, numbered_options
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
-_NOUN = r"(?:(?:most\s+likely|probably|likely|therefore|thus|clearly|definitely|indeed|simply|just|actually|obviously)\s*,?\s+)?(?:the\s+)?(?:(?:correct|right|best|final|most\s+\w+)\s+)?(?:option|choice|answer|letter|statement|sentence|number|选项|選択肢)?s?\s*(?:number\s*)?(?:is\b|:|是)?"
+_NOUN = (
+    r"(?:(?:most\s+likely|probably|likely|therefore|thus|clearly|definitely|indeed|simply|just|actually|obviously)\s*,?\s+)?"
+    r"(?:the\s+)?(?:(?:correct|right|best|final|most\s+\w+)\s+)?"
+    r"(?:option|choice|answer|letter|statement|sentence|number|选项|選択肢)?s?\s*(?:number\s*)?(?:is\b|:|是)?"
+)
 _WRAP = r"[\s*_\"'\[({$<\\]*(?:\\?(?:text|mathrm|textbf|mathbf|bf|rm)\s*\{?[\s({\[]*)?"
 _LEAD_LETTER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}([A-Za-z])(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
 _LEAD_NUMBER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}(\d{{1,2}})(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
@@ -17,21 +21,27 @@ _BRACKETED_NUMBER = re.compile(
     r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
 )
 _MORE_LETTERS = re.compile(
-    r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|または)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])"
+    r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|または)(?![a-z]))+\s*(?:(?:and|or)\s+)?"
+    r"(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])"
 )
 _MORE_NUMBERS = re.compile(
     r"\s*(?:,|;|&|/|\+|(?:and|or)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*(\d{1,2})(?![A-Za-z0-9'])"
 )
 _NONE = re.compile(
-    r"none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|not (?:listed|given|provided|among|in the)|(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|以上都不|該当なし|どれでもない",
+    r"none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|"
+    r"not (?:listed|given|provided|among|in the)|"
+    r"(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|"
+    r"以上都不|該当なし|どれでもない",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"(?:\bnot\b|n't\b|\bneither\b|\bnor\b|\bexcept\b|\brather than\b|\binstead of\b|\bincorrect\b|\bwrong\b|\bfalse\b|\beliminat\w*|\brul\w+ out|不是|错误|誤り|ではな)",
+    r"\b(?:not|neither|nor|except|rather than|instead of|incorrect|wrong|false)\b|n't\b|\beliminat\w*|\brul\w+ out|"
+    r"不是|错误|誤り|ではな",
     re.IGNORECASE,
 )
 _DISMISSED = re.compile(
-    r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
+    r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?"
+    r"(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
     re.IGNORECASE,
 )
 _NON_WORD = re.compile(r"[\W_]+")
@@ -167,7 +177,7 @@ class OptionReader:
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
         if not self.options.labels or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
-        others = [set(words.split()) for label, words in self._texts if label != self.label]
+        others: list[set[str]] = [set(words.split()) for label, words in self._texts if label != self.label]
         own = set(dict(self._texts).get(self.label, "").split())
-        telling = own - set.intersection(*others) if others else own
+        telling = own - others[0].intersection(*others[1:]) if others else own
         return bool(own) and not telling & set(comparable(text).split())

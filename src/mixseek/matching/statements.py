@@ -10,7 +10,7 @@ from dataclasses import dataclass
 # Text behind a cue is read up to the end of its line, and no further than this.
 _REACH = 600
 # A response may repeat a cue thousands of times; the last ones are the ones that count.
-_MOST_ANCHORS = 40
+_MOST_ANCHORS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,9 @@ _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
 _AFTER_ANSWER = re.compile(
     r"s?[\"'*_)\]]*(?:"
     r"\s*[:=]\s*"
-    r"|(?:\s+(?!choices|options|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*(?:\b(?:is|are|was|be|being|equals?)\b(?!\s+(?:not\b|incorrect|wrong|correct\b|right\b|unclear|based|derived|determined|found|given|provided|available|listed|supported|clear))\s*(?:that\b)?\s*[:=]?|[:=])\s*"
+    r"|(?:\s+(?!choices|options|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*"
+    r"(?:\b(?:is|are|was|be|being|equals?)\b(?!\s+(?:not\b|incorrect|wrong|correct\b|right\b|unclear|based|derived|"
+    r"determined|found|given|provided|available|listed|supported|clear))\s*(?:that\b)?\s*[:=]?|[:=])\s*"
     r"|\s+(?=\(?[a-z]\)?\s*$)"
     r"|\s+(?=\([a-z0-9]\)))"
 )
@@ -114,11 +116,7 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
         return _trimmed(
             text, tag.end(), close if close >= 0 else min(end, tag.end() + _REACH), "answer_tag", keep_empty=True
         )
-    if (
-        lowered.startswith("</", max(0, position - 2))
-        or lowered.startswith("final_", position - 6)
-        and lowered[position - 8 : position - 6] == "</"
-    ):
+    if lowered[max(0, position - 8) : position].endswith(("</", "</final_")):
         return None
     after = _AFTER_ANSWER.match(lowered, position + 6, min(end, position + 200))
     if after is not None:
@@ -169,16 +167,17 @@ def _line_from(text: str, position: int, end: int, cue: str) -> Statement | None
 
 
 def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = False) -> Statement | None:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    end = max(start, end - (len(piece) - len(piece.rstrip())))
     return Statement(start, end, cue) if start < end or keep_empty else None
 
 
 _CONCLUSION = re.compile(
-    r"(?:^|[.!?\n]\s*|\*\*)(?:so|therefore|thus|hence|consequently|in conclusion|to conclude|in summary|overall|conclusion|"
-    r"as a result|finally|based on|accordingly|final|result|所以|因此|综上|よって|したがって|従って|故に|つまり|结论|結論)(?![a-z])",
+    r"(?:^|[.!?\n][ \t]*|\*\*)"
+    r"(?:so|therefore|thus|hence|consequently|accordingly|as a result|in conclusion|to conclude|in summary|overall|"
+    r"conclusion|finally|final|result|based on|"
+    r"所以|因此|综上|结论|結論|よって|したがって|従って|故に|つまり)(?![a-z])",
 )
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n|\.(?=[^\x00-\x7f])")
 _TAIL = 1_500
@@ -188,11 +187,9 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
     """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
     begin = max(start, end - _TAIL)
     found: list[Statement] = []
-    last_conclusion = None
-    for last_conclusion in _CONCLUSION.finditer(lowered, begin, end):
-        pass
-    if last_conclusion is not None:
-        found.append(_sentence_from(text, last_conclusion.end(), end, "conclusion"))
+    conclusions = [place.end() for place in _CONCLUSION.finditer(lowered, begin, end)]
+    if conclusions:
+        found.append(_sentence_from(text, conclusions[-1], end, "conclusion"))
     line = _last_line(text, begin, end)
     if line is not None:
         found.append(line)
@@ -215,8 +212,7 @@ def _sentence_from(text: str, position: int, end: int, cue: str) -> Statement:
 
 
 def _last_line(text: str, start: int, end: int) -> Statement | None:
-    while end > start and text[end - 1].isspace():
-        end -= 1
+    end = start + len(text[start:end].rstrip())
     if end <= start:
         return None
     begin = max(text.rfind("\n", start, end) + 1, start)
@@ -233,8 +229,7 @@ def _last_sentence(text: str, line: Statement) -> Statement | None:
 
 
 def _first_sentence(text: str, start: int, end: int) -> Statement | None:
-    while start < end and text[start].isspace():
-        start += 1
+    start = end - len(text[start:end].lstrip())
     if start >= end:
         return None
     stop = _SENTENCE_END.search(text, start, min(end, start + _REACH))

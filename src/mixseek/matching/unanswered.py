@@ -19,7 +19,8 @@ _REFUSAL = re.compile(
 # "As an AI I have no access to news. However, …": an answer follows.
 _CONCESSION = re.compile(r"\b(?:however|but|that said|nevertheless|still,)|しかし|ただし|但是|不过")
 _CODE_LINE = re.compile(
-    r"^\s*(?:import \w|from \w+ import |def \w+\(|class \w+|return\b|print\(|for \w+ in |while |if .*:\s*$|elif .*:\s*$|else:\s*$|"
+    r"^\s*(?:import \w|from \w+ import |def \w+\(|class \w+|return\b|print\(|for \w+ in |while |"
+    r"(?:el)?if .*:\s*$|else:\s*$|"
     r"[A-Za-z_][\w.\[\]'\"]* ?[-+*/]?= ?\S|#|[\]})],?\s*$|[A-Za-z_]\w*\(.*\)\s*$)"
 )
 _CODE_HINT = re.compile(r"print\(|\bimport \w|\bdef \w+\(|^\w+ = ", re.MULTILINE)

@@ -17,7 +17,8 @@ _SPECIAL = re.compile(
 _CODE_FENCE = re.compile(r"```[a-zA-Z]*")
 # A base model that has answered goes on with a question of its own.
 _RUN_ON = re.compile(
-    r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:q(?:uestion)?\s*\d*|problem\s*\d*|human|user|input|instruction|exercise\s*\d*)\s*(?:\*\*)?:",
+    r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?"
+    r"(?:(?:q(?:uestion)?|problem|exercise)\s*\d*|human|user|input|instruction)\s*(?:\*\*)?:",
     re.IGNORECASE,
 )
 
@@ -101,10 +102,8 @@ def _blank_reasoning(text: str, rules: list[str]) -> tuple[str, bool]:
 
 
 def _blank_orphan_close(text: str, rules: list[str]) -> str:
-    last = None
-    for last in _ORPHAN_CLOSE.finditer(text):
-        pass
-    if last is None:
+    ends = [found.end() for found in _ORPHAN_CLOSE.finditer(text)]
+    if not ends:
         return text
     rules.append("reasoning_dropped")
-    return " " * last.end() + text[last.end() :]
+    return " " * ends[-1] + text[ends[-1] :]

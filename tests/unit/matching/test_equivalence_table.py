@@ -10,7 +10,10 @@ _PLAUSIBLE = 'Is the following sentence plausible? "The goalkeeper hit a home ru
 _ARGUMENT = "Is the argument, given the premises, deductively valid or invalid?\nOptions:\n- valid\n- invalid"
 
 _ROWS = [
-    *[("(A)", form, _OPTIONS) for form in ("A", "Option A", "[A]", r"\boxed{A}", "Answer: A", "**A**", "(A)", "A.", "a)")],
+    *[
+        ("(A)", form, _OPTIONS)
+        for form in ("A", "Option A", "[A]", r"\boxed{A}", "Answer: A", "**A**", "(A)", "A.", "a)")
+    ],
     *[("True", form, "not False is") for form in ("true", "TRUE", "yes", "correct", "valid", "True.")],
     *[("False", form, "not True is") for form in ("false", "FALSE", "no", "incorrect", "invalid", "No.</s>")],
     *[("yes", form, _PLAUSIBLE) for form in ("plausible", "likely", "possible", "Yes", "The sentence is plausible.")],
@@ -35,7 +38,8 @@ def test_an_acceptable_equivalent_is_correct(gold: str, response: str, question:
 def test_the_same_words_are_incorrect_for_the_opposite_ground_truth(gold: str, response: str, question: str) -> None:
     """No equivalent passes for the other value: the table is a partition."""
     opposite = {
-        "(A)": "(B)", "True": "False", "False": "True", "yes": "no", "no": "yes", "42": "24", "valid": "invalid", "invalid": "valid",
+        "(A)": "(B)", "True": "False", "False": "True", "yes": "no", "no": "yes", "42": "24",
+        "valid": "invalid", "invalid": "valid",
     }[gold]  # fmt: skip
 
     assert match_answer(response, opposite, question=question).decision is Decision.INCORRECT
@@ -65,7 +69,12 @@ _CUES = [
 @pytest.mark.parametrize("cue", _CUES)
 @pytest.mark.parametrize(
     ("gold", "other", "question"),
-    [("(B)", "(C)", _OPTIONS), ("True", "False", "not False is"), ("17", "71", "How many are left?"), ("invalid", "valid", _ARGUMENT)],
+    [
+        ("(B)", "(C)", _OPTIONS),
+        ("True", "False", "not False is"),
+        ("17", "71", "How many are left?"),
+        ("invalid", "valid", _ARGUMENT),
+    ],
 )
 def test_every_cue_leads_to_the_answer_of_every_closed_kind(cue: str, gold: str, other: str, question: str) -> None:
     """Cue and kind are independent: each cue works for each kind, right and wrong alike."""

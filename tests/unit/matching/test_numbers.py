@@ -48,7 +48,9 @@ def test_a_separator_that_can_mean_two_things_has_both_values() -> None:
     assert set(token.values) == {Decimal("10.000"), Decimal("10000")}
 
 
-@pytest.mark.parametrize(("text", "gold"), [("280", "80"), ("8", "80"), ("80.5", "85"), ("1,8", "18"), ("-5", "5"), ("6.75", "7")])
+@pytest.mark.parametrize(
+    ("text", "gold"), [("280", "80"), ("8", "80"), ("80.5", "85"), ("1,8", "18"), ("-5", "5"), ("6.75", "7")]
+)
 def test_a_number_that_only_contains_the_ground_truth_is_incorrect(text: str, gold: str) -> None:
     """Digits in common are not equality."""
     assert match_answer(text, gold, question="How many?").decision is Decision.INCORRECT
@@ -70,4 +72,7 @@ def test_whether_rounding_was_meant_is_left_open() -> None:
 
 def test_an_ordinal_is_not_a_count() -> None:
     """The 3rd of something is not three of it."""
-    assert match_answer("She came in 3rd of all runners.", "3", question="How many medals?").decision is not Decision.CORRECT
+    assert (
+        match_answer("She came in 3rd of all runners.", "3", question="How many medals?").decision
+        is not Decision.CORRECT
+    )

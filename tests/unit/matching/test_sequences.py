@@ -10,7 +10,9 @@ _SORT = "Sort the following words alphabetically: List: walnut acorn pebble moss
 _SORTED = "acorn moss pebble walnut"
 
 
-@pytest.mark.parametrize("response", [") >", ")>", "The answer is ) >.", "So the answer is `) >`", r"\boxed{) >}", "Answer:\n) >"])
+@pytest.mark.parametrize(
+    "response", [") >", ")>", "The answer is ) >.", "So the answer is `) >`", r"\boxed{) >}", "Answer:\n) >"]
+)
 def test_closing_brackets_match_with_or_without_spaces(response: str) -> None:
     """Spaces between brackets carry no meaning, and markup around them does not either."""
     assert match_answer(response, ") >", question=_DYCK).decision is Decision.CORRECT
@@ -44,7 +46,13 @@ def test_a_sorted_list_matches_in_any_layout(response: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "response", ["moss acorn pebble walnut", "acorn moss pebble", "acorn moss pebble walnut walnut", "acorn moss stone pebble walnut"]
+    "response",
+    [
+        "moss acorn pebble walnut",
+        "acorn moss pebble",
+        "acorn moss pebble walnut walnut",
+        "acorn moss stone pebble walnut",
+    ],
 )
 def test_a_list_with_another_order_or_other_words_is_incorrect(response: str) -> None:
     """A missing, doubled, foreign or misplaced word is an error."""

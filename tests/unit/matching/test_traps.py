@@ -9,7 +9,9 @@ from mixseek.matching.outcome import Decision
 _Q = "Who carries the lantern?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 
 
-@pytest.mark.parametrize("key", [":", "Thought process:", "Let's solve this step by step.", ".", " ", "", "Solution", "答え：", "。"])
+@pytest.mark.parametrize(
+    "key", [":", "Thought process:", "Let's solve this step by step.", ".", " ", "", "Solution", "答え：", "。"]
+)
 @pytest.mark.parametrize("gold", ["(B)", "True", "yes", "12", ") ]", "Lisbon", r"\frac{1}{2}"])
 def test_a_master_key_is_never_correct(key: str, gold: str) -> None:
     """Punctuation or an opening phrase as the whole response proves nothing."""
@@ -79,7 +81,11 @@ def test_a_self_correction_counts_and_what_was_taken_back_does_not(response: str
         ("<answer>B</answer>\nExplanation: unlike Mina (A), Otto held 3 lamps.", "(B)", Decision.CORRECT),
         ("The answer is (E).", "(B)", Decision.INCORRECT),
         ("None of the above", "(B)", Decision.INCORRECT),
-        ("The answer is (B).\n\nQ: Who has the rope?\nOptions:\n(A) Mina\n(B) Otto\nThe answer is (C).", "(B)", Decision.CORRECT),
+        (
+            "The answer is (B).\n\nQ: Who has the rope?\nOptions:\n(A) Mina\n(B) Otto\nThe answer is (C).",
+            "(B)",
+            Decision.CORRECT,
+        ),
         ("A: Let's think about it.", "(A)", Decision.UNDECIDED),
         ("Otto", "(B)", Decision.CORRECT),
         ("It was Otto who carried it.", "(B)", Decision.CORRECT),
@@ -109,6 +115,8 @@ def test_a_ground_truth_given_as_option_text_accepts_the_letter(text: str) -> No
 
 def test_silence_about_the_ground_truth_is_incorrect() -> None:
     """When the right number stands nowhere, the response cannot be right, whatever it meant to say."""
-    result = match_answer("First I count 3 cups, then 4 plates, which I add up somehow", "9", question="How many items?")
+    result = match_answer(
+        "First I count 3 cups, then 4 plates, which I add up somehow", "9", question="How many items?"
+    )
 
     assert result.decision is Decision.INCORRECT
