@@ -39,9 +39,8 @@ def find_other(case: Case) -> Found | None:
     """The rule under which the response answers with something other than the gold; None where that is not plain."""
     if case.is_cut or not case.gold.wholes or not _share_a_script(case):
         return None
-    if refusal_in(case) is not None:
-        is_plain = _CONCESSION.isdisjoint(case.vocabulary) and not _is_related(case)
-        return Found(Rule.REFUSAL, 0, len(case.words) - 1) if is_plain else None
+    if refusal_in(case) is not None and _CONCESSION.isdisjoint(_without_apology(case)):
+        return None if _is_related(case) else Found(Rule.REFUSAL, 0, len(case.words) - 1)
     if case.question.is_dated:
         return None
     found = _other_answer(case)
@@ -50,6 +49,12 @@ def find_other(case: Case) -> Found | None:
         if case.question.detail < (_DETAIL_FOR_SHORT_PERSON if is_person else _DETAIL_FOR_SHORT):
             return None
     return found
+
+
+def _without_apology(case: Case) -> frozenset[str]:
+    """The "but" of "I'm sorry, but" concedes nothing."""
+    is_apology = case.padded.count(" but ") == 1 and " sorry but " in case.padded
+    return case.vocabulary - {"but"} if is_apology else case.vocabulary
 
 
 def _other_answer(case: Case) -> Found | None:
@@ -112,8 +117,11 @@ def _is_related(case: Case) -> bool:
 def _other_date(case: Case) -> Found | None:
     """Every date of the response contradicts every date of the gold."""
     gold = case.gold
-    if not case.dates or not _VAGUE_TIME.isdisjoint(case.vocabulary):
+    if not _VAGUE_TIME.isdisjoint(case.vocabulary):
         return None
+    if not case.dates:
+        is_timeless = not any(word[0] == "#" and word not in case.question.words for word in case.vocabulary)
+        return Found(Rule.NO_DATE, 0, len(case.words) - 1) if is_timeless and not _is_related(case) else None
     for date in case.dates:
         is_decade = case.words.text[date.last + 1 : date.last + 2] == ["s"]
         if is_decade or not all(wanted.contradicts(date) for wanted in gold.dates):

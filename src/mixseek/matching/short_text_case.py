@@ -34,6 +34,7 @@ class Rule(StrEnum):
     OTHER_THING = "other_thing"
     OTHER_NUMBER = "other_number"
     OTHER_DATE = "other_date"
+    NO_DATE = "no_date"
 
     # Undecided: the gold is there, but is it meant?
     DENIED = "denied"

@@ -53,6 +53,7 @@ _INCORRECT = [
     (Rule.NO_ANSWER, "Thought process:", ["Ada Marsh"], _WHO),
     (Rule.NO_ANSWER, "Let's solve this step by step", ["Ada Marsh"], _WHO),
     (Rule.REFUSAL, "I'm sorry, I could not find any information on that.", ["Ada Marsh"], _WHO),
+    (Rule.REFUSAL, "I'm sorry, but I couldn't find it.", ["Ada Marsh"], _WHO),
     (Rule.REFUSAL, "Unknown.", ["Ada Marsh"], _WHO),
     (Rule.OTHER_PERSON, "The bridge was designed by Paul Hale.", ["Ada Marsh"], _WHO),
     (Rule.OTHER_PERSON, "Paul Hale", ["Ada Marsh"], _WHO),
@@ -60,6 +61,7 @@ _INCORRECT = [
     (Rule.OTHER_NAME, "The novel that won was The Grey Heron.", ["Silver Tern"], _WHICH),
     (Rule.OTHER_THING, "The lighthouse keeper won it for a cookery guide.", ["a whaling chronicle"], _WHICH),
     (Rule.OTHER_NUMBER, "The staircase has 312 steps.", ["205"], _HOW_MANY),
+    (Rule.NO_DATE, "The opening of the lighthouse has not been announced.", ["May 5, 1891"], _WHEN),
     (Rule.OTHER_DATE, "The lighthouse was opened to ships on May 7, 1891.", ["May 5, 1891"], _WHEN),
 ]
 
@@ -87,6 +89,8 @@ _UNDECIDED = [
     (Rule.NO_RULE, "Paul Hale", ["Ada Marsh"], "who built it"),
     (Rule.NO_RULE, "Paul Hale is the current keeper there.", ["Ada Marsh"], "who is the current keeper of the light"),
     (Rule.NO_RULE, "Lu Xun", ["鲁迅"], "《狂人日记》的作者是谁"),
+    (Rule.NO_RULE, "It is unknown, but believed to lie far south.", ["a coastal cave"], "where is it"),
+    (Rule.NO_RULE, "The lighthouse was opened at the turn of the century.", ["May 5, 1891"], _WHEN),
     (Rule.NO_RULE, "It was opened in the 1890s by the king.", ["1891"], _WHEN),
     (Rule.NO_RULE, "The staircase has 200 steps.", ["205"], _HOW_MANY),
     (Rule.NO_RULE, "The painter was born somewhere in Scotland.", ["Oakhaven"], _WHERE),
