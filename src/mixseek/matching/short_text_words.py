@@ -21,7 +21,7 @@ from mixseek.matching.short_text_lexicon import (
 
 # One alternative per kind of word. A change from small to capital letter ends a word: models that glue their citation
 # marks also glue the words before them ("byJane Doe1"). Letters and digits never share a word, for the same reason.
-_MONEY: Final = r"[$£€¥]\s?\d[\d,]*(?:\.\d+)?\s?(?:k|m|mn|bn|b|tn)\b"
+_MONEY: Final = r"[$£€¥]\s?\d[\d,]*(?:\.\d+)?\s?(?:[kKmMbB]|mn|bn|tn)\b"
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:(?:st|nd|rd|th)\b)?"
 _DOTTED: Final = r"(?:[A-Za-z]\.){2,}(?:[A-Za-z]\b)?"
 _ASCII_WORD: Final = re.compile(
@@ -131,27 +131,31 @@ class Words:
         last: list[int] = []
         index = 0
         while index < len(self.text):
-            word = self.text[index]
-            used = 1
-            if word in _PHRASE_STARTERS:
-                used, word = _phrase_at(self.text, index)
-            if used > 1:
-                pass
-            elif word in _NUMBER_STARTERS or word[0] == "#":
-                used, word = _number_at(self.text, index)
-            elif word in _LONE_NUMERALS and index and self.is_capitalised(index) and len(self.text[index - 1]) > 2:
-                word = f"#{ROMAN_NUMERALS[word]}"
+            used, word = self._merged_at(index)
             text.append(word)
             first.append(self.first_raw[index])
             last.append(self.first_raw[index + used - 1])
             index += used
         self.text, self.first_raw, self.last_raw = text, first, last
 
+    def _merged_at(self, index: int) -> tuple[int, str]:
+        """How many words become one here, and which."""
+        word = self.text[index]
+        if word in _PHRASE_STARTERS:
+            used, phrase = _phrase_at(self.text, index)
+            if used > 1:
+                return used, phrase
+        if word in _NUMBER_STARTERS or word[0] == "#":
+            return _number_at(self.text, index)
+        if word in _LONE_NUMERALS and index and self.is_capitalised(index) and len(self.text[index - 1]) > 2:
+            return 1, f"#{ROMAN_NUMERALS[word]}"  # "George V", not "v" for versus
+        return 1, word
+
 
 def _fold_raw(raw: str) -> str:
     """The folded form of one written word; empty for an article, which no comparison should see."""
     if raw[0] in "$£€¥":
-        amount = raw[1:].strip()
+        amount = raw[1:].strip().lower()
         digits = amount.rstrip("kmnbt").rstrip().replace(",", "")
         scale = _MONEY_SCALES[amount[len(amount.rstrip("kmnbt")) :]]
         return canonical_number(f"{float(digits) * scale:.2f}") if len(digits) < _LONGEST_VALUE else f"#{digits}"
