@@ -2,13 +2,15 @@
 
 import pickle
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mixseek.protocols import registry
+from mixseek.protocols import registry, semantic
 from mixseek.protocols.registry import load_protocol
+from mixseek.protocols.semantic import SemanticProtocol
 
 BUILT_IN = Path(registry.__file__).parent
 
@@ -78,6 +80,16 @@ def test_every_letter_of_declaration_and_prompts_is_part_of_the_hash(
     edit(copied.parents[1] / file, old, new)
 
     assert load_protocol(str(copied)).hash != load_protocol("semantic").hash
+
+
+def test_kind_and_schema_are_part_of_the_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = load_protocol("semantic")
+    assert isinstance(protocol, SemanticProtocol)
+    hashes = {protocol.hash, replace(protocol, declaration=replace(protocol.declaration, kind="other")).hash}
+    monkeypatch.setattr(semantic, "reply_schema", lambda _: {"type": "object"})
+    hashes.add(load_protocol("semantic").hash)
+
+    assert len(hashes) == 3
 
 
 def test_a_comment_in_the_declaration_is_not_asked_of_anybody(copied: Path) -> None:

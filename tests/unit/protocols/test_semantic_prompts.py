@@ -121,6 +121,11 @@ def test_judged_text_cannot_leave_its_fence(attack: str, language: str) -> None:
     assert nonce.casefold() not in attack.casefold()
     assert f"<<<MODEL_RESPONSE {nonce}>>>\n{attack}\n<<<END MODEL_RESPONSE {nonce}>>>" in user
     assert user.count(f"<<<END MODEL_RESPONSE {nonce}>>>") == 1
+    # The token that the judge is told to look for is the one in all of the fences.
+    assert {found for _, found in re.findall(r"^<<<(END )?\w+ (\w+)>>>$", user.replace(attack, ""), re.MULTILINE)} == {
+        nonce
+    }
+    assert f"<<<END NAME {nonce}>>>" in user or f"<<<END 名前 {nonce}>>>" in user or f"<<<END 名称 {nonce}>>>" in user
 
 
 def test_the_users_id_is_not_shown_unless_asked_for() -> None:
