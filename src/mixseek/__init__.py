@@ -36,13 +36,15 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """The names of `__all__`, from where they live."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mixseek' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # A type checker that sees this would believe in every name.
 
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> Any:
+        """The names of `__all__`, from where they live."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'mixseek' has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

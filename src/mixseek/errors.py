@@ -5,6 +5,7 @@
     │   ├── DatasetError          a row or file that cannot be judged, named by place
     │   └── TemplateRenderError   a prompt template failed on its data; also a RuntimeError, as seed 004 asks
     ├── StorageError              the workspace cannot be read or written; exit code 3 unless it is the user's to mend
+    │   └── BusyError             another process is writing there; exit code 4, because the same command works later
     └── WorkerError               a judging process died; the run is resumable; exit code 4
 
 A bad judge reply is not here: it is an `InvalidJudgment`, a value.
@@ -29,6 +30,10 @@ class TemplateRenderError(ConfigurationError, RuntimeError):
 
 class StorageError(MixseekError):
     """The workspace could not be read or written; what was on disk before is still there."""
+
+
+class BusyError(StorageError):
+    """Another process holds the run or the index; nothing is wrong with either."""
 
 
 class WorkerError(MixseekError):

@@ -12,7 +12,7 @@ To = Annotated[Path, typer.Option("--to", metavar="FILE", help="The ending decid
 
 
 def export(
-    run: RunArgument = "latest", *, to: To, workspace: WorkspaceOption = None, as_json: JsonOption = False
+    run: RunArgument = None, *, to: To, workspace: WorkspaceOption = None, as_json: JsonOption = False
 ) -> ExitCode:
     """Write a row for each sample and judge.
 

@@ -1,20 +1,26 @@
 """The one place where a failure becomes a line on stderr and an exit code."""
 
+import errno
 from typing import Any
 
 from typer import TyperException
 
 from mixseek.cli.exit_codes import ExitCode
-from mixseek.errors import ConfigurationError, MixseekError, WorkerError
+from mixseek.errors import BusyError, ConfigurationError, MixseekError, StorageError, WorkerError
+
+# A disk that says one of these is not broken: the path is wrong, or not ours to write.
+MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}
 
 
 def exit_code_of(error: MixseekError) -> ExitCode:
-    """Who can mend it decides: the caller (2), nobody but a second run (4), or us (3)."""
+    """Who can mend it decides: the caller (2), a second run (4), or nobody but us (3)."""
     match error:
         case ConfigurationError():
             return ExitCode.USAGE
-        case WorkerError():
+        case WorkerError() | BusyError():
             return ExitCode.INCOMPLETE
+        case StorageError(__cause__=OSError(errno=number)) if number in MISPLACED:
+            return ExitCode.USAGE
         case _:
             return ExitCode.INTERNAL
 

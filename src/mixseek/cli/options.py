@@ -43,6 +43,6 @@ WorkspaceOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run's name, or `latest`; may be left out when there is only one.")
+    str | None, typer.Argument(metavar="RUN", help="A run's name, or `latest`; may be left out when there is only one.")
 ]
 ShareOption = Annotated[float | None, typer.Option(metavar="SHARE", parser=parse_share, show_default=False)]

@@ -16,7 +16,7 @@ Open = Annotated[bool, typer.Option("--open", help="Open the HTML in the browser
 
 
 def report(
-    run: RunArgument = "latest",
+    run: RunArgument = None,
     workspace: WorkspaceOption = None,
     out: Out = None,
     open_page: Open = False,
@@ -34,12 +34,11 @@ def report(
     """
     from mixseek.cli.documents import print_json
     from mixseek.cli.places import workspace_path
-    from mixseek.cli.streams import print_result
     from mixseek.cli.terminal import print_rendered
     from mixseek.composition.reports import load_report, report_document, write_html
 
     report_data, directory = load_report(workspace_path(workspace), run)
-    target = out or (None if as_json else directory / "report.html")
+    target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
     if as_json:
@@ -47,8 +46,7 @@ def report(
     else:
         from mixseek.reporting.terminal import print_report
 
-        print_rendered(lambda console: print_report(report_data, console))
-        print_result(f"\nHTML report: {target}")
+        print_rendered(lambda console: print_report(report_data, console, target))
     if open_page and target is not None:
         typer.launch(target.resolve().as_uri())
     return ExitCode.OK

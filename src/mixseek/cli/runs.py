@@ -14,9 +14,12 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
     """
     from mixseek.cli.documents import print_json
     from mixseek.cli.places import workspace_path
+    from mixseek.cli.streams import print_notice
     from mixseek.composition.reports import list_runs, runs_document
 
-    lines = list_runs(workspace_path(workspace))
+    lines, problems = list_runs(workspace_path(workspace))
+    for problem in problems:
+        print_notice(f"mixseek: {problem}")
     if as_json:
         print_json(runs_document(lines))
     else:

@@ -28,7 +28,7 @@ def show(names: Names, workspace: WorkspaceOption = None, as_json: JsonOption = 
         raise typer.BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.cli.documents import print_json
     from mixseek.cli.places import workspace_path
-    from mixseek.composition.reports import load_sample, sample_document
+    from mixseek.composition.reports import judgment_row, load_sample, sample_document
 
     run = names[0] if len(names) == 2 else None
     rows = load_sample(workspace_path(workspace), run, names[-1])
@@ -38,5 +38,6 @@ def show(names: Names, workspace: WorkspaceOption = None, as_json: JsonOption = 
         from mixseek.cli.terminal import print_rendered
         from mixseek.reporting.terminal import print_rows
 
-        print_rendered(lambda console: print_rows(rows, console))
+        shown = [judgment_row(row) for row in rows]
+        print_rendered(lambda console: print_rows(shown, console))
     return ExitCode.OK

@@ -1,6 +1,7 @@
 """Limits that a finished run must keep; a gate is a number with a name, and so is its failure."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from mixseek.reporting.model import ScoreSummary
 
@@ -13,6 +14,10 @@ class Gates:
     max_invalid: float | None = None
     max_undecided: float | None = None
 
+    def limits(self) -> dict[str, float]:
+        """The gates that are set, by name."""
+        return {name: limit for name, limit in asdict(self).items() if limit is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
@@ -22,6 +27,10 @@ class GateResult:
     limit: float
     actual: float | None
     is_met: bool
+
+    def to_document(self) -> dict[str, Any]:
+        """For programs."""
+        return {"gate": self.name, "limit": self.limit, "actual": self.actual, "met": self.is_met}
 
     def describe(self) -> str:
         """The gate and both numbers, for one line on stderr."""

@@ -9,8 +9,8 @@ from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.one import NOTHING_KNOWN, Judged, judge_one
 
-# Turns what was judged into journal lines, reply before judgment. Crosses process borders, so it must be picklable.
-Encode = Callable[[Judged], Iterable[bytes]]
+# A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.
+Encode = Callable[[Sample, Sequence[Judged]], Iterable[bytes]]
 # What the journal already holds for a sample: judge name to status. Empty for a sample never seen.
 Recall = Callable[[Sample], Mapping[str, Status]]
 
@@ -56,8 +56,7 @@ class Assignment:
                 # A bug in a judge: say which sample woke it, or nobody can reproduce it.
                 error.add_note(f"while judging sample {sample.id!r}")
                 raise
-            for judged in results:
-                lines.extend(self.encode(judged))
+            lines.extend(self.encode(sample, results))
             if self.cascade:
                 counts[results[-1].status] += 1
             else:

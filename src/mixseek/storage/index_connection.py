@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from mixseek.errors import StorageError
+from mixseek.errors import BusyError, StorageError
 from mixseek.storage.duckdb_session import Settings, first_line, offline_settings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.workspace import Workspace
@@ -36,7 +36,7 @@ def connecting(
     deadline = time.monotonic() + patience_seconds
     while (connection := try_connect(workspace.index, read_only, settings)) is None:
         if time.monotonic() >= deadline:
-            raise StorageError(
+            raise BusyError(
                 f"{workspace.index}: in use by another process for more than {patience_seconds:g} s; "
                 "wait for it to end and try again"
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from mixseek.errors import StorageError
+from mixseek.errors import BusyError
 from mixseek.storage.durable import storage_error
 
 if sys.platform != "win32":
@@ -31,7 +31,7 @@ class WriterLock:
         self._file: FileIO | None = None
 
     def acquire(self) -> Self:
-        """Raises StorageError at once when another writer holds it."""
+        """Raises BusyError at once when another writer holds it."""
         if self._name in _held:
             raise self._refusal("this process")
         try:
@@ -66,9 +66,9 @@ class WriterLock:
     ) -> None:
         self.release()
 
-    def _refusal(self, holder: str) -> StorageError:
+    def _refusal(self, holder: str) -> BusyError:
         run = self._path.parent
-        return StorageError(f"{run}: the run is being written by {holder}; wait for it, or choose another --run name")
+        return BusyError(f"{run}: the run is being written by {holder}; wait for it, or choose another --run name")
 
 
 def lock_exclusively(file: FileIO) -> bool:

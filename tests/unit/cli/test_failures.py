@@ -1,5 +1,7 @@
 """Every failure has one line and one exit code."""
 
+import errno
+
 import pytest
 import typer
 
@@ -13,6 +15,7 @@ EXPECTED = {
     "DatasetError": ExitCode.USAGE,
     "StorageError": ExitCode.INTERNAL,
     "WorkerError": ExitCode.INCOMPLETE,
+    "BusyError": ExitCode.INCOMPLETE,
 }
 
 
@@ -30,6 +33,18 @@ def test_every_error_of_the_tree_has_an_exit_code(name: str) -> None:
     assert exit_code_of(all_errors()[name]("x")) == EXPECTED.get(
         name, exit_code_of(all_errors()[name].__bases__[0]("x"))
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(errno.EROFS, ExitCode.USAGE), (errno.ENOTDIR, ExitCode.USAGE), (errno.ENOSPC, ExitCode.INTERNAL)],
+)
+def test_a_workspace_in_the_wrong_place_is_the_callers_to_mend(number: int, code: ExitCode) -> None:
+    """A full disk is not: no other command line would help."""
+    error = errors.StorageError("x")
+    error.__cause__ = OSError(number, "y")
+
+    assert exit_code_of(error) == code
 
 
 def test_exit_codes_are_the_documented_ones() -> None:

@@ -1,7 +1,7 @@
 """A protocol and judges without any matching, importable by worker processes (see test_processes)."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +73,7 @@ class StubReplies:
 
 @dataclass(frozen=True)
 class StubEncode:
-    """One readable line for each judged sample."""
+    """One readable line for each judgment."""
 
-    def __call__(self, judged: Judged) -> list[bytes]:
-        return [f"{judged.sample.id} {judged.judge} {judged.status}\n".encode()]
+    def __call__(self, sample: Sample, results: Sequence[Judged]) -> list[bytes]:
+        return [f"{sample.id} {judged.judge} {judged.status}\n".encode() for judged in results]

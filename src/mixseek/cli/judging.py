@@ -1,0 +1,83 @@
+"""What `mixseek judge` does between its options and its exit code."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mixseek.cli.documents import print_json
+from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.interrupts import stopping_on_signals
+from mixseek.cli.progress import show_progress
+from mixseek.cli.streams import print_notice, print_result
+from mixseek.composition.gates import GateResult, Gates, check_gates
+from mixseek.composition.judging import Interruption, judge_dataset
+from mixseek.composition.requests import JudgeRequest
+from mixseek.composition.summaries import RunSummary, describe_summary, summary_document
+from mixseek.settings.load import load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeArguments:
+    """As typed; None where the settings decide."""
+
+    data: str
+    protocol: str | None
+    judges: list[str] | None
+    cascade: bool | None
+    workspace: Path | None
+    run: str | None
+    mapping: Mapping[str, str]
+    language: str | None
+    workers: int | None
+    limit: int | None
+
+    def to_request(self, gates: Gates) -> JudgeRequest:
+        """The command line wins over the environment, the environment over mixseek.toml."""
+        settings = load_settings()
+        defaults = settings.judge
+        return JudgeRequest(
+            data=self.data,
+            workspace=self.workspace or settings.workspace,
+            protocol=self.protocol or defaults.protocol,
+            language=self.language or defaults.language,
+            judges=tuple(self.judges or defaults.judges),
+            cascade=defaults.cascade if self.cascade is None else self.cascade,
+            run=self.run,
+            mapping=self.mapping,
+            limit=self.limit,
+            workers=defaults.workers if self.workers is None else self.workers,
+            gates=gates.limits(),
+            command_line=("mixseek", *sys.argv[1:]),
+        )
+
+
+def run_judge(arguments: JudgeArguments, gates: Gates, *, as_json: bool, quiet: bool) -> ExitCode:
+    """Judge, print, decide."""
+    request = arguments.to_request(gates)
+    with stopping_on_signals() as stop:
+        result = judge_dataset(request, lambda total: show_progress(total, quiet), stop)
+    if isinstance(result, Interruption):
+        print_notice(
+            f"mixseek: interrupted; everything judged so far is in {result.journal}: "
+            "run the same command again to resume"
+        )
+        return ExitCode.INTERRUPTED
+    checked = check_gates(gates, result.score)
+    if as_json:
+        print_json(summary_document(result, checked))
+    else:
+        print_result(describe_summary(result))
+    return decide_exit(result, checked)
+
+
+def decide_exit(summary: RunSummary, checked: tuple[GateResult, ...]) -> ExitCode:
+    """Incomplete comes before any gate: its numbers are not the last ones."""
+    failed = [gate for gate in checked if not gate.is_met]
+    for gate in failed:
+        print_notice(f"mixseek: {gate.describe()}")
+    if not summary.is_complete:
+        missing = summary.score.counts.missing
+        print_notice(f"mixseek: {missing:,} replies are missing; run the same command again to ask for them")
+        return ExitCode.INCOMPLETE
+    return ExitCode.GATE_NOT_MET if failed else ExitCode.OK

@@ -1,0 +1,106 @@
+"""A run from its request to its seal: manifest, journal, engine, index, summary."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from mixseek.composition.requests import JudgeRequest, Plan, first_manifest, make_plan
+from mixseek.composition.summaries import RunSummary, summarise_run
+from mixseek.composition.writing import JournalEncoder
+from mixseek.domain.ports import ProgressSink
+from mixseek.domain.samples import Sample
+from mixseek.engine.batch import Assignment, Recall, pending_batches
+from mixseek.engine.many import judge_many
+from mixseek.storage.journal import JournalFile
+from mixseek.storage.manifest import Manifest, RunStatus, read_manifest, write_manifest
+from mixseek.storage.recall import recall_journal
+
+# A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
+# small enough that an interruption is answered within a fraction of a second.
+BATCH_SAMPLES = 512
+
+ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """A run that was asked to stop: what was begun is journaled."""
+
+    run: str
+    journal: str
+
+
+def judge_dataset(
+    request: JudgeRequest, show_progress: ProgressMaker, stop: Callable[[], bool]
+) -> RunSummary | Interruption:
+    """Judge what is not judged yet, and say what the run holds. Again, it resumes; a finished run is only shown."""
+    began = time.monotonic()
+    plan = make_plan(request, cores=available_cores())
+    manifest = take_up(plan, now())
+    if manifest.status is RunStatus.COMPLETE:
+        summary = summarise_run(plan.workspace, plan.run, manifest)
+        # Complete in name only, if somebody cut the journal since: then the rest is judged anew.
+        if summary.is_complete:
+            return summary.lasting(time.monotonic() - began)
+    plan.run.create()
+    with JournalFile(plan.run.journal) as journal:
+        manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
+        write_manifest(plan.run.manifest, manifest)
+        if not judge_rest(plan, journal, show_progress, stop):
+            write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
+            return Interruption(plan.run.name, str(plan.run.journal))
+        summary = summarise_run(plan.workspace, plan.run, manifest)
+        status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
+        write_manifest(plan.run.manifest, manifest.sealed(status, now(), summary.counts_by_judge()))
+    return summary.lasting(time.monotonic() - began)
+
+
+def take_up(plan: Plan, at: datetime) -> Manifest:
+    """The run's manifest: a new one, or the old one after making sure that the request is the same."""
+    request = first_manifest(plan, at)
+    if not plan.run.exists():
+        return request
+    before = read_manifest(plan.run.manifest)
+    before.check_resumable(request)
+    if before.status is RunStatus.COMPLETE:
+        return before
+    return before.restarted(at, request.environment).model_copy(update={"gates": request.gates})
+
+
+def judge_rest(plan: Plan, journal: JournalFile, show_progress: ProgressMaker, stop: Callable[[], bool]) -> bool:
+    """Whether the dataset came to its end."""
+    recall: Recall | None = None
+    if journal.length_bytes:
+        recall = recall_journal(journal.path, plan.judge_names).statuses
+    assignment = Assignment(plan.protocol, plan.judges, plan.cascade, JournalEncoder())
+    batches = pending_batches(first_batches(plan), plan.judge_names, plan.cascade, recall)
+    with show_progress(plan.samples) as progress:
+        return judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=stop)
+
+
+def first_batches(plan: Plan) -> Iterator[list[Sample]]:
+    """The dataset as far as the request goes."""
+    if plan.request.limit is None:
+        # To the very end: there the dataset makes sure that it was not changed meanwhile.
+        yield from plan.dataset.batches(BATCH_SAMPLES)
+        return
+    left = plan.samples
+    for batch in plan.dataset.batches(BATCH_SAMPLES):
+        yield batch[:left]
+        left -= len(batch)
+        if left <= 0:
+            return
+
+
+def available_cores() -> int:
+    """Cores this process may use, which in a container are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,195 @@
+"""Runs for readers: the report, the list of runs, one sample."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from mixseek.composition.summaries import (
+    combine_judges,
+    counts_document,
+    dataset_name,
+    report_cell,
+    run_header,
+    score_document,
+    summarise_run,
+)
+from mixseek.errors import ConfigurationError, StorageError
+from mixseek.reporting.build import build_report
+from mixseek.reporting.counts import FlagCount, ReasonCount, ReportInput, RuleCount
+from mixseek.reporting.html import render_html
+from mixseek.reporting.model import JudgmentRow, ReportData, RunLine
+from mixseek.reporting.selection import ROW_LIMIT
+from mixseek.storage.durable import replacing
+from mixseek.storage.manifest import RunStatus, read_manifest
+from mixseek.storage.run_index import JudgedRow, RowQuery, RunIndex, open_run_index
+from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
+
+
+def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
+    """The run of that name; without a name the only one."""
+    if name is not None:
+        return workspace.resolve(name)
+    runs = workspace.runs()
+    if len(runs) > 1:
+        names = ", ".join(run.name for run in runs[:5])
+        raise ConfigurationError(f"{workspace.root}: which run? there is {names}; name one, or `{LATEST}`")
+    return workspace.resolve(LATEST)
+
+
+def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]:
+    """Everything a renderer shows, and where the run lives."""
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    manifest = read_manifest(run.manifest)
+    with open_run_index(workspace, run) as index:
+        report = build_report(
+            ReportInput(
+                run=run_header(manifest),
+                manifest=manifest.model_dump(mode="json", exclude={"counts"}),
+                outcomes=[report_cell(cell, cell.judge) for cell in index.outcome_counts()],
+                rows=(judgment_row(row) for row in index.rows(RowQuery(limit_per_kind=ROW_LIMIT))),
+                judges=manifest.judge_names,
+                **explanations(index),
+            )
+        )
+        whole = combine_judges(manifest, index.outcome_counts(final_only=True)) if manifest.cascade else None
+    # The cascade as one comes first: it is what the caller asked for; the judges explain it.
+    judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
+    return replace(report, judges=judges), run
+
+
+def explanations(index: RunIndex) -> dict[str, Any]:
+    """Why samples ended as they did, in the reporting's own types."""
+    return {
+        "rules": [RuleCount(**asdict(cell)) for cell in index.rule_counts()],
+        "flags": [FlagCount(**asdict(cell)) for cell in index.flag_counts()],
+        "reasons": [ReasonCount(**asdict(cell)) for cell in index.reason_counts()],
+    }
+
+
+def judgment_row(row: JudgedRow) -> JudgmentRow:
+    """One sample under one judge as a report shows it."""
+    return JudgmentRow(
+        id=row.id,
+        judge=row.judge,
+        status=row.status,
+        response=row.response,
+        question=row.question,
+        task=row.task_name,
+        verdict=row.verdict,
+        score=row.score,
+        ground_truth=row.ground_truth,
+        ground_truth_alternatives=row.ground_truth_alternatives,
+        extracted_answer=row.extracted_answer,
+        span=row.span,
+        rules=row.rules,
+        error_type=row.error_type,
+        flags=row.flags,
+        comment=row.comment,
+        reason=row.reason,
+        target_model=row.target_model,
+        raw_reply=row.raw_reply,
+    )
+
+
+def write_html(report: ReportData, target: Path) -> None:
+    """One self-contained file, whole or not at all."""
+    if target.is_dir():
+        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / 'report.html'}")
+    if not target.parent.is_dir():
+        raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
+    page = render_html(report).encode("utf-8")
+    with replacing(target) as stream:
+        stream.write(page)
+
+
+def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
+    """The report's numbers for programs; the rows are what `mixseek export` is for."""
+    return {
+        "run": report.run.run_id,
+        **{name: value for name, value in asdict(report.run).items() if name != "run_id"},
+        "judges": [
+            {
+                "judge": judge.judge,
+                **score_document(judge.score),
+                "bounds": asdict(judge.score.bounds) if judge.score.bounds else None,
+                "verdicts": {tally.name: tally.count for tally in judge.verdicts},
+                "error_types": {tally.name: tally.count for tally in judge.error_types},
+                "tasks": [{"task": part.task, **score_document(part.score)} for part in judge.tasks],
+                "rules": [asdict(usage) for usage in judge.rules],
+                "flags": [asdict(flag) for flag in judge.flags],
+                "reasons": [asdict(reason) for reason in judge.reasons],
+            }
+            for judge in report.judges
+        ],
+        "html": str(html) if html is not None else None,
+    }
+
+
+def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
+    """Newest first, and a line about each run that cannot be read: one broken run does not hide the others."""
+    workspace = Workspace(root)
+    lines: list[RunLine] = []
+    problems: list[str] = []
+    for run in workspace.runs():
+        try:
+            lines.append(describe_run(workspace, run))
+        except StorageError as error:
+            problems.append(str(error))
+    return sorted(lines, key=lambda line: (line.started_at or "", line.run_id), reverse=True), problems
+
+
+def describe_run(workspace: Workspace, run: RunDirectory) -> RunLine:
+    """One run in a line."""
+    manifest = read_manifest(run.manifest)
+    score = summarise_run(workspace, run, manifest).score
+    return RunLine(
+        run_id=manifest.run,
+        protocol=manifest.protocol.name,
+        protocol_hash=manifest.protocol.hash,
+        dataset=dataset_name(manifest),
+        judges=manifest.judge_names,
+        counts=score.counts,
+        mean=score.mean,
+        started_at=manifest.started_at.isoformat(),
+        is_sealed=manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE),
+    )
+
+
+def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
+    """The list for programs."""
+    return {
+        "runs": [
+            {
+                "run": line.run_id,
+                "protocol": line.protocol,
+                "protocol_hash": line.protocol_hash,
+                "dataset": line.dataset,
+                "judges": list(line.judges),
+                "counts": counts_document(line.counts),
+                "mean_score": line.mean,
+                "started_at": line.started_at,
+                "sealed": line.is_sealed,
+            }
+            for line in lines
+        ]
+    }
+
+
+def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
+    """One sample under every judge that was asked, in order."""
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    with open_run_index(workspace, run) as index:
+        rows = index.find_sample(sample_id)
+        if not rows:
+            similar = ", ".join(index.similar_ids(sample_id))
+            hint = f"; similar: {similar}" if similar else ""
+            raise ConfigurationError(f"run {run.name}: no sample with the id {sample_id!r}{hint}")
+    return rows
+
+
+def sample_document(rows: Sequence[JudgedRow]) -> dict[str, Any]:
+    """One sample for programs."""
+    return {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}

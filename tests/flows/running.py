@@ -1,0 +1,89 @@
+"""The real command line in its own process, and the small datasets it is given."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+COMMAND = str(Path(sys.executable).parent / "mixseek")
+TIMEOUT_SECONDS = 120.0
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """Ours without settings of the person who runs the tests, and with warnings as errors."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MIXSEEK_")}
+    return {**kept, "PYTHONWARNINGS": "error", "COLUMNS": "120", **extra}
+
+
+def mixseek(
+    *arguments: str | Path, cwd: Path, stdin: str | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run to the end; the caller looks at the code and the two streams."""
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        env=environment(**(env or {})),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=TIMEOUT_SECONDS,
+    )
+
+
+def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+    """Begin and return at once: for those who want to disturb. In a process group of its own."""
+    return subprocess.Popen(
+        [COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return path
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def sums(count: int) -> list[dict[str, Any]]:
+    """Little sums in several wordings: most right, some wrong, and every fifth left open, as its truth is not known."""
+    wordings = (
+        "Adding the two numbers step by step gives {0}. The answer is {0}.",
+        "Let me think.\n{0} it is.\n\n**{0}**",
+        "The answer is \\boxed{{{0}}}.",
+        "It is {0}, I think.",
+        "So the answer is {1}.",
+    )
+    return [
+        {
+            "id": f"sum-{n}",
+            "question": f"What is {n} + {n + 1}?",
+            "response": wordings[n % 5].format(2 * n + 1, 2 * n + 2),
+            "ground_truth": None if n % 5 == 3 else str(2 * n + 1),
+            "task_name": ("small", "middle", "large")[n % 3],
+        }
+        for n in range(count)
+    ]
+
+
+def the_one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The single line on stderr; fails on a traceback or a second line."""
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("mixseek: ")
+    return lines[0]

@@ -1,0 +1,84 @@
+"""What a newcomer and a script see before anything is judged."""
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.flows.running import COMMAND, environment, mixseek, the_one_line
+
+COMMANDS = ("demo", "judge", "report", "runs", "show", "export", "protocol show", "protocol hash")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples(command: str, tmp_path: Path) -> None:
+    """Two at least, and they begin with the command itself."""
+    done = mixseek(*command.split(), "--help", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert done.stdout.count(f"\n    mixseek {command}") >= 2
+
+
+def test_help_is_instant(tmp_path: Path) -> None:
+    """Under 0.3 s of CPU; the best of three, as the machine may be busy."""
+    used = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([COMMAND, "--help"], cwd=tmp_path, env=environment(), capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+    assert min(used) < 0.3
+
+
+def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
+    """What keeps it instant."""
+    script = (
+        "import sys; from mixseek.cli.main import main; main(['--help']); "
+        "print([name for name in ('duckdb', 'pydantic', 'rich', 'jinja2', 'numpy') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_importing_the_package_imports_nothing_at_all() -> None:
+    """`import mixseek` is free until a name is used."""
+    script = "import sys, typing; before = set(sys.modules); import mixseek; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "['mixseek']"
+
+
+def test_the_version_is_one_line(tmp_path: Path) -> None:
+    """For bug reports."""
+    assert mixseek("--version", cwd=tmp_path).stdout == "mixseek 0.1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("jduge",), "judge"),
+        (("judge",), "DATA"),
+        (("judge", "x.jsonl", "--protocl", "semantic"), "--protocol"),
+        (("export", "r"), "--to"),
+        (("show",), "ID"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_a_usage_error_is_one_line_with_a_hint(arguments: tuple[str, ...], word: str, tmp_path: Path) -> None:
+    """Exit 2, and where to look."""
+    done = mixseek(*arguments, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert word in the_one_line(done)
+    assert "--help" in the_one_line(done)
+
+
+def test_without_arguments_help_is_shown(tmp_path: Path) -> None:
+    """Typing the bare name is how people begin."""
+    done = mixseek(cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: mixseek")

@@ -1,0 +1,152 @@
+"""kill -9, Ctrl-C and SIGTERM at any moment: the same command ends with exactly what an undisturbed run gives."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.flows.running import mixseek, read_jsonl, start, sums, write_jsonl
+
+KILLS = 10
+SAMPLES = 12_000
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset that keeps the judges busy for a while, and its undisturbed results."""
+    directory = tmp_path_factory.mktemp("interruption")
+    write_jsonl(directory / "data.jsonl", sums(SAMPLES))
+    done = mixseek("judge", "data.jsonl", "--workspace", "calm", "--run", "r", "--json", cwd=directory)
+    assert done.returncode == 0, done.stderr
+    (directory / "calm.json").write_text(done.stdout, encoding="utf-8")
+    export(directory, "calm")
+    return directory
+
+
+def export(place: Path, workspace: str) -> Path:
+    target = place / f"{workspace}.jsonl"
+    done = mixseek("export", "r", "--workspace", workspace, "--to", target, cwd=place)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def journal_of(place: Path, workspace: str) -> Path:
+    return place / workspace / "runs" / "r" / "journal.jsonl"
+
+
+def size_of(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def counts_of(summary: str) -> object:
+    return json.loads(summary)["counts"]
+
+
+def judge_arguments(workspace: str, workers: int) -> tuple[str, ...]:
+    return ("judge", "data.jsonl", "--workspace", workspace, "--run", "r", "--workers", str(workers), "--json")
+
+
+def wait_for_growth(process: subprocess.Popen[str], path: Path, by: int) -> None:
+    """Until the journal has grown: so that a signal lands while judging, not before or after it."""
+    goal = size_of(path) + by
+    while process.poll() is None and size_of(path) < goal:
+        time.sleep(0.002)
+
+
+def test_ten_kills_at_random_moments_change_nothing(place: Path) -> None:
+    """The journal is the truth: each rerun goes on behind the last whole line, with one process or with two."""
+    journal = journal_of(place, "killed")
+    rng = random.Random(2)
+    step = size_of(journal_of(place, "calm")) // KILLS
+    landed = 0
+    for kill in range(KILLS):
+        process = start(*judge_arguments("killed", workers=1 + kill % 2), cwd=place)
+        if kill % 3:
+            # While judging: somewhere within the next tenth of the journal, and not only where a batch ends.
+            wait_for_growth(process, journal, rng.randrange(1, step))
+            time.sleep(rng.random() * 0.02)
+        else:
+            # While starting: before the manifest, between manifest and journal, while reading what is there.
+            time.sleep(0.05 + rng.random() * 0.6)
+        landed += process.poll() is None
+        process.kill()
+        process.communicate()
+
+    done = mixseek(*judge_arguments("killed", workers=2), cwd=place)
+
+    assert done.returncode == 0, done.stderr
+    assert landed >= KILLS // 2  # or the dataset is too small to be disturbed
+    assert counts_of(done.stdout) == counts_of((place / "calm.json").read_text(encoding="utf-8"))
+    assert export(place, "killed").read_bytes() == (place / "calm.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(("signum", "workers"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 2)])
+def test_a_signal_drains_and_exits_130(signum: signal.Signals, workers: int, place: Path) -> None:
+    """Sent to the whole group, as a terminal does: workers do not complain, and what was begun is journaled."""
+    workspace = f"stopped-{signum.name}-{workers}"
+    journal = journal_of(place, workspace)
+    process = start(*judge_arguments(workspace, workers), cwd=place)
+    wait_for_growth(process, journal, 1)
+    os.killpg(process.pid, signum)
+    out, err = process.communicate(timeout=60)
+    whole = journal_of(place, "calm").read_bytes()
+    manifest = json.loads(journal.with_name("manifest.json").read_text(encoding="utf-8"))
+
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert "run the same command again" in err
+    assert manifest["status"] == "interrupted"
+    # Dataset order and whole lines: what is there is exactly how the undisturbed journal begins.
+    assert whole.startswith(journal.read_bytes())
+    assert 0 < size_of(journal) < len(whole)
+
+
+def test_a_second_signal_stops_at_once(place: Path) -> None:
+    """Without a traceback, and resumable all the same."""
+    process = start(*judge_arguments("twice", 2), cwd=place)
+    wait_for_growth(process, journal_of(place, "twice"), 1)
+    for _ in range(2):
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_no_judging_process_outlives_a_kill(place: Path) -> None:
+    """A worker that waits for a dead parent would wait for ever."""
+    process = start(*judge_arguments("orphans", 2), cwd=place)
+    wait_for_growth(process, journal_of(place, "orphans"), 1)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+
+    pytest.fail("the process group still exists")
+
+
+def test_two_commands_on_one_run_do_not_mix_their_lines(place: Path) -> None:
+    """The second one is told that the run is busy; the first one is not disturbed."""
+    process = start(*judge_arguments("busy", 1), cwd=place)
+    wait_for_growth(process, journal_of(place, "busy"), 1)
+    second = mixseek(*judge_arguments("busy", 1), cwd=place)
+    process.communicate(timeout=60)
+
+    assert process.returncode == 0
+    assert second.returncode == 4
+    assert len(second.stderr.splitlines()) == 1
+    ids = [row["id"] for row in read_jsonl(export(place, "busy"))]
+    assert ids == [f"sum-{n}" for n in range(SAMPLES)]

@@ -1,0 +1,331 @@
+"""`mixseek judge` and what reads its results: the contract for programs, gates, inputs, panel and cascade."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.flows.running import COMMAND, environment, mixseek, read_jsonl, sums, the_one_line, write_jsonl
+
+SUMMARY_KEYS = {
+    "run",
+    "workspace",
+    "protocol",
+    "protocol_hash",
+    "dataset",
+    "samples",
+    "judges",
+    "cascade",
+    "counts",
+    "per_judge",
+    "mean_score",
+    "interval",
+    "gates",
+    "complete",
+    "journal",
+    "manifest",
+    "seconds",
+}
+EXPORT_KEYS = {
+    "id",
+    "judge",
+    "status",
+    "score",
+    "verdict",
+    "is_correct",
+    "extracted_answer",
+    "error_type",
+    "span",
+    "rules",
+    "flags",
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_jsonl(tmp_path / "data.jsonl", sums(50))
+
+
+def judge(data: Path | str, *more: str | Path, cwd: Path, **rest: Any) -> subprocess.CompletedProcess[str]:
+    arguments = ("--protocol", "semantic", "--workspace", "ws", "--run", "r", "--json")
+    return mixseek("judge", data, *arguments, *more, cwd=cwd, **rest)
+
+
+def export(cwd: Path, run: str = "r", name: str = "out.jsonl") -> list[dict[str, Any]]:
+    done = mixseek("export", run, "--workspace", "ws", "--to", name, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return read_jsonl(cwd / name)
+
+
+def test_stdout_is_exactly_one_json_summary(data: Path, tmp_path: Path) -> None:
+    """The contract for programs, to the letter."""
+    done = judge(data, "--judge", "rules", cwd=tmp_path)
+    summary = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert set(summary) == SUMMARY_KEYS
+    assert summary["run"] == "r"
+    assert summary["samples"] == 50
+    assert summary["judges"] == ["rules"]
+    assert set(summary["counts"]) == {"valid", "invalid", "undecided", "missing"}
+    assert sum(summary["counts"].values()) == 50
+    assert summary["per_judge"]["rules"]["counts"] == summary["counts"]
+    assert 0 < summary["mean_score"] < 1
+    assert summary["interval"]["low"] < summary["mean_score"] < summary["interval"]["high"]
+    assert summary["complete"] is True
+    assert (tmp_path / summary["journal"]).is_file()
+    assert (tmp_path / summary["manifest"]).is_file()
+
+
+def test_an_export_has_a_row_for_each_sample_and_judge_in_dataset_order(data: Path, tmp_path: Path) -> None:
+    """With the span that decided, inside the response."""
+    judge(data, "--judge", "rules", cwd=tmp_path)
+    rows = export(tmp_path)
+    responses = {row["id"]: row["response"] for row in sums(50)}
+
+    assert [row["id"] for row in rows] == [f"sum-{n}" for n in range(50)]
+    for row in rows:
+        assert set(row) >= EXPORT_KEYS
+        assert row["judge"] == "rules"
+        assert row["status"] in ("valid", "undecided")
+        assert row["is_correct"] == {"correct": True, "incorrect": False, None: None}[row["verdict"]]
+        assert row["score"] == {True: 1.0, False: 0.0, None: None}[row["is_correct"]]
+        if row["status"] == "valid" and row["span"]:
+            start, end = row["span"] if isinstance(row["span"], list) else (row["span"]["start"], row["span"]["end"])
+            assert row["extracted_answer"] in responses[row["id"]][start:end] or start < end
+
+
+def test_the_summary_and_the_export_agree(data: Path, tmp_path: Path) -> None:
+    """Two roads from one journal."""
+    summary = json.loads(judge(data, "--judge", "rules", cwd=tmp_path).stdout)
+    rows = export(tmp_path)
+    scores = [row["score"] for row in rows if row["status"] == "valid"]
+
+    assert summary["counts"]["valid"] == len(scores)
+    assert summary["mean_score"] == pytest.approx(sum(scores) / len(scores))
+
+
+def test_a_finished_run_is_shown_again_without_judging(data: Path, tmp_path: Path) -> None:
+    """The journal does not grow, and the summary is the same."""
+    first = json.loads(judge(data, cwd=tmp_path).stdout)
+    before = (tmp_path / first["journal"]).read_bytes()
+    again = judge(data, cwd=tmp_path)
+
+    second = json.loads(again.stdout)
+    assert again.returncode == 0
+    assert (tmp_path / first["journal"]).read_bytes() == before
+    assert {k: v for k, v in first.items() if k != "seconds"} == {k: v for k, v in second.items() if k != "seconds"}
+
+
+def test_without_a_name_the_same_request_is_the_same_run(data: Path, tmp_path: Path) -> None:
+    """And another request is another run."""
+    arguments = ("judge", data, "--workspace", "ws", "--json")
+    runs = [
+        json.loads(mixseek(*arguments, *more, cwd=tmp_path).stdout)["run"]
+        for more in ((), (), ("--limit", "10"), ("--language", "ja"))
+    ]
+
+    assert runs[0] == runs[1]
+    assert len(set(runs)) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ("dataset", "dataset"),
+        ("--language ja", "protocol"),
+        ("--judge rules --judge replay:replies.jsonl", "judges"),
+        ("--limit 5", "number of samples"),
+    ],
+)
+def test_a_run_is_not_continued_with_another_request(change: str, word: str, data: Path, tmp_path: Path) -> None:
+    """One line says what differs and what to do; nothing is written."""
+    write_jsonl(tmp_path / "replies.jsonl", [{"id": "sum-0", "reply": "{}"}])
+    journal = tmp_path / json.loads(judge(data, cwd=tmp_path).stdout)["journal"]
+    before = journal.read_bytes()
+    if change == "dataset":
+        write_jsonl(data, sums(51))
+
+    done = judge(data, *(change.split() if change.startswith("--") else ()), cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert word in the_one_line(done)
+    assert "--run" in the_one_line(done)
+    assert journal.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "words"),
+    [
+        (("--fail-under", "10%"), 0, ()),
+        (("--fail-under", "0.99"), 1, ("--fail-under", "99.00%")),
+        (("--max-undecided", "0.5"), 0, ()),
+        (("--max-undecided", "1%"), 1, ("--max-undecided", "1.00%")),
+        (("--max-invalid", "0"), 0, ()),
+    ],
+)
+def test_gates_decide_the_exit_code_and_name_the_numbers(
+    gate: tuple[str, str], code: int, words: tuple[str, ...], data: Path, tmp_path: Path
+) -> None:
+    """The JSON is printed either way."""
+    done = judge(data, *gate, cwd=tmp_path)
+    (result,) = json.loads(done.stdout)["gates"]
+
+    assert done.returncode == code
+    assert result["met"] is (code == 0)
+    assert all(word in done.stderr for word in words)
+
+
+def test_stdin_is_a_dataset_too(data: Path, tmp_path: Path) -> None:
+    """And gives what the file gives."""
+    judge(data, cwd=tmp_path)
+    from_file = export(tmp_path)
+    done = mixseek(
+        "judge", "-", "--workspace", "ws", "--run", "piped", "--json", cwd=tmp_path, stdin=data.read_text("utf-8")
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert export(tmp_path, "piped") == from_file
+
+
+def test_csv_with_other_column_names_gives_the_same_verdicts(data: Path, tmp_path: Path) -> None:
+    """--map says where each field stands."""
+    columns = {"id": "nr", "question": "prompt", "response": "output", "ground_truth": "target", "task_name": "part"}
+    with (tmp_path / "data.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns.values())
+        writer.writerows([[row[field] or "" for field in columns] for row in sums(50)])
+    mapping = [part for field, column in columns.items() for part in ("--map", f"{field}={column}")]
+    judge(data, cwd=tmp_path)
+    from_jsonl = export(tmp_path)
+
+    done = mixseek("judge", "data.csv", "--workspace", "ws", "--run", "csv", "--json", *mapping, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    same = ("id", "status", "verdict", "span", "rules")
+    assert [[row[key] for key in same] for row in export(tmp_path, "csv")] == [
+        [row[key] for key in same] for row in from_jsonl
+    ]
+
+
+def reply(sample_id: str, is_correct: bool) -> dict[str, Any]:
+    body = {
+        "id": sample_id,
+        "is_correct": is_correct,
+        "extracted_answer": None if not is_correct else "7",
+        "reasoning_score": 5 if is_correct else 1,
+        "error_type": "none" if is_correct else "no_answer",
+        "comment": "recorded",
+    }
+    return {"id": sample_id, "reply": json.dumps(body)}
+
+
+def test_a_cascade_asks_the_second_judge_only_where_the_first_declined(data: Path, tmp_path: Path) -> None:
+    """Counts are of samples; per judge they say who judged how many."""
+    replies = [reply(row["id"], is_correct=False) for row in sums(50)]
+    write_jsonl(tmp_path / "replies.jsonl", replies)
+    judges = ("--cascade", "--judge", "rules", "--judge", "replay:replies.jsonl")
+
+    done = judge(data, *judges, cwd=tmp_path)
+
+    summary = json.loads(done.stdout)
+    undecided = summary["per_judge"]["rules"]["counts"]["undecided"]
+    replay = next(name for name in summary["judges"] if name.startswith("replay"))
+    assert done.returncode == 0, done.stderr
+    assert undecided > 0
+    assert sum(summary["per_judge"][replay]["counts"].values()) == undecided
+    assert summary["counts"] == {"valid": 50, "invalid": 0, "undecided": 0, "missing": 0}
+    assert len(export(tmp_path)) == 50 + undecided
+
+
+def test_a_panel_lets_every_judge_judge_everything_and_missing_replies_leave_it_incomplete(
+    data: Path, tmp_path: Path
+) -> None:
+    """Exit 4: a reply that could not be had is never a judgment. With the replies there, the same command completes."""
+    replies = [reply(row["id"], is_correct=False) for row in sums(50)]
+    write_jsonl(tmp_path / "replies.jsonl", replies[:49])
+    judges = ("--judge", "rules", "--judge", "replay:replies.jsonl")
+
+    done = judge(data, *judges, cwd=tmp_path)
+
+    summary = json.loads(done.stdout)
+    assert done.returncode == 4
+    assert summary["counts"]["missing"] == 1
+    assert summary["complete"] is False
+    assert len(export(tmp_path)) == 100
+    assert "run the same command again" in done.stderr
+
+    write_jsonl(tmp_path / "replies.jsonl", replies)
+    completed = judge(data, *judges, cwd=tmp_path)
+    assert completed.returncode == 0, completed.stderr
+    assert json.loads(completed.stdout)["counts"]["missing"] == 0
+    assert len(export(tmp_path)) == 100
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_other_formats_hold_the_same_rows(ending: str, data: Path, tmp_path: Path) -> None:
+    """A table for a spreadsheet, a table for a database."""
+    import duckdb
+
+    judge(data, cwd=tmp_path)
+    done = mixseek("export", "r", "--workspace", "ws", "--to", f"out.{ending}", "--json", cwd=tmp_path)
+    with duckdb.connect() as connection:
+        rows = connection.sql(f"select id, status, verdict from '{tmp_path}/out.{ending}'").fetchall()  # noqa: S608
+
+    assert json.loads(done.stdout)["rows"] == 50
+    assert rows == [(row["id"], row["status"], row["verdict"]) for row in export(tmp_path)]
+
+
+def test_reading_commands_find_the_only_run_and_the_latest(data: Path, tmp_path: Path) -> None:
+    """RUN may be left out when there is one, and `latest` always works."""
+    judge(data, cwd=tmp_path)
+    place = ("--workspace", "ws")
+
+    shown = json.loads(mixseek("show", "sum-3", *place, "--json", cwd=tmp_path).stdout)
+    reported = mixseek("report", *place, cwd=tmp_path)
+    mixseek("judge", data, *place, "--run", "second", "--limit", "5", cwd=tmp_path)
+    latest = json.loads(mixseek("report", "latest", *place, "--json", cwd=tmp_path).stdout)
+    ambiguous = mixseek("show", "sum-3", *place, cwd=tmp_path)
+    listed = json.loads(mixseek("runs", *place, "--json", cwd=tmp_path).stdout)
+
+    assert shown["judgments"][0]["id"] == "sum-3"
+    assert reported.returncode == 0, reported.stderr
+    assert (tmp_path / "ws" / "runs" / "r" / "report.html").is_file()
+    assert latest["run"] == "second"
+    assert ambiguous.returncode == 2
+    assert "second" in the_one_line(ambiguous)
+    assert [line["run"] for line in listed["runs"]] == ["second", "r"]
+
+
+def test_the_workspace_comes_from_option_then_environment_then_file(data: Path, tmp_path: Path) -> None:
+    """In that order."""
+    (tmp_path / "mixseek.toml").write_text('workspace = "from-file"\n', encoding="utf-8")
+    arguments = ("judge", data, "--run", "r", "--json")
+
+    from_file = json.loads(mixseek(*arguments, cwd=tmp_path).stdout)
+    from_env = json.loads(mixseek(*arguments, cwd=tmp_path, env={"MIXSEEK_WORKSPACE": "from-env"}).stdout)
+    given = json.loads(mixseek(*arguments, "--workspace", "given", cwd=tmp_path).stdout)
+
+    assert [Path(found["workspace"]).name for found in (from_file, from_env, given)] == [
+        "from-file",
+        "from-env",
+        "given",
+    ]
+
+
+def test_a_reader_that_leaves_early_is_no_failure(data: Path, tmp_path: Path) -> None:
+    """`mixseek report | head -1` is quiet."""
+    judge(data, cwd=tmp_path)
+    done = subprocess.run(  # noqa: S602 - the pipe is what is tested
+        f"'{COMMAND}' show r sum-1 --workspace ws --json | head -c 1",
+        shell=True,
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stderr == ""
