@@ -55,8 +55,6 @@ _CSV_FORMS = {
     "ground_truth_alternatives": "CASE WHEN len(ground_truth_alternatives) > 0 "
     "THEN CAST(to_json(ground_truth_alternatives) AS VARCHAR) END",
 }
-_FIELDS = ("is_correct", "extracted_answer", "error_type", "reasoning_score", "comment")
-_FROM_SAMPLE = ("task_name", "target_model", "question_id", "prompt_variant", "ground_truth")
 SUFFIXES = (".jsonl", ".csv", ".parquet")
 _SMALLEST_OBJECT_BYTES = 4 << 20
 
@@ -101,35 +99,37 @@ def table_row(sample: dict[str, Any], judge: str, outcome: dict[str, Any] | None
     """One row from the journal's records; an outcome that is still due is missing."""
     if outcome is None:
         outcome = {"status": Status.MISSING, "reason": NOT_JUDGED}
-    fields = outcome.get("fields", {})
-    flags = outcome.get("flags", ())
-    row: dict[str, Any] = {
+    said = outcome.get
+    field = outcome.get("fields", {}).get
+    given = sample.get
+    flags = said("flags", ())
+    return {
         "id": sample["id"],
         "judge": judge,
         "status": outcome["status"],
-        "score": outcome.get("score"),
-        "verdict": outcome.get("verdict"),
-        "is_correct": None,
-        "extracted_answer": None,
-        "error_type": None,
-        "span": outcome.get("span"),
-        "rules": outcome.get("rules", ()),
+        "score": said("score"),
+        "verdict": said("verdict"),
+        "is_correct": field("is_correct"),
+        "extracted_answer": field("extracted_answer"),
+        "error_type": field("error_type"),
+        "span": said("span"),
+        "rules": said("rules", ()),
         "flags": [item["flag"] for item in flags],
         "flag_details": [item["detail"] for item in flags],
-        "reasoning_score": None,
-        "comment": None,
-        "method": outcome.get("method"),
-        "reason": outcome.get("reason"),
-        "repairs": outcome.get("repairs", ()),
+        "reasoning_score": field("reasoning_score"),
+        "comment": field("comment"),
+        "method": said("method"),
+        "reason": said("reason"),
+        "repairs": said("repairs", ()),
+        "task_name": given("task_name"),
+        "target_model": given("target_model"),
+        "question_id": given("question_id"),
+        "prompt_variant": given("prompt_variant"),
+        "ground_truth": given("ground_truth"),
+        "ground_truth_alternatives": given("ground_truth_alternatives", ()),
+        "question": given("question", ""),
+        "response": sample["response"],
     }
-    for name in _FIELDS:
-        row[name] = fields.get(name)
-    for name in _FROM_SAMPLE:
-        row[name] = sample.get(name)
-    row["ground_truth_alternatives"] = sample.get("ground_truth_alternatives", ())
-    row["question"] = sample.get("question", "")
-    row["response"] = sample["response"]
-    return row
 
 
 def convert(staged: Path, target: Path, suffix: str, longest: int) -> None:

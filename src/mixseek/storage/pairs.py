@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from mixseek.domain.judgments import Status
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import damaged, read_lines
-from mixseek.storage.records import decode_line
+from mixseek.storage.records import decode_line, peek
 
 NOT_JUDGED = "not judged yet: run the same command again"
 # The first line of a journal is a sample, never an outcome.
@@ -26,7 +26,7 @@ class JournalPairs:
         self._outcomes: dict[str, array[int]] = {judge: array("q") for judge in judges}
         for offset, line in read_lines(path):
             try:
-                self._note(offset, decode_line(line))
+                self._note(offset, *peek(line))
             except (ValueError, KeyError, TypeError) as error:
                 raise damaged(path, offset, ValueError(str(error))) from error
 
@@ -39,43 +39,41 @@ class JournalPairs:
         try:
             with self._path.open("rb", buffering=1 << 20) as stream:
                 for ordinal, offset in enumerate(self._samples):
-                    sample = read_at(stream, offset)["sample"]
+                    sample = self._read(stream, offset)["sample"]
                     for judge, outcome in self._judged(stream, ordinal):
                         yield sample, judge, outcome
         except OSError as error:
             raise storage_error("read the journal", self._path, error) from error
 
-    def _note(self, offset: int, record: dict[str, Any]) -> None:
-        match record["t"]:
-            case "sample":
-                key = bytes.fromhex(record["key"])
-                if key not in self._ordinals:
-                    self._ordinals[key] = len(self._samples)
-                    self._samples.append(offset)
-            case "outcome":
-                offsets = self._outcomes.setdefault(record["judge"], array("q"))
-                ordinal = self._ordinals.get(bytes.fromhex(record["key"]), -1)
-                if ordinal < 0:
-                    raise ValueError("an outcome before its sample")
-                if len(offsets) <= ordinal:
-                    offsets.extend([_NOWHERE] * (ordinal + 1 - len(offsets)))
-                offsets[ordinal] = offset
-            case "reply":
-                pass
-            case other:
-                raise ValueError(f"unknown record type {other!r}")
+    def _note(self, offset: int, kind: str, key: str, judge: str | None) -> None:
+        if kind == "sample":
+            packed = bytes.fromhex(key)
+            if packed not in self._ordinals:
+                self._ordinals[packed] = len(self._samples)
+                self._samples.append(offset)
+        elif kind == "outcome" and judge is not None:
+            ordinal = self._ordinals.get(bytes.fromhex(key), -1)
+            if ordinal < 0:
+                raise ValueError("an outcome before its sample")
+            offsets = self._outcomes.setdefault(judge, array("q"))
+            if len(offsets) <= ordinal:
+                offsets.extend([_NOWHERE] * (ordinal + 1 - len(offsets)))
+            offsets[ordinal] = offset
+        elif kind != "reply":
+            raise ValueError(f"unknown record type {kind!r}")
 
     def _judged(self, stream: BinaryIO, ordinal: int) -> Iterator[tuple[str, dict[str, Any] | None]]:
         for judge, offsets in self._outcomes.items():
             offset = offsets[ordinal] if ordinal < len(offsets) else _NOWHERE
-            outcome = None if offset == _NOWHERE else read_at(stream, offset)
+            outcome = None if offset == _NOWHERE else self._read(stream, offset)
             yield judge, outcome
             # A cascade asks nobody after a valid judgment.
             if self._cascade and outcome is not None and outcome["status"] == Status.VALID:
                 return
 
-
-def read_at(stream: BinaryIO, offset: int) -> dict[str, Any]:
-    """The record that begins at a byte."""
-    stream.seek(offset)
-    return decode_line(stream.readline())
+    def _read(self, stream: BinaryIO, offset: int) -> dict[str, Any]:
+        stream.seek(offset)
+        try:
+            return decode_line(stream.readline())
+        except ValueError as error:
+            raise damaged(self._path, offset, error) from error

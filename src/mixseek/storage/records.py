@@ -35,6 +35,8 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.samples import Sample
 
+# How every line begins; a judge's name that needs escapes takes the long way.
+_HEAD = re.compile(rb'{"t":"(sample|reply|outcome)","key":"([0-9a-f]{32})",(?:"judge":"([^"\\]*)")?')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Everything but what is always written; a default takes no room in a line.
 _DEFAULTS: Mapping[str, Any] = {
@@ -219,6 +221,16 @@ def decode_line(line: bytes) -> dict[str, Any]:
         exact: dict[str, Any] = json.loads(data["exact"])
         return exact
     return data
+
+
+def peek(line: bytes) -> tuple[str, str, str | None]:
+    """Kind, sample key and judge (None for a sample) without parsing what follows; raises ValueError."""
+    match = _HEAD.match(line)
+    if match is not None:
+        kind, key, judge = match.groups()
+        return kind.decode(), key.decode(), None if judge is None else judge.decode()
+    data = decode_line(line)
+    return data["t"], data["key"], data.get("judge")
 
 
 def encode_span(span: Span | None) -> list[int] | None:

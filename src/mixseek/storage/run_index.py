@@ -1,7 +1,7 @@
 """What the index can tell about one run: the counts that a report is made of, and rows to look at."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -224,11 +224,13 @@ class RunIndex:
         """Rows by position: texts are fetched only for what is shown, and never sorted."""
         if not places:
             return []
-        wide = self._all(
-            sql.WIDE, outcomes=[place[0] for place in places], samples=sorted({place[1] for place in places})
-        )
-        rows = {row[0]: read_row(row[1:]) for row in wide}
-        return [rows[place[0]] for place in places if place[0] in rows]
+        outcomes, samples = ([place[side] for place in places] for side in (0, 1))
+        wide = {row[0]: row[1:] for row in self._all(sql.WIDE, outcomes=outcomes, samples=samples)}
+        replies = {
+            (key, judge): text
+            for key, judge, text in self._all(sql.REPLIES, keys=list({row[0] for row in wide.values()}))
+        }
+        return [read_row(wide[outcome], replies) for outcome in outcomes]
 
     def _all(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(query, {"run": self._run, **parameters}).fetchall()
@@ -247,9 +249,10 @@ def open_run_index(
         raise index_error(workspace.index, error) from error
 
 
-def read_row(row: tuple[Any, ...]) -> JudgedRow:
-    """From the columns of WIDE."""
+def read_row(row: tuple[Any, ...], replies: Mapping[tuple[str, str], str]) -> JudgedRow:
+    """From the columns of WIDE; replies are by key and judge."""
     values: dict[str, Any] = dict(zip(sql.WIDE_COLUMNS, row, strict=True))
+    values["raw_reply"] = replies.get((values.pop("key"), values["judge"]))
     values["status"] = Status(values["status"])
     values["span"] = Span(*values["span"]) if values["span"] else None
     values["flags"] = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in values["flags"] or ())

@@ -68,21 +68,20 @@ SIMILAR = """
     ORDER BY levenshtein(left(id, 100), left($sample_id, 100)), position LIMIT $limit"""
 
 WIDE_COLUMNS = (
-    *("id", "judge", "status", "is_final", "method", "score", "verdict", "is_correct", "extracted_answer"),
-    *("reasoning_score", "error_type", "comment", "span", "rules", "flags", "repairs", "reason", "raw_reply"),
+    *("key", "id", "judge", "status", "is_final", "method", "score", "verdict", "is_correct", "extracted_answer"),
+    *("reasoning_score", "error_type", "comment", "span", "rules", "flags", "repairs", "reason"),
     *("task_name", "target_model", "question_id", "prompt_variant", "ground_truth", "ground_truth_alternatives"),
     *("question", "response"),
 )
 
-# BETWEEN lets DuckDB skip the blocks that hold none of the page.
-_PAGE = "run = $run AND position BETWEEN list_min({0}) AND list_max({0}) AND position IN (SELECT unnest({0}))"
-
+# Joined by position, DuckDB skips the blocks that hold none of the page; other forms read every text of the run.
 WIDE = f"""
-    SELECT outcomes.position, {", ".join(WIDE_COLUMNS)}
-    FROM (SELECT * FROM outcomes WHERE {_PAGE.format("$outcomes")}) AS outcomes
-    JOIN (SELECT * FROM samples WHERE {_PAGE.format("$samples")}) AS samples USING (run, key)
-    LEFT JOIN (
-        SELECT key, judge, arg_max(text, position) AS raw_reply FROM replies
-        WHERE run = $run AND key IN (SELECT key FROM samples WHERE {_PAGE.format("$samples")})
-        GROUP BY key, judge
-    ) AS replies USING (key, judge)"""  # noqa: S608 - column names of ours
+    SELECT outcomes.position, {", ".join("samples.key" if name == "key" else name for name in WIDE_COLUMNS)}
+    FROM (SELECT unnest($outcomes) AS outcome, unnest($samples) AS sample) AS page
+    JOIN outcomes ON outcomes.position = page.outcome AND outcomes.run = $run
+    JOIN samples ON samples.position = page.sample AND samples.run = $run"""  # noqa: S608 - column names of ours
+
+# The last attempt is the one that was judged.
+REPLIES = """
+    SELECT key, judge, arg_max(text, position) FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
+    WHERE run = $run GROUP BY key, judge"""
