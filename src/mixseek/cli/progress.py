@@ -11,6 +11,7 @@ from typing import Any
 from mixseek.cli.streams import print_notice
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
+from mixseek.engine.many import NoProgress
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -73,18 +74,11 @@ class BarProgress:
         self.bar.update(self.task, completed=self.meter.done, text=self.meter.describe())
 
 
-class SilentProgress:
-    """For --quiet."""
-
-    def advance(self, counts: Mapping[str, int]) -> None:
-        pass
-
-
 @contextlib.contextmanager
 def show_progress(total: int | None, quiet: bool) -> Iterator[ProgressSink]:
     """The sink that fits where stderr goes."""
     if quiet:
-        yield SilentProgress()
+        yield NoProgress()
         return
     meter = Meter(total, time.monotonic)
     if not sys.stderr.isatty():

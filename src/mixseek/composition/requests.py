@@ -1,11 +1,13 @@
 """What a person asked for, checked and turned into parts."""
 
+import hashlib
 import platform
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib import metadata
+from functools import cache
+from importlib import metadata, resources
 from itertools import islice
 from pathlib import Path
 
@@ -82,7 +84,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         dataset_digest=survey.sha256,
         protocol_name=protocol.name,
         protocol_hash=protocol.hash,
-        judges=[judge.name for judge in judges],
+        judges=[describe_judge(judge).model_dump_json() for judge in judges],
         options={"cascade": request.cascade, "mapping": dict(survey.mapping), "samples": samples},
     )
     # Rules are pure computation and spread well; a replay file would be opened again by every process.
@@ -119,7 +121,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             hash=protocol.hash,
             parameters=protocol.parameters,
         ),
-        judges=tuple(JudgeEntry(name=judge.name, kind=judge.name.partition(":")[0]) for judge in plan.judges),
+        judges=tuple(describe_judge(judge) for judge in plan.judges),
         cascade=plan.cascade,
         gates=plan.request.gates,
         environment=Environment(
@@ -129,6 +131,22 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             platform=f"{sys.platform} {platform.machine()}",
         ),
     )
+
+
+def describe_judge(judge: Judge) -> JudgeEntry:
+    """Rules are named by their own digest: a run begun by other rules is another run, not half of this one."""
+    kind = judge.name.partition(":")[0]
+    return JudgeEntry(name=judge.name, kind=kind, parameters={"rules_sha256": digest_rules()} if kind == RULES else {})
+
+
+@cache
+def digest_rules() -> str:
+    """Over the text of every module that matches answers."""
+    room = Path(str(resources.files("mixseek.matching")))
+    digest = hashlib.sha256()
+    for path in sorted(room.rglob("*.py")):
+        digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def package_versions() -> dict[str, str]:

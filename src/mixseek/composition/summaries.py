@@ -72,7 +72,7 @@ def combine_judges(manifest: Manifest, final: Iterable[run_index.OutcomeCount]) 
     name = " → ".join(manifest.judge_names)
     counts = [report_cell(cell, name) for cell in final]
     report = build_report(ReportInput(run_header(manifest), {}, counts, ()))
-    return report.judges[0] if report.judges else None
+    return replace(report.judges[0], is_whole=len(manifest.judges) > 1) if report.judges else None
 
 
 def report_cell(cell: run_index.OutcomeCount, judge: str) -> OutcomeCount:

@@ -1,6 +1,6 @@
 """Many samples: batches through one process or several, journaled in dataset order, stoppable at any batch."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from mixseek.domain.ports import Journal, ProgressSink
@@ -9,6 +9,13 @@ from mixseek.engine.processes import judge_in_processes
 
 # Below this many samples, starting processes costs more than they give back (each takes about 0.3 s to start).
 SAMPLES_WORTH_PROCESSES = 4_000
+
+
+class NoProgress:
+    """Tells nobody."""
+
+    def advance(self, counts: Mapping[str, int]) -> None:
+        pass
 
 
 def judge_many(

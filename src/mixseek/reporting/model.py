@@ -145,6 +145,12 @@ class JudgeSummary:
     rules: tuple[RuleUsage, ...]
     flags: tuple[FlagSummary, ...]
     reasons: tuple[ReasonSummary, ...]
+    is_whole: bool = False  # a cascade as one: no row of the list carries its name
+
+    @property
+    def filter_name(self) -> str | None:
+        """What the list of judgments is filtered by to show this summary's rows."""
+        return None if self.is_whole else self.judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ class Manifest(ManifestPart):
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
             ("number of samples", self.sample_count, request.sample_count),
             ("protocol", self.protocol.hash, request.protocol.hash),
-            ("judges", self.judges, request.judges),
+            ("set of judges, or other rules", self.judges, request.judges),
             ("cascade", self.cascade, request.cascade),
         ):
             if ours != theirs:

@@ -1,0 +1,101 @@
+"""How the demo looks."""
+
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from mixseek.cli.documents import print_json
+from mixseek.cli.terminal import print_rendered
+from mixseek.composition.demo import DemoLine, DemoResult
+from mixseek.composition.summaries import summary_document
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+STYLES = {
+    "correct": "green",
+    "incorrect": "red",
+    "undecided": "yellow",
+    "invalid": "magenta",
+    "missing": "bright_black",
+}
+
+
+def print_demo(result: DemoResult, *, as_json: bool) -> None:
+    """The table, where rules and labels disagree, and what to do next."""
+    if as_json:
+        print_json(demo_document(result))
+    else:
+        print_rendered(lambda console: render_demo(result, console))
+
+
+def demo_document(result: DemoResult) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        **summary_document(result.summary),
+        "report": str(result.report),
+        "disagreements": [line.id for line in result.disagreements],
+        "lines": [{**asdict(line), "agrees": line.agrees} for line in result.lines],
+    }
+
+
+def render_demo(result: DemoResult, console: "Console") -> None:
+    """On a terminal."""
+    from rich.text import Text
+
+    console.print(verdict_table(result.lines))
+    console.print()
+    console.print(Text(describe_counts(result.lines)))
+    console.print()
+    if result.disagreements:
+        console.print(Text("Rules and labels disagree:", style="bold red"))
+        for line in result.disagreements:
+            console.print(Text(f"  {line.id}: rules say {line.verdict}, the label says {line.label}. {line.why}"))
+    else:
+        console.print(Text("Rules and labels disagree: nowhere.", style="bold green"))
+    run, workspace = result.summary.run.name, result.summary.workspace
+    steps = (
+        f"mixseek report {run} --workspace {workspace} --open",
+        f"mixseek show {run} {result.lines[0].id} --workspace {workspace}",
+        "mixseek judge your-answers.jsonl --protocol semantic --judge rules",
+    )
+    console.print()
+    # Not wrapped: a path or a command that is broken over two lines cannot be copied.
+    console.print(Text.assemble(("Report  ", "bold"), str(result.report)), soft_wrap=True)
+    console.print(Text.assemble(("Samples ", "bold"), str(result.data)), soft_wrap=True)
+    console.print(Text("Next", style="bold"))
+    for step in steps:
+        console.print(Text(f"  {step}"), soft_wrap=True)
+
+
+def verdict_table(lines: tuple[DemoLine, ...]) -> "Table":
+    """A line a sample; the second judge's word stands behind the arrow."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("id", "task", "language", "verdict", "rule", "label"):
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    for line in lines:
+        verdict = Text(line.verdict, style=STYLES.get(line.verdict, ""))
+        if line.ending is not None:
+            verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
+        label = Text("✓ " if line.agrees else "✗ ", style="green" if line.agrees else "bold red").append(line.label)
+        table.add_row(line.id, line.task, line.language, verdict, Text(line.rule, style="dim"), label)
+    return table
+
+
+def describe_counts(lines: tuple[DemoLine, ...]) -> str:
+    """Who decided how many."""
+    verdicts = Counter(line.verdict for line in lines)
+    endings = Counter(line.ending for line in lines if line.ending is not None)
+    usable = endings["correct"] + endings["incorrect"]
+    unusable = ", ".join(f"{endings[word]} {word}" for word in ("invalid", "missing") if endings[word])
+    aside = f" ({unusable}: counted, never scored)" if unusable else ""
+    return (
+        f"{len(lines)} samples in {len({line.language for line in lines})} languages. Rules decided "
+        f"{verdicts['correct'] + verdicts['incorrect']}: {verdicts['correct']} correct, {verdicts['incorrect']} "
+        f"incorrect. They left {verdicts['undecided']} undecided; recorded replies of a model judge settled "
+        f"{usable} of them{aside}."
+    )

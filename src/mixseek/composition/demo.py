@@ -1,0 +1,123 @@
+"""The demo: bundled samples with known labels, judged offline, rules first and recorded replies for the rest."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from mixseek.composition.judging import Interruption, judge_dataset
+from mixseek.composition.reports import load_report, write_html
+from mixseek.composition.requests import RULES, JudgeRequest
+from mixseek.composition.summaries import RunSummary
+from mixseek.domain.ports import ProgressSink
+from mixseek.engine.many import NoProgress
+from mixseek.errors import MixseekError
+from mixseek.storage.durable import replacing, storage_error
+from mixseek.storage.run_index import JudgedRow, open_run_index
+from mixseek.storage.workspace import Workspace
+
+# Name in the workspace to name in the package: people look at the first and run commands on it.
+FILES = {"demo.jsonl": "semantic.jsonl", "replies.jsonl": "semantic_replies.jsonl"}
+
+
+@dataclass(frozen=True, slots=True)
+class DemoLine:
+    """One sample: what the rules said, what the label says, and how it ended."""
+
+    id: str
+    task: str
+    language: str
+    verdict: str  # the rules' word: correct, incorrect or undecided
+    rule: str  # the last rule of the trace: the one that decided
+    label: str
+    why: str
+    ending: str | None  # the second judge's word, where it was asked
+
+    @property
+    def agrees(self) -> bool:
+        return self.verdict == self.label
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """Everything that `mixseek demo` shows."""
+
+    summary: RunSummary
+    lines: tuple[DemoLine, ...]
+    data: Path
+    report: Path
+
+    @property
+    def disagreements(self) -> tuple[DemoLine, ...]:
+        """Where rules and label differ: nowhere, or the rules are broken."""
+        return tuple(line for line in self.lines if not line.agrees)
+
+
+def run_demo(root: Path) -> DemoResult:
+    """Judge, compare with the labels, write the report. The second time it is only shown again."""
+    data, replies = unpack_files(root)
+    request = JudgeRequest(
+        data=str(data),
+        workspace=root,
+        judges=(RULES, f"replay:{replies}"),
+        cascade=True,
+        command_line=("mixseek", "demo", "--workspace", str(root)),
+    )
+    summary = judge_dataset(request, without_progress, stop=lambda: False)
+    if isinstance(summary, Interruption):
+        raise MixseekError("the demo was interrupted; run it again")
+    report, run = load_report(root, summary.run.name)
+    write_html(report, run.report)
+    with open_run_index(Workspace(root), run) as index:
+        lines = compare_labels(data, list(index.rows()))
+    return DemoResult(summary, lines, data, run.report)
+
+
+@contextmanager
+def without_progress(total: int) -> Iterator[ProgressSink]:
+    """It is over in a moment."""
+    yield NoProgress()
+
+
+def unpack_files(root: Path) -> tuple[Path, Path]:
+    """The bundled files in the workspace, where a person can look at them."""
+    source = resources.files("mixseek.composition") / "demo_data"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error("create the workspace", root, error) from error
+    for name, bundled in FILES.items():
+        with replacing(root / name) as stream:
+            stream.write((source / bundled).read_bytes())
+    data, replies = (root / name for name in FILES)
+    return data, replies
+
+
+def compare_labels(data: Path, rows: list[JudgedRow]) -> tuple[DemoLine, ...]:
+    """One line a sample, in the order of the file."""
+    by_rules = {row.id: row for row in rows if row.judge == RULES}
+    by_replies = {row.id: row for row in rows if row.judge != RULES}
+    lines = []
+    for text in data.read_text(encoding="utf-8").splitlines():
+        sample = json.loads(text)
+        rules, replies = by_rules[sample["id"]], by_replies.get(sample["id"])
+        lines.append(
+            DemoLine(
+                id=sample["id"],
+                task=sample["task"],
+                language=sample["language"],
+                verdict=word_of(rules),
+                rule=rules.rules[-1] if rules.rules else rules.reason or "",
+                label=sample["label"],
+                why=sample["why"],
+                ending=word_of(replies) if replies else None,
+            )
+        )
+    return tuple(lines)
+
+
+def word_of(row: JudgedRow) -> str:
+    """The verdict where there is one, else the status."""
+    return row.verdict or row.status.value
