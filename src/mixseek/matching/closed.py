@@ -5,16 +5,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.option_letters import OptionReader
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reader, Reading
 from mixseek.matching.statements import Statement, bracket_lines, firm_statements, soft_statements
-from mixseek.matching.unanswered import breaks_off, find_refusal, is_code, turns_in_circles
+from mixseek.matching.unanswered import breaks_off, find_refusal, is_code, is_opening, turns_in_circles
 from mixseek.matching.visible import Visible
 
 # A list may run over many lines behind its cue.
 _LIST_REACH = 6_000
 # Up to here a whole response or line is its answer; beyond, it is prose.
 _COMPACT = 40
+# How far into a piece its first words reach: markup, a quote, "a ".
+_LEAD = 6
 # In a longer response the first sentence sets the scene; in a short one it may be the answer.
 _SHORT = 1_500
 # A longer line of a list says something about its option.
@@ -44,6 +47,8 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
         return Closed(Decision.UNDECIDED, None, ("code",))
     if firm is not None:
         return _stated(*firm)
+    if is_opening(text):
+        return Closed(Decision.INCORRECT, None, ("no_answer",))
     refusal = find_refusal(lowered)
     if refusal is not None:
         return Closed(Decision.INCORRECT, refusal, ("refusal",))
@@ -55,6 +60,8 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
     complete = not unfinished or reader.spans_lines or (bool(soft) and _ends_before(text, soft[0][0]))
     if len(decisions) == 1 and visible.cut == len(text) and complete:
         return _stated(*soft[0])
+    if isinstance(reader, OptionReader) and reader.lists_every_option(text):
+        return Closed(Decision.INCORRECT, None, ("every_option_listed",))
     if reader.is_absent(text):
         return Closed(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
@@ -135,7 +142,7 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     piece = text[statement.start : end]
     if statement.start == statement.end:
         return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
-    reading = reader.read(piece, firm=statement.cue != "whole_response" or len(piece) <= _COMPACT)
+    reading = reader.read(piece, firm=True) if statement.cue != "whole_response" else _read_whole(piece, reader)
     if _is_listing(text, statement):
         return None
     if reading is None:
@@ -146,9 +153,18 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
         # A field is for a value; whether a whole calculation in it passes is for a judge to say.
         return Reading(Decision.UNDECIDED, reading.start, reading.end, "calculation_in_field")
     # "A: You have a piano, a flute, …" opens an explanation; only a value in front of it is the answer.
-    if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > 6 and not reader.spans_lines:
+    if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > _LEAD and not reader.spans_lines:
         return None
     return reading
+
+
+def _read_whole(piece: str, reader: Reader) -> Reading | None:
+    """A response that is nothing but its answer leads with it; any other short response is a sentence like others."""
+    if len(piece) <= _COMPACT and reader.kind != "number":
+        reading = reader.read(piece, firm=True)
+        if reading is not None and reading.start <= _LEAD:
+            return reading
+    return reader.read(piece, firm=False)
 
 
 _BULLET = re.compile(r"[ \t]*(?:[-*•][ \t]|\(?[A-Z][).][ \t]*)\S")

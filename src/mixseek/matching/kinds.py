@@ -13,7 +13,11 @@ from mixseek.matching.reading import Reader
 from mixseek.matching.word_lists import WordListReader
 
 _LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
-_SORTING = re.compile(r"\bsort|alphabet|並べ替え|排序|排列|order\b", re.IGNORECASE)
+_SORTING = re.compile(
+    r"\bsort|alphabet|\border\b|並べ替え|並べて|並べなさい|順に|五十音順|アルファベット順|排序|排列|字母顺序",
+    re.IGNORECASE,
+)
+_QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
 _NUMBERED_QUESTION = re.compile(r"option|choice|select|choose|correct answer|answer number|選|选", re.IGNORECASE)
 
 

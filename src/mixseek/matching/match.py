@@ -21,6 +21,7 @@ _ERROR_TYPES = {
     "empty_answer": ErrorType.NO_ANSWER,
     "answer_without_number": ErrorType.NO_ANSWER,
     "none_of_the_options": ErrorType.NO_ANSWER,
+    "every_option_listed": ErrorType.NO_ANSWER,
     "option_not_offered": ErrorType.HALLUCINATION,
 }
 # A longer ground truth is a text to be judged, not an answer to be found; questions keep their options at the end.

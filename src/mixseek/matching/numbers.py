@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from mixseek.matching.calendar_dates import is_day_of_month
 from mixseek.matching.expressions.compare import compare_expressions
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
@@ -14,9 +15,16 @@ _NUMBER = re.compile(
     r"(?P<body>\d+(?:[,.'](?=\d)\d+|[ \u202f](?=\d{3}(?!\d))\d{3})*|\.\d+)"
     r"(?:\s?(?P<exponent>[eE][+-]?\d{1,3})(?!\w))?"
     r"(?:\s*/\s*(?P<denominator>\d+)(?![\d/]))?"
-    r"(?P<percent>\s?%)?"
+    r"(?P<percent>\s?(?:%|per ?cent\b))?"
     r"(?!(?:st|nd|rd|th)\b)"
 )
+# Before a result: "= 7", "is 7", "makes it 7", "leaves us with 7".
+_RESULT = re.compile(
+    r"(?:=|≈|\b(?:is|are|was|were|be|equals?|makes?|gives?|leaves?|get|total)\b(?:\s+(?:it|us|a|of|with|total|about)\b){0,3})"
+    r"\s*[$€£¥*\"'(]*\s*$",
+    re.IGNORECASE,
+)
+_FIRST_YEAR, _LAST_YEAR = 1000, 2100
 _PRECEDED_BY_OPERAND = re.compile(r"[\w)\]]\s*$")
 _ALGEBRA = re.compile(r"\\[a-z]|\^|sqrt|√|π|[0-9)]\s*[a-z]\s*[-+*/]|[-+*/]\s*[a-z]\b|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]")
 _UNITS = {
@@ -50,6 +58,23 @@ _CJK_DIGITS = {
 }
 _CJK_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000}
 _CJK_NUMBER = re.compile("[" + "".join([*_CJK_DIGITS, *_CJK_SCALES]) + "]+")
+# 百分之四十 and 四割 are both forty percent.
+_PERCENT_OF = re.compile(f"百分之({_CJK_NUMBER.pattern})")
+_TENTHS = re.compile(f"({_CJK_NUMBER.pattern})割")
+# A single letter is a name or a variable more often than a number.
+_ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
+_FRACTION_WORD = re.compile(r"\b(?:half|third|quarter|fifth|halves|thirds|quarters)\b|半|分之|分の")
+
+
+def _roman_numerals() -> dict[str, int]:
+    tens = ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC", "C")
+    units = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+    return {
+        ten + unit: 10 * high + low for high, ten in enumerate(tens) for low, unit in enumerate(units) if ten + unit
+    }
+
+
+ROMAN = _roman_numerals()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +143,20 @@ def _word_numbers(text: str) -> list[NumberToken]:
         # "each one", "one of them": in a sentence a lone "one" is a pronoun.
         if found[0].lower() not in _SCALES and (found[0].lower() != "one" or len(text) < 25)
     ]
+    tokens.extend(
+        NumberToken((Decimal(ROMAN[found[0]]),), found.start(), found.end())
+        for found in _ROMAN.finditer(text)
+        if found[0] in ROMAN
+    )
     if not text.isascii():
+        for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10)):
+            tokens.extend(
+                NumberToken((Decimal(value * factor),), found.start(), found.end(), percent=True)
+                for found in pattern.finditer(text)
+                if (value := _cjk_number(found[1])) is not None
+            )
+        if tokens:
+            return tokens
         tokens.extend(
             NumberToken((Decimal(value),), found.start(), found.end())
             for found in _CJK_NUMBER.finditer(text)
@@ -199,40 +237,49 @@ class NumberReader:
             # In JSON a backslash is written twice.
             comparison = compare_expressions(piece.replace("\\\\", "\\"), str(self.value))
             return Reading(comparison.decision, 0, len(piece), f"expression_{comparison.rule}")
-        tokens = read_numbers(piece)
+        tokens = self._candidates(piece)
         if not tokens:
-            return None
-        distinct = {token.values for token in tokens}
-        if len(distinct) == 1:
+            found = _FRACTION_WORD.search(piece)
+            return Reading(Decision.UNDECIDED, *found.span(), "fraction_in_words") if found else None
+        if len({token.values for token in tokens}) == 1:
             return self._compare(tokens[-1], "single_number")
+        stated = self._stated(piece, tokens, firm=firm)
         if not any(self._equal(token) for token in tokens):
-            token = self._stated(piece, tokens) or tokens[-1]
+            token = stated or tokens[-1]
             if any(_rounds_to(value, self.value) for item in tokens for value in item.values):
                 return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
             return Reading(Decision.INCORRECT, token.start, token.end, "no_number_equal")
-        stated = self._stated(piece, tokens)
-        if stated is not None:
+        if stated is not None and (firm or self._equal(stated)):
             return self._compare(stated, "stated_number")
         fresh = [token for token in tokens if not any(value in self.question_values for value in token.values)]
-        if len({token.values for token in fresh}) == 1:
+        if len({token.values for token in fresh}) == 1 and (firm or self._equal(fresh[-1])):
             return self._compare(fresh[-1], "number_new_to_question")
         return Reading(Decision.UNDECIDED, tokens[-1].start, tokens[-1].end, "several_numbers")
 
-    def _stated(self, piece: str, tokens: list[NumberToken]) -> NumberToken | None:
+    def _candidates(self, piece: str) -> list[NumberToken]:
+        """The numbers of the piece; beside a year the day of its month is not one of its own."""
+        tokens = read_numbers(piece)
+        if len(tokens) > 1 and _FIRST_YEAR <= self.value <= _LAST_YEAR:
+            years = [token for token in tokens if not is_day_of_month(piece, token.start, token.end)]
+            return years or tokens
+        return tokens
+
+    def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
+        """The one that the sentence presents as its result."""
         lead = piece[: tokens[0].start].strip(" $*\"'(:")
-        if not lead and ("=" not in piece or piece[tokens[0].end : tokens[0].end + 1] in {"", ",", ".", ";", "*"}):
+        if firm and not lead and piece[tokens[0].end : tokens[0].end + 1] in {"", ",", ".", ";", "*"}:
             return tokens[0]
-        equals = piece.rfind("=")
-        if equals >= 0:
-            behind = [token for token in tokens if token.start > equals]
-            if behind:
-                return behind[0]
+        results = [token for token in tokens if _RESULT.search(piece, max(0, token.start - 16), token.start)]
+        if results:
+            return results[-1]
         bold = [
             token
             for token in tokens
-            if piece[max(0, token.start - 2) : token.start] == "**" or piece[token.end : token.end + 2] == "**"
+            if "**" in (piece[max(0, token.start - 2) : token.start], piece[token.end : token.end + 2])
         ]
-        return bold[0] if len(bold) == 1 else None
+        if len(bold) == 1:
+            return bold[0]
+        return tokens[0] if firm and not lead and "=" not in piece else None
 
     def _equal(self, token: NumberToken) -> bool:
         return self.value in token.values
@@ -249,8 +296,8 @@ class NumberReader:
         return Reading(Decision.INCORRECT, token.start, token.end, rule)
 
     def is_absent(self, text: str) -> bool:
-        """No number in the text can be read as the ground truth, not even by rounding."""
-        return not any(
+        """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
+        return not _FRACTION_WORD.search(text) and not any(
             value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)
             for token in (*read_numbers(text, words=False), *_word_numbers(text))
             for value in token.values

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from mixseek.matching.calendar_dates import with_plain_dates
 from mixseek.matching.options import Options, lettered_options, numbered_options
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
@@ -44,12 +45,29 @@ _DISMISSED = re.compile(
     r"(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
     re.IGNORECASE,
 )
+_OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _NON_WORD = re.compile(r"[\W_]+")
 
 
 def comparable(text: str) -> str:
-    """Option text reduced to its words, so that punctuation and case do not hide an equal text."""
-    return _NON_WORD.sub(" ", text.casefold()).strip()
+    """Option text reduced to its words: punctuation, case and the spelling of dates do not hide an equal text."""
+    return _NON_WORD.sub(" ", with_plain_dates(text).casefold()).strip()
+
+
+def _is_unspaced(text: str) -> bool:
+    """Japanese or Chinese: words stand without spaces, so boundaries prove nothing."""
+    return any("\u3040" <= character <= "\u9fff" for character in text)
+
+
+def _begins(words: str, text: str) -> bool:
+    if _is_unspaced(text):
+        return words.replace(" ", "").startswith(text.replace(" ", ""))
+    return f"{words} ".startswith(f"{text} ")
+
+
+def _holds(words: str, text: str) -> bool:
+    """Whether comparable `words` contain comparable `text` as words."""
+    return text.replace(" ", "") in words.replace(" ", "") if _is_unspaced(text) else f" {text} " in f" {words} "
 
 
 @dataclass(frozen=True)
@@ -100,25 +118,23 @@ class OptionReader:
 
     def _other_text_follows(self, label: str, rest: str) -> bool:
         """Whether the words right behind a label are another option's text and not its own."""
-        words = comparable(rest) + " "
-        if len(words) < 2:
+        words = comparable(rest)
+        if not words:
             return False
         own = dict(self._texts).get(label)
-        if not own or words.startswith(own + " "):
+        if not own or _begins(words, own):
             return False
-        return any(
-            text and text not in own and words.startswith(text + " ") for other, text in self._texts if other != label
-        )
+        return any(text and text not in own and _begins(words, text) for other, text in self._texts if other != label)
 
     def _is_letter(self, piece: str, start: int, end: int, found: re.Match[str]) -> bool:
         """Whether a bare letter is an option and not a word: "A dog", "I think", "a 5 % rise"."""
         letter = piece[start:end]
         following = found[3]
-        if letter == "A" and following == ":" and comparable(piece[end:]):
+        if letter == "A" and following == ":":
             # "A:" opens an answer; it names option A only when that option's text follows.
             own = dict(self._texts).get("A")
             return bool(own) and comparable(piece[end:]).startswith(own or "")
-        stands_alone = following == "" or not (following.isalnum() or following == "'")
+        stands_alone = not (following.isascii() and following.isalnum()) and following != "'"
         if letter.islower():
             return stands_alone and len(piece.strip(" .*()\"'")) == 1
         if letter in "AI" and not stands_alone:
@@ -153,19 +169,22 @@ class OptionReader:
         return self._named(label, start, end, piece)
 
     def _by_text(self, piece: str, *, firm: bool) -> Reading | None:
-        words = f" {comparable(piece)} "
-        hits = [(label, text) for label, text in self._texts if text and f" {text} " in words]
+        words = comparable(piece)
+        hits = [(label, text) for label, text in self._texts if text and _holds(words, text)]
         # "red" inside "dark red": a text that is part of another hit is not a hit of its own.
-        hits = [
-            hit for hit in hits if not any(hit[1] != other[1] and f" {hit[1]} " in f" {other[1]} " for other in hits)
-        ]
+        hits = [hit for hit in hits if not any(hit[1] != other[1] and _holds(other[1], hit[1]) for other in hits)]
         if len(hits) != 1 or _NEGATED.search(piece):
             return None
         label, text = hits[0]
-        start = piece.casefold().find(text.split(" ")[0])
-        end = piece.casefold().rfind(text.rsplit(" ", 1)[-1]) + len(text.rsplit(" ", 1)[-1])
+        start, end = self._place(piece, text)
         decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
-        return Reading(decision, max(start, 0), max(end, start), "option_text")
+        return Reading(decision, start, end, "option_text")
+
+    @staticmethod
+    def _place(piece: str, text: str) -> tuple[int, int]:
+        """Where the option's words stand; the whole piece when they are written in another way."""
+        found = re.search(r"[\W_]*".join(map(re.escape, text.split())), piece, re.IGNORECASE)
+        return found.span() if found else (0, len(piece))
 
     def _none(self, piece: str, *, firm: bool) -> Reading | None:
         found = _NONE.search(piece)
@@ -177,7 +196,25 @@ class OptionReader:
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
         if not self.options.labels or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
-        others: list[set[str]] = [set(words.split()) for label, words in self._texts if label != self.label]
-        own = set(dict(self._texts).get(self.label, "").split())
+        texts = dict(self._texts)
+        own = _marks(texts.pop(self.label, ""))
+        others = [_marks(other) for other in texts.values()]
         telling = own - others[0].intersection(*others[1:]) if others else own
-        return bool(own) and not telling & set(comparable(text).split())
+        words = comparable(text)
+        return bool(own) and not any(_holds(words, mark) for mark in telling)
+
+    def lists_every_option(self, text: str) -> bool:
+        """Whether the lines of the text are the options, all of them, and nothing else."""
+        lines = [line for line in text.split("\n") if line.strip()]
+        if len(self.options.labels) < 2 or len(lines) < len(self.options.labels):
+            return False
+        named = [found[1] for line in lines[-len(self.options.labels) - 1 :] if (found := _OPTION_LINE.match(line))]
+        return named[-len(self.options.labels) :] == list(self.options.labels)
+
+
+def _marks(text: str) -> set[str]:
+    """What of an option's text can be looked up: words, or pairs of characters where there are no spaces."""
+    if _is_unspaced(text):
+        bare = text.replace(" ", "")
+        return {bare[place : place + 2] for place in range(max(1, len(bare) - 1))}
+    return set(text.split())

@@ -53,7 +53,7 @@ _AFTER_ANSWER = re.compile(
 )
 _TAG = re.compile(r"<(?:final_?)?answer>", re.IGNORECASE)
 _AFTER_CJK = re.compile(
-    r"[\"'*_)\]]*\s*(?:えは|えが|案是|案为|案為|解は|解是|答は|答是|は|是|为|為|が|应该是|应为|應為|选|選)?\s*[:=,]?\s*(?:应该是|应为|选择?|選擇?)?"
+    r"[\"'*_)\]]*\s*(?:は|が|是|为|為|应该是|应为|應為|择|擇|択肢)?\s*[:=,]?\s*(?:应该是|应为|是|选择?|選擇?)?"
 )
 # Markup and quotes that stand around a value, and the line break after "Answer:".
 _LEAD = re.compile(r"[\s*_\"']*")
@@ -102,7 +102,7 @@ def _at_anchor(text: str, lowered: str, position: int, anchor: str, start: int, 
             if _LINE_START.search(lowered, max(start, position - 8), position)
             else None
         )
-    after = _AFTER_CJK.match(lowered, position + 1 if anchor[0] == "答" else behind, end)
+    after = _AFTER_CJK.match(lowered, behind, end)
     return _line_from(text, after.end(), end, "answer_cue") if after else None
 
 

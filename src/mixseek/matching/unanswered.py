@@ -26,6 +26,18 @@ _CODE_LINE = re.compile(
 _CODE_HINT = re.compile(r"print\(|\bimport \w|\bdef \w+\(|^\w+ = ", re.MULTILINE)
 
 
+# Openings that announce an answer; as a whole response they fool graders that compare with a reference.
+_OPENING = re.compile(
+    r"\W*(?:(?:my |the |final )*(?:thought process|thinking|reasoning|solution|answer|explanation|step 1)|"
+    r"let(?:'s| us) (?:solve|think|work|break|analyze|start)[^.\n]{0,60}|答え|解答|回答|答案|解|思考过程|思考過程)?\W*"
+)
+
+
+def is_opening(text: str) -> bool:
+    """Nothing but punctuation or the announcement of an answer that never comes."""
+    return len(text) < _CLOSING and _OPENING.fullmatch(text.strip().lower()) is not None
+
+
 def find_refusal(lowered: str) -> Span | None:
     """Where the closing words decline to answer, or None."""
     text = lowered.rstrip()

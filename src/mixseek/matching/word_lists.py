@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
-_ITEM = re.compile(r"[^\s,;<>|→\"*\[\](){}]+")
+_ITEM = re.compile(r"[^\s,;<>|→\"*\[\](){}、，：]+")
 _NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
 # How many mentions of list words are looked through for the list in order.
 _MENTIONS = 2_000
+# Words that join the items of a list without being one.
+_JOINING = frozenset({"and", "then", "followed", "by", "comes", "next", "finally", "lastly", "first", "&", "と", "和"})
 _TRIM = ".:'`!?"
 
 
@@ -46,7 +48,7 @@ class WordListReader:
             word = found[0].casefold()
             if word not in self._known:
                 word = word.strip(_TRIM)
-            if not word or (word not in self._known and _NUMBERING.fullmatch(word)):
+            if not word or (word not in self._known and (word in _JOINING or _NUMBERING.fullmatch(word))):
                 continue
             item = (
                 word,
