@@ -13,12 +13,13 @@ from mixseek.matching.outcome import Comparison, Decision
 # Doubts of principle: another engine would only hide them.
 _SETTLED_DOUBTS: Final = names.word_set(
     "rounded truncated units_conflict degrees_or_radians dot_may_group_thousands several_parts form_asked empty "
-    "letters_renamed constant_of_integration equal_at_whole_numbers equal_for_positive_only"
+    "letters_renamed condition_on_one_side equation_not_solved constant_of_integration "
+    "equal_at_whole_numbers equal_for_positive_only"
 )
 _LATEX: Final = re.compile(r"\\[A-Za-z({\[%]|\$[^$]+\$")
 _PLAIN_NUMBER: Final = re.compile(r"[-+−]?[$€£¥]?\s?\d[\d,. ]*\s*(?:%|\\%|[A-Za-z°]{0,12}\.?)")
 _DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-/.:])\d{1,2}(?:\1\d{1,4})?(?:\s*[AaPp]\.?[Mm]\.?)?")
-_RANGE: Final = re.compile(r"[\d,.]+\s*[-–]\s*[\d,.]+")
+_RANGE: Final = re.compile(r"[\d,.]+(?:\s*[-–]\s*[\d,.]+)+")
 _CODE_NAME: Final = re.compile(r"[A-Za-z]{1,10}-?\d+[A-Za-z]?|[A-Z]/[A-Z]|[nN]/[aA]")
 _OPTION: Final = re.compile(r"[(\[]?[A-Za-z][)\].:]?")
 _BRACKETS_ONLY: Final = re.compile(r"[()\[\]{}<>\s]+")
@@ -28,7 +29,9 @@ _TUPLE: Final = re.compile(r"[(\[{]\s*[^()\[\]{}]*\d[^()\[\]{}]*[,;][^()\[\]{}]*
 _POWER_OF_TEN: Final = re.compile(r"\d(?:\.\d+)?[eE][-+]?\d+")
 _BASED: Final = re.compile(r"[0-9A-Fa-f]+_\{?\d{1,2}\}?")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
-_LONE_LETTER: Final = re.compile(r"\d|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
+_CALL: Final = re.compile(r"\b(?:sqrt|sin|cos|tan|log|ln|exp|abs)\s*\(")
+_FACTORIAL: Final = re.compile(r"\d+!$")
+_DIGIT_OR_LETTER: Final = re.compile(r"\d|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
 
 
 def looks_like_expression(text: str) -> bool:
@@ -48,7 +51,9 @@ def looks_like_expression(text: str) -> bool:
         return False
     if any(not _is_mathematical(word) for word in _WORD.findall(text)):
         return False
-    return bool(_SYMBOL.search(text) or _OPERATION.search(text) or _TUPLE.search(text))
+    if not _DIGIT_OR_LETTER.search(text) and not _SYMBOL.search(text):
+        return False
+    return any(pattern.search(text) for pattern in (_SYMBOL, _OPERATION, _TUPLE, _CALL, _FACTORIAL))
 
 
 def _is_fraction(text: str) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from mixseek.matching.expressions import real_sets
-from mixseek.matching.expressions.equality import close, compare_scalars, sample_point
-from mixseek.matching.expressions.evaluation import Value, evaluate, magnitude, symbols_in
+from mixseek.matching.expressions.curves import compare_curves
+from mixseek.matching.expressions.equality import compare_scalars
+from mixseek.matching.expressions.evaluation import evaluate, symbols_in
 from mixseek.matching.expressions.findings import Finding, Hints, all_of, different, same, unsure
 from mixseek.matching.expressions.meaning import (
     Domain,
@@ -22,19 +23,23 @@ from mixseek.matching.expressions.meaning import (
     Ordering,
     Pair,
     Phrase,
+    Qualified,
     Region,
     Scalar,
     as_region,
 )
-from mixseek.matching.expressions.tree import Negative, Node, Sum, UnreadableExpressionError
+from mixseek.matching.expressions.tree import Node, UnreadableExpressionError
 from mixseek.matching.outcome import Decision
 
 MAX_PAIRINGS: Final = 1_600
+MAX_FORMULA_PAIRINGS: Final = 256
 _FLIPPED: Final = {"<": ">", ">": "<", "≤": "≥", "≥": "≤", "≠": "≠"}
 
 
 def compare_meanings(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
     """Never INCORRECT merely because we could not tell."""
+    if isinstance(answer, Qualified) or isinstance(gold, Qualified):
+        return _compare_qualified(answer, gold, hints)
     if isinstance(answer, Named) or isinstance(gold, Named):
         return _compare_named(answer, gold, hints)
     if isinstance(answer, Equation) or isinstance(gold, Equation):
@@ -56,6 +61,17 @@ def compare_meanings(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
     return _compare_items(answer, gold, hints)
 
 
+def _compare_qualified(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
+    found = compare_meanings(_unqualified(answer), _unqualified(gold), hints)
+    if found.decision is Decision.CORRECT and type(answer) is not type(gold):
+        return unsure("condition_on_one_side")
+    return found
+
+
+def _unqualified(meaning: Meaning) -> Meaning:
+    return meaning.value if isinstance(meaning, Qualified) else meaning
+
+
 # x = 5
 
 
@@ -64,7 +80,7 @@ def _compare_named(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
         return _compare_both_named(answer, gold, hints)
     if isinstance(answer, Named):
         if isinstance(gold, Equation):
-            return _compare_curves(answer.equation, gold)
+            return compare_curves(answer.equation, gold)
         found = compare_meanings(answer.value, gold, hints)
         if found.decision is not Decision.CORRECT:
             # "√2 ≈ 1.41": an earlier step of the same chain may be what was asked for
@@ -75,7 +91,8 @@ def _compare_named(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
         return found
     if isinstance(gold, Named):
         if isinstance(answer, Equation):
-            return _compare_curves(answer, gold.equation)
+            solved = isinstance(gold.value, Scalar) and gold.value.value is not None
+            return unsure("equation_not_solved") if solved else compare_curves(answer, gold.equation)
         return compare_meanings(answer, gold.value, hints)
     return unsure("name")
 
@@ -85,14 +102,16 @@ def _compare_both_named(answer: Named, gold: Named, hints: Hints) -> Finding:
     if found.decision is Decision.CORRECT and not _same_name(answer.name, gold.name):
         return unsure("names_differ")
     if found.decision is Decision.INCORRECT and answer.equation and gold.equation and answer.name != gold.name:
-        curves = _compare_curves(answer.equation, gold.equation)
+        curves = compare_curves(answer.equation, gold.equation)
         return curves if curves.decision is Decision.CORRECT else found
     return found
 
 
 def _same_name(one: str, other: str) -> bool:
-    """W(x) and W(n), x and x_1 name the same thing; x and y do not."""
-    return not one or not other or one == other or one[0] == other[0] or (len(one) > 2 and len(other) > 2)
+    """W(x) and W(n), x and x_1, y and f(x) name the same thing; x and y do not."""
+    if not one or not other or one[0] == other[0] or (len(one) > 2 and len(other) > 2):
+        return True
+    return "y" in (one, other) and (one.endswith(")") or other.endswith(")"))
 
 
 # 2x + 3y = 6
@@ -100,7 +119,7 @@ def _same_name(one: str, other: str) -> bool:
 
 def _compare_equations(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
     if isinstance(answer, Equation) and isinstance(gold, Equation):
-        return _compare_curves(answer, gold)
+        return compare_curves(answer, gold)
     if isinstance(answer, Equation) and isinstance(gold, Scalar):
         try:
             right = Scalar(answer.right, symbols_in(answer.right), None)
@@ -111,70 +130,6 @@ def _compare_equations(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
         found = compare_scalars(right, gold, hints)
         return found if found.decision is Decision.CORRECT else unsure("equation_not_solved")
     return unsure("equation_or_value")
-
-
-def _compare_curves(answer: Equation | None, gold: Equation | None) -> Finding:
-    """The same curve: proportional, or each vanishes where the other does."""
-    if answer is None or gold is None:
-        return unsure("equation")
-    ours, theirs = _difference(answer), _difference(gold)
-    names = sorted(symbols_in(ours) | symbols_in(theirs))
-    if not names or symbols_in(ours) != symbols_in(theirs):
-        return unsure("equation")
-    ratios: list[Value] = []
-    try:
-        for index in range(4):
-            point = sample_point(names, index, signed=index % 2 == 1)
-            ratios.append(evaluate(ours, point) / evaluate(theirs, point))
-    except (UnreadableExpressionError, ArithmeticError):
-        return unsure("equation")
-    if all(close(ratio, ratios[0]) for ratio in ratios) and ratios[0] != 0:
-        return same("equation")
-    return _compare_zero_sets(ours, theirs, names)
-
-
-def _difference(equation: Equation) -> Node:
-    return Sum((equation.left, Negative(equation.right)))
-
-
-def _compare_zero_sets(ours: Node, theirs: Node, names: list[str]) -> Finding:
-    """Points on one curve are put into the other; only a variable in which a curve is linear gives such points."""
-    here, there = _vanishes_on(ours, theirs, names), _vanishes_on(theirs, ours, names)
-    if here and there:
-        return same("equation")
-    if here is False or there is False:
-        return different("equation")
-    return unsure("equation")
-
-
-def _vanishes_on(node: Node, curve: Node, names: list[str]) -> bool | None:
-    for name in names:
-        results: list[bool] = []
-        for index in range(3):
-            point = sample_point(names, index, signed=False)
-            root = _linear_root(curve, name, point)
-            if root is None:
-                break
-            try:
-                value = evaluate(node, {**point, name: root})
-                scale = max(1.0, magnitude(evaluate(node, point)))
-            except (UnreadableExpressionError, OverflowError):
-                break
-            results.append(magnitude(value) <= 1e-7 * scale)
-        if len(results) == 3:
-            return all(results)
-    return None
-
-
-def _linear_root(curve: Node, name: str, point: dict[str, Value]) -> Value | None:
-    try:
-        at_zero, at_one, at_two = (evaluate(curve, {**point, name: value}) for value in (0.0, 1.0, 2.0))
-        slope = at_one - at_zero
-        if magnitude(slope) < 1e-12 or not close(at_two - at_one, slope):
-            return None
-        return -at_zero / slope
-    except (UnreadableExpressionError, ArithmeticError):
-        return None
 
 
 # Words
@@ -266,8 +221,9 @@ def _compare_grids(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
     if isinstance(other, Scalar):
         return different("matrix") if other.value is not None else unsure("matrix")
     members = _members(other)
-    if not _is_vector(grid) or (isinstance(other, Items) and other.kind != "tuple"):
+    if not _is_vector(grid) or (isinstance(other, Items) and other.kind != "tuple" and not _is_record(other.members)):
         return unsure("matrix")
+    members = [_bare(member) for member in members]
     left, right = (_cells(grid), members) if grid is answer else (members, _cells(grid))
     return _compare_in_order(left, right, hints, "vector")
 
@@ -287,7 +243,8 @@ def _compare_items(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
     ours, theirs = _members(answer), _members(gold)
     if len(ours) == 1 and len(theirs) == 1:
         return compare_meanings(ours[0], theirs[0], hints)
-    if len(ours) * len(theirs) > MAX_PAIRINGS:
+    limit = MAX_PAIRINGS if _are_constants(ours) and _are_constants(theirs) else MAX_FORMULA_PAIRINGS
+    if len(ours) * len(theirs) > limit:
         return unsure("too_many_items")
     kinds = (_kind(answer), _kind(gold))
     if kinds == ("tuple", "tuple"):
@@ -299,6 +256,9 @@ def _compare_items(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
     if free.decision is Decision.INCORRECT:
         return _missing_or_extra(ours, theirs, hints, free)
     if "tuple" not in kinds and not _is_record(ours) and not _is_record(theirs):
+        if free.decision is Decision.CORRECT and hints.order and "set" not in kinds:
+            in_order = _compare_in_order(ours, theirs, hints, "list")
+            return in_order if in_order.decision is Decision.CORRECT else unsure("order")
         return free
     if free.decision is Decision.UNDECIDED or "set" in kinds:
         return unsure("set_or_tuple")
@@ -308,6 +268,10 @@ def _compare_items(answer: Meaning, gold: Meaning, hints: Hints) -> Finding:
     # An open interval would look the same as the pair.
     loose = isinstance(answer, Pair) and kinds[1] == "list" and not _is_record(theirs)
     return unsure("interval_or_pair") if loose else ordered
+
+
+def _are_constants(members: Sequence[Meaning]) -> bool:
+    return all(isinstance(member, Scalar) and member.value is not None for member in members)
 
 
 def _kind(meaning: Meaning) -> str:

@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 from typing import Final
 
-from mixseek.matching.expressions.evaluation import Value, calls_in, evaluate, magnitude
+from mixseek.matching.expressions.evaluation import Value, calls_in, evaluate, magnitude, symbols_in
 from mixseek.matching.expressions.findings import Finding, Hints, different, same, unsure
 from mixseek.matching.expressions.meaning import Scalar
 from mixseek.matching.expressions.tree import (
@@ -29,6 +29,7 @@ ABSOLUTE_TOLERANCE: Final = 1e-12
 SIX_DECIMALS: Final = 5e-7
 _POSITIVE_POINTS: Final = 3
 _SIGNED_POINTS: Final = 2
+_UNIT_LETTERS: Final = frozenset("msghlLNJWVAKCFdt")
 _GOLDEN: Final = 0.6180339887498949
 _SILVER: Final = 0.41421356237309503
 
@@ -38,6 +39,12 @@ def compare_scalars(answer: Scalar, gold: Scalar, hints: Hints) -> Finding:
     if answer.value is not None and gold.value is not None:
         return _compare_constants(answer, gold, hints)
     found = _compare_formulas(answer.node, gold.node, answer.symbols | gold.symbols)
+    if (
+        found.decision is Decision.INCORRECT
+        and (answer.unit or gold.unit)
+        and answer.symbols ^ gold.symbols <= _UNIT_LETTERS
+    ):
+        return unsure("unit_or_variable")
     if found.decision is Decision.CORRECT and hints.form and shape_of(answer.node) != shape_of(gold.node):
         return unsure("form_asked")
     return found
@@ -123,20 +130,27 @@ def _compare_rounded(
     left: Value, right: Value, left_place: Fraction | None, right_place: Fraction | None, hints: Hints
 ) -> Finding | None:
     """None when the values do not even agree after rounding."""
-    if isinstance(left, complex) or isinstance(right, complex) or math.isinf(left) or math.isinf(right):
+    if isinstance(left, complex) or isinstance(right, complex):
         return None
-    gap = abs(float(left) - float(right))
+    try:
+        near, far = float(left), float(right)
+    except OverflowError:
+        return None
+    gap = abs(near - far)
     finest = min((place for place in (left_place, right_place) if place is not None), default=None)
     if finest is None:
         return None
-    if gap < SIX_DECIMALS and max(abs(float(left)), abs(float(right))) > 1e-3:
+    if not math.isfinite(gap):
+        return None
+    if gap < SIX_DECIMALS and max(abs(near), abs(far)) > 1e-3:
         return same("six_decimals")
     # The coarser of the two ways of writing decides; an exact value is finer than any decimal.
     coarsest = max(place for place in (left_place or Fraction(0), right_place or Fraction(0)))
     if left_place is not None and right_place is None and isinstance(right, Fraction) and right.denominator == 1:
-        return None  # 7.38 is not 7
+        # 7.38 is not 7, unless it still had to be rounded
+        return unsure("rounded") if hints.rounding and gap <= 0.5 else None
     if gap > float(coarsest) * 0.5000001:
-        truncated = left_place is not None and gap < float(left_place)
+        truncated = left_place is not None and gap < float(left_place) and abs(near) < abs(far)
         return unsure("truncated") if truncated and left_place == coarsest else None
     if coarsest >= 1:
         return unsure("rounded") if hints.rounding else None
@@ -173,12 +187,31 @@ def _compare_formulas(answer: Node, gold: Node, symbols: frozenset[str]) -> Find
     positive = _agreement(answer, gold, [sample_point(names, index, signed=False) for index in range(_POSITIVE_POINTS)])
     if positive is None:
         return unsure("no_value_at_samples")
-    if not positive:
+    if not positive and not _equal_exactly(answer, gold, names):
         return _unequal_formulas(answer, gold, names)
     signed = _agreement(answer, gold, [sample_point(names, index + 3, signed=True) for index in range(_SIGNED_POINTS)])
-    if signed is False:
+    if signed is False and not _equal_exactly(answer, gold, names):
         return unsure("equal_for_positive_only")
     return same("formula")
+
+
+def _equal_exactly(answer: Node, gold: Node, names: list[str]) -> bool:
+    """Floats lose an expanded power to cancellation; where both stay rational, fractions do not."""
+    points: list[dict[str, Value]] = [
+        {
+            name: Fraction(4 + (5 * place + 7 * index) % 29, 31) * (-1) ** (place + index)
+            for place, name in enumerate(names)
+        }
+        for index in range(_POSITIVE_POINTS)
+    ]
+    for point in points:
+        try:
+            left, right = evaluate(answer, point), evaluate(gold, point)
+        except UnreadableExpressionError:
+            return False
+        if not isinstance(left, Fraction) or not isinstance(right, Fraction) or left != right:
+            return False
+    return True
 
 
 def _unequal_formulas(answer: Node, gold: Node, names: list[str]) -> Finding:
@@ -189,7 +222,19 @@ def _unequal_formulas(answer: Node, gold: Node, names: list[str]) -> Finding:
         return unsure("constant_of_integration")
     if _equal_when_renamed(answer, gold):
         return unsure("letters_renamed")
+    if _equal_without_unit_letters(answer, gold, names):
+        return unsure("unit_or_variable")
     return _other_logarithm(answer, gold) or different("formula")
+
+
+def _equal_without_unit_letters(answer: Node, gold: Node, names: list[str]) -> bool:
+    """5m against 5: the letter may be metres."""
+    units = [name for name in names if name in _UNIT_LETTERS]
+    if not units or symbols_in(answer) == symbols_in(gold):
+        return False
+    others = [name for name in names if name not in _UNIT_LETTERS]
+    ones = dict.fromkeys(units, Fraction(1))
+    return bool(_agreement(answer, gold, [{**sample_point(others, index, signed=False), **ones} for index in range(2)]))
 
 
 def _agreement(answer: Node, gold: Node, points: list[dict[str, Value]]) -> bool | None:
@@ -220,7 +265,7 @@ def _constant_gap(answer: Node, gold: Node, names: list[str]) -> bool:
 def _equal_when_renamed(answer: Node, gold: Node) -> bool:
     """2k+1 for 2n+1: letters are matched in the order in which they first stand."""
     ours, theirs = _letters_in_order(answer), _letters_in_order(gold)
-    if len(ours) != len(theirs) or ours == theirs:
+    if len(ours) != len(theirs) or set(ours) == set(theirs):
         return False
     renamed = _rename(answer, dict(zip(ours, theirs, strict=True)))
     points = [sample_point(sorted(theirs), index, signed=False) for index in range(2)]

@@ -91,15 +91,15 @@ def _symbol(node: Symbol, point: Point) -> Value:
 
 
 def _sum(node: Sum, point: Point) -> Value:
-    total: Value = Fraction(0)
-    for term in node.terms:
+    total = _evaluate(node.terms[0], point)
+    for term in node.terms[1:]:
         total = total + _evaluate(term, point)
     return total
 
 
 def _product(node: Product, point: Point) -> Value:
-    total: Value = Fraction(1)
-    for factor in node.factors:
+    total = _evaluate(node.factors[0], point)
+    for factor in node.factors[1:]:
         total = _bounded(total * _evaluate(factor, point))
     return total
 

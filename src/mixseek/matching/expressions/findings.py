@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from mixseek.matching.outcome import Decision
@@ -46,6 +47,12 @@ _ROUNDING: Final = re.compile(
 _INTERVAL: Final = re.compile(
     r"\binterval|\bdomain\b|\brange\b|inequalit|solution set|区间|范围|区間|範囲", re.IGNORECASE
 )
+_ORDER: Final = re.compile(
+    r"ascending|descending|increasing order|decreasing order|\bin (?:that|this|the) order|respectively|\bin order\b|"
+    r"(?:least|smallest) to (?:greatest|largest)|(?:greatest|largest) to (?:least|smallest)|"
+    r"从小到大|从大到小|小さい順|大きい順",
+    re.IGNORECASE,
+)
 _FORM: Final = re.compile(
     r"\bsimplif(?:y|ied)|\bsimplest\b|\bfactor(?:i[sz]e|ed)?\b|\bexpand(?:ed)?\b|化简|因式分解|展开|簡単に|因数分解|展開",
     re.IGNORECASE,
@@ -58,12 +65,16 @@ class Hints:
 
     rounding: bool = False
     interval: bool = False
+    order: bool = False  # "in ascending order", "respectively": a list is not a set
     form: bool = False  # "factor", "simplify": an equal formula in another form does not answer it
 
 
+@lru_cache(maxsize=128)
 def read_hints(question: str) -> Hints:
     """Only the end of a long question is read: that is where the form of the answer is asked for."""
     tail = question[-2_000:]
     if not tail:
         return Hints()
-    return Hints(bool(_ROUNDING.search(tail)), bool(_INTERVAL.search(tail)), bool(_FORM.search(tail)))
+    return Hints(
+        bool(_ROUNDING.search(tail)), bool(_INTERVAL.search(tail)), bool(_ORDER.search(tail)), bool(_FORM.search(tail))
+    )

@@ -17,11 +17,13 @@ from mixseek.matching.expressions.meaning import (
     Ordering,
     Pair,
     Phrase,
+    Qualified,
     Region,
     Scalar,
     as_region,
     end_of,
 )
+from mixseek.matching.expressions.names import WORDS_FOR_EVERYTHING, WORDS_FOR_NOTHING
 from mixseek.matching.expressions.real_sets import Pieces
 from mixseek.matching.expressions.tree import (
     SCALARS,
@@ -63,7 +65,7 @@ def interpret(node: Node) -> Meaning:
     """Raises UnreadableExpressionError for arrangements that mean nothing to us."""
     match node:
         case Words():
-            return Phrase(node.text)
+            return _phrase(node.text)
         case Quantity():
             return _quantity(node)
         case Ratio():
@@ -88,6 +90,21 @@ def interpret(node: Node) -> Meaning:
             return _scaled_matrix(node)
         case _:
             return _scalar(node)
+
+
+def _phrase(text: str) -> Meaning:
+    lowered = text.lower()
+    if lowered in WORDS_FOR_EVERYTHING:
+        return Region(real_sets.EVERYTHING)
+    return Region(real_sets.NOTHING) if lowered in WORDS_FOR_NOTHING else Phrase(text)
+
+
+def plain_scalar(text: str) -> Scalar:
+    """A number in plain digits, without the detour through the parser."""
+    decimals = len(text.partition(".")[2])
+    value = Fraction(int(text.replace(".", "")), 10**decimals)
+    place = Fraction(1, 10**decimals) if decimals else None
+    return Scalar(Number(value, place), frozenset(), value, place)
 
 
 def _scalar(node: Node, unit: str = "") -> Meaning:
@@ -273,7 +290,11 @@ def is_name(node: Node) -> bool:
 
 
 def _listing(node: Listing) -> Meaning:
+    if len(node.items) == 1:
+        return interpret(node.items[0])
     members = list(_flattened(map(interpret, node.items)))
+    if len(members) > 1 and isinstance(members[-1], Named) and isinstance(members[-1].value, Domain):
+        return Qualified(_listing(Listing(node.items[:-1], node.joiner)))
     if any(isinstance(member, Named) and isinstance(member.value, Region) for member in members):
         combined = _combined_regions(members, node.joiner)
         if combined is not None:

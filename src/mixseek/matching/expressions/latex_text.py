@@ -39,31 +39,51 @@ _SPELLED: Final = {
     "lbrace": "{",
     "rbrace": "}",
 }
-_PIECE: Final = re.compile(r"\\([A-Za-z]+)\*?\s?|\\(.)|\^\\circ\b|[${}~]", re.DOTALL)
+_COMMAND: Final = re.compile(r"([A-Za-z]+)\*?\s?")
 _SPACES: Final = re.compile(r"\s+")
-_DEGREE: Final = re.compile(r"\^\s*\{?\s*\\(?:circ|degree)\b\s*\}?")
-_FRACTION: Final = re.compile(r"\\[dtc]?frac\s*(?:\{([^{}]{1,40})\}\s*\{([^{}]{1,40})\}|(\d)\s*(\d))")
+_DEGREE: Final = re.compile(r"\^\s{0,2}\{?\s{0,2}\\(?:circ|degree)\b\s?\}?")
+_FRACTION: Final = re.compile(r"\\[dtc]?frac\s?(?:\{([^{}\\]{1,40})\}\s?\{([^{}\\]{1,40})\}|(\d)\s?(\d))")
+_DELIMITERS: Final = str.maketrans({"{": None, "}": None, "$": None, "~": " "})
+# \% \$ \{ \_ are the character itself; \, \; and a row break are space; \( \[ \! are nothing.
+_ESCAPED: Final = {**{mark: mark for mark in "%$&#_{}"}, **dict.fromkeys(",;:\\ \n", " ")}
+# An answer is short; a longer text is not one, and is given back as it is.
+MAX_LENGTH: Final = 20_000
 
 
 def plain_from_latex(text: str) -> str:
     """One linear pass: dress and delimiters go, known symbols become characters, unknown commands stay as they are."""
-    if "\\" not in text and "$" not in text and "{" not in text and "~" not in text:
+    if len(text) > MAX_LENGTH:
         return text.strip()
-    text = _DEGREE.sub("°", text)
-    text = _FRACTION.sub(_spell_fraction, text)
-    return _SPACES.sub(" ", _PIECE.sub(_spell, text)).strip()
+    if "\\" not in text:
+        if "$" not in text and "{" not in text and "~" not in text:
+            return text.strip()
+        return text.translate(_DELIMITERS).strip()
+    text = _FRACTION.sub(_spell_fraction, _DEGREE.sub("°", text))
+    first, *rest = text.split("\\")
+    pieces = [first.translate(_DELIMITERS)]
+    after_row_break = False
+    for part in rest:
+        if after_row_break:
+            after_row_break = False
+            pieces.append(part.translate(_DELIMITERS))
+        elif not part:
+            after_row_break = True
+            pieces.append(" ")
+        else:
+            pieces.append(_spell(part))
+    return _SPACES.sub(" ", "".join(pieces)).strip()
 
 
-def _spell(found: re.Match[str]) -> str:
-    name, escaped = found.group(1), found.group(2)
-    if name is not None:
-        if name in _DRESS:
-            return ""
-        return _SPELLED.get(name, found.group())
-    if escaped is not None:
-        # \, \; \! \( \[ are spacing and delimiters; \% \$ \{ \_ are the character itself
-        return escaped if escaped in "%$&#_{}" else " " if escaped in ",;:\\ \n" else ""
-    return " " if found.group() == "~" else ""
+def _spell(part: str) -> str:
+    """What follows one backslash: a command and its text, or an escaped character."""
+    found = _COMMAND.match(part)
+    if found is None:
+        return _ESCAPED.get(part[0], "") + part[1:].translate(_DELIMITERS)
+    name, rest = found.group(1), part[found.end() :].translate(_DELIMITERS)
+    if name in _DRESS:
+        return rest
+    spelled = _SPELLED.get(name)
+    return f"\\{found.group()}{rest}" if spelled is None else spelled + rest
 
 
 def _spell_fraction(found: re.Match[str]) -> str:

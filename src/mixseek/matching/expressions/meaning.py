@@ -85,7 +85,14 @@ class Domain:
     name: str
 
 
-Meaning = Scalar | Items | Pair | Region | Named | Equation | Ordering | Grid | Phrase | Domain
+@dataclass(frozen=True, slots=True)
+class Qualified:
+    """2kπ, k ∈ ℤ: a value with a condition on its letters."""
+
+    value: "Meaning"
+
+
+Meaning = Scalar | Items | Pair | Region | Named | Equation | Ordering | Grid | Phrase | Domain | Qualified
 
 
 def as_region(meaning: Meaning) -> Pieces | None:

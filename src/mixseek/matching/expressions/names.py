@@ -122,6 +122,25 @@ EMPTY_SET_COMMANDS: Final = frozenset({"emptyset", "varnothing"})
 PERCENT_WORDS: Final = frozenset({"percent", "percentage", "pct"})
 SEPARATOR_WORDS: Final = {"and": "and", "or": "or", "union": "∪"}
 
+SCALE_WORDS: Final = {
+    "hundred": 100,
+    "thousand": 1_000,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+    "dozen": 12,
+}
+# After a value these words change it or talk about it; a unit does neither.
+NOT_UNITS: Final = word_set(
+    "is are was were be not no plus minus times divided multiplied less more than over under point half and or but "
+    "because since if when then wrong incorrect correct right instead except without isn doesn hundred thousand "
+    "million billion trillion"
+)
+WORDS_FOR_EVERYTHING: Final = frozenset({"all real numbers", "all reals", "all real values", "the real numbers"})
+WORDS_FOR_NOTHING: Final = frozenset(
+    {"no solution", "no solutions", "no real solution", "no real solutions", "empty set"}
+)
+
 MATRIX_ENVIRONMENTS: Final = word_set("matrix pmatrix bmatrix Bmatrix smallmatrix array psmallmatrix bsmallmatrix")
 LINE_ENVIRONMENTS: Final = word_set("cases rcases aligned align align* gathered gather gather* split equation")
 

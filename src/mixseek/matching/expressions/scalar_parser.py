@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Final
 
 from mixseek.matching.expressions import names
+from mixseek.matching.expressions.cursor import MAX_DEPTH, TokenCursor
 from mixseek.matching.expressions.tokens import END, Token
 from mixseek.matching.expressions.tree import (
     Bracketed,
@@ -25,8 +26,10 @@ from mixseek.matching.expressions.tree import (
     Words,
 )
 
-# Deep enough for any answer a person writes, shallow enough for Python's stack: each level takes about six frames.
-MAX_DEPTH: Final = 40
+MAX_POSTFIXES: Final = 4
+_ADDITIVE: Final = frozenset("+-±∓")
+_MULTIPLICATIVE: Final = frozenset("*/")
+_POSTFIX: Final = frozenset("^!%∘")
 _FACTOR_KINDS: Final = frozenset({"letter", "symbol", "constant", "function", "command", "set", "begin"})
 _FACTOR_OPENINGS: Final = frozenset({"(", "{", "⌊", "⌈"})
 _CLOSERS: Final = {"⌊": "⌋", "⌈": "⌉"}
@@ -34,41 +37,11 @@ _ROUNDING: Final = {"⌊": "floor", "⌈": "ceil"}
 _ONE: Final = Number(Fraction(1))
 
 
-class ScalarParser:
-    """A cursor over tokens. `ambiguous` is set where two readings are common, such as 1/2x."""
+class ScalarParser(TokenCursor):
+    """Sums, products, powers, functions. `ambiguous` is set where two readings are common, such as 1/2x."""
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
-        self.index = 0
-        self.depth = 0
-        self.bars = 0  # open | signs: inside them the next | closes
-        self.ambiguous = False
-
-    # The cursor
-
-    @property
-    def next(self) -> Token:
-        return self.tokens[self.index]
-
-    def take(self) -> Token:
-        token = self.tokens[self.index]
-        if token is not END:
-            self.index += 1
-        return token
-
-    def at(self, operator: str) -> bool:
-        token = self.tokens[self.index]
-        return token.text == operator and token.kind == "operator"
-
-    def accept(self, operator: str) -> bool:
-        if self.at(operator):
-            self.index += 1
-            return True
-        return False
-
-    def expect(self, operator: str) -> None:
-        if not self.accept(operator):
-            raise UnreadableExpressionError(f"{operator} missing")
+    ambiguous = False
+    bars = 0  # open | signs: inside them the next | closes
 
     # What the structure parser adds
 
@@ -83,34 +56,32 @@ class ScalarParser:
     # The grammar
 
     def sum(self) -> Node:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnreadableExpressionError("too deep")
+        self.enter()
         terms = [self.product()]
-        while True:
-            if self.accept("+"):
-                terms.append(self.product())
-            elif self.accept("-"):
-                terms.append(Negative(self.product()))
-            elif self.accept("±"):
-                terms.append(PlusMinus(self.product(), 1))
-            elif self.accept("∓"):
-                terms.append(PlusMinus(self.product(), -1))
+        while (sign := self.operator_in(_ADDITIVE)) is not None:
+            term = self.product()
+            if sign == "+":
+                terms.append(term)
+            elif sign == "-":
+                terms.append(Negative(term))
             else:
-                break
-        self.depth -= 1
+                terms.append(PlusMinus(term, 1 if sign == "±" else -1))
+        self.leave()
         return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def product(self) -> Node:
         factors = [self.signed()]
-        divided = False
+        divided = 0
         while True:
-            if self.accept("*"):
+            sign = self.operator_in(_MULTIPLICATIVE)
+            if sign == "*":
                 factors.append(self.signed())
-            elif self.accept("/"):
+            elif sign == "/":
                 left = factors[0] if len(factors) == 1 else Product(tuple(factors))
                 factors = [Quotient(left, self.signed())]
-                divided = True
+                divided += 1
+                if divided > MAX_DEPTH:
+                    raise UnreadableExpressionError("too deep")
             elif self.starts_factor():
                 if divided and len(factors) == 1:
                     self.ambiguous = True  # 1/2x
@@ -160,36 +131,30 @@ class ScalarParser:
 
     def signed(self) -> Node:
         negative = False
-        steps = 0
-        while True:
-            if self.accept("-"):
-                negative = not negative
-            elif self.accept("±"):
-                return PlusMinus(self.signed(), -1 if negative else 1)
-            elif self.accept("∓"):
-                return PlusMinus(self.signed(), 1 if negative else -1)
-            elif not self.accept("+"):
+        for _ in range(3):
+            sign = self.operator_in(_ADDITIVE)
+            if sign is None:
                 break
-            steps += 1
-            if steps > 3:
-                raise UnreadableExpressionError("signs")
+            if sign == "-":
+                negative = not negative
+            elif sign != "+":
+                return PlusMinus(self.power(), 1 if (sign == "±") != negative else -1)
         node = self.power()
         return Negative(node) if negative else node
 
     def power(self) -> Node:
         node = self.primary()
-        while True:
-            if self.at("^"):
-                self.take()
-                node = self._raise(node)
-            elif self.accept("!"):
-                node = Call("factorial", (node,))
-            elif self.accept("%"):
-                node = Percent(node)
-            elif self.accept("∘"):
-                node = Degrees(node)
-            else:
+        for _ in range(MAX_POSTFIXES):
+            sign = self.operator_in(_POSTFIX)
+            if sign is None:
                 return node
+            if sign == "^":
+                node = self._raise(node)
+            elif sign == "!":
+                node = Call("factorial", (node,))
+            else:
+                node = Percent(node) if sign == "%" else Degrees(node)
+        raise UnreadableExpressionError("too deep")
 
     def _raise(self, base: Node) -> Node:
         if self.accept("∘"):
@@ -202,9 +167,7 @@ class ScalarParser:
         return Power(base, exponent)
 
     def exponent(self) -> Node:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnreadableExpressionError("too deep")
+        self.enter()
         node: Node
         if self.accept("-"):
             node = Negative(self.exponent())
@@ -215,10 +178,16 @@ class ScalarParser:
             if self.at("^"):
                 self.take()
                 node = Power(node, self.exponent())
-        self.depth -= 1
+        self.leave()
         return node
 
     def primary(self) -> Node:
+        self.enter()
+        node = self._primary()
+        self.leave()
+        return node
+
+    def _primary(self) -> Node:
         token = self.next
         match token.kind:
             case "number":
@@ -266,14 +235,15 @@ class ScalarParser:
         raise UnreadableExpressionError(f"unexpected {opening!r}")
 
     def _number(self, text: str) -> Node:
+        if text.isdigit() and self.next.kind != "repeating":
+            return Number(Fraction(int(text)))
         mantissa, _, exponent = text.lower().partition("e")
         whole, _, decimals = mantissa.partition(".")
         if self.next.kind == "repeating" and "." not in exponent:
             return self._repeating(whole, decimals, self.take().text)
         scale = Fraction(10) ** int(exponent) if exponent else Fraction(1)
-        value = Fraction(mantissa) * scale
-        last_place = Fraction(1, 10 ** len(decimals)) * scale if decimals or exponent else None
-        return Number(value, last_place)
+        place = Fraction(1, 10 ** len(decimals)) * scale
+        return Number(int(whole + decimals) * place, place)
 
     def _repeating(self, whole: str, decimals: str, period: str) -> Number:
         """0.1\\overline{6}: exact."""
@@ -334,9 +304,7 @@ class ScalarParser:
             self.tokens = list(self.tokens)
             self.tokens[self.index] = Token("number", token.text[1:])
             return Number(Fraction(token.text[0])) if token.text[0].isdigit() else self.primary()
-        if self.accept("-"):
-            return Negative(self.argument())
-        return self.primary()
+        return Negative(self.primary()) if self.accept("-") else self.primary()
 
     def call(self, name: str) -> Node:
         index: Node | None = None
@@ -369,15 +337,13 @@ class ScalarParser:
 
     def _implicit_argument(self) -> Node:
         """sin 2x cos x: the argument ends where the next function begins."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnreadableExpressionError("too deep")
+        self.enter()
         factors = [self.signed()]
         while self.starts_factor() and self.next.kind != "function" and not self.at("("):
             factors.append(self.power())
         if self.at("/"):
             self.ambiguous = True  # cos 3π/8
-        self.depth -= 1
+        self.leave()
         return factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 

@@ -5,6 +5,8 @@ from typing import Final, NamedTuple
 
 MAX_SEGMENT: Final = 2_000
 MAX_GROUP: Final = 12
+MAX_OPENINGS: Final = 1_500
+MAX_BETWEEN: Final = 70
 _DOLLAR_MONEY: Final = re.compile(r"\s*\d[\d,.]*\s+(?!\\)[A-Za-z]{2,}|\s|\d[\d,.]*[kKMB]?\s*$")
 _CONNECTIVE: Final = re.compile(
     r"(?:\\[,;: !()\[\]\\]|\\q?quad|\\(?:text|mbox|textrm)\s*\{[^{}]{0,12}\}|[\s,;.&$~*]|and|or|und|et|y"
@@ -15,7 +17,13 @@ _NEW_STATEMENT: Final = re.compile(
     r"=|\b(?:so|thus|hence|therefore|then|final|answer|is|gives?|which|check|we|since|because)\b", re.IGNORECASE
 )
 _PERCENT_AFTER: Final = re.compile(r"\s*(?:\\?%|percent(?:age)?\b|pct\b)", re.IGNORECASE)
+_NAME_BEFORE: Final = re.compile(
+    r"(?:^|[\s,;$({])((?:[A-Za-z]|\\[A-Za-z]{1,10})(?:_\{?\w{1,3}\}?)?(?:\(\w\))?)\s*=\s*\$?$"
+)
 _BOX: Final = re.compile(r"\\(?:boxed|fbox|framebox)\s*")
+_BRACES: Final = re.compile(r"\\.|[{}]", re.DOTALL)
+_OPENING: Final = re.compile(r"(?<!\\)(?:\$\$?|\\\(|\\\[)")
+_CLOSERS: Final = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
 
 
 class Segment(NamedTuple):
@@ -39,8 +47,14 @@ def last_boxes(text: str, start: int = 0) -> Segment | None:
         first = group[0]
         place = max(text.rfind("\\boxed", start, first.start), text.rfind("\\fbox", start, first.start))
         before = _box_at(text, place) if place >= 0 else None
-        if before is None or before.end > first.start or not _joined(text[before.end : first.start], before, first):
+        if before is None or before.end > first.start:
             break
+        between = text[before.end : first.start]
+        name = _NAME_BEFORE.search(between) if len(between) <= MAX_BETWEEN else None
+        if not _joined(between[: name.start(1)] if name else between, before, first):
+            break
+        if name:
+            group[0] = first._replace(text=f"{name.group(1)} = {first.text}")
         group.insert(0, before)
     return _merged(text, group)
 
@@ -73,12 +87,9 @@ def closing_brace(text: str, opening: int) -> int | None:
     return None
 
 
-_BRACES: Final = re.compile(r"\\.|[{}]", re.DOTALL)
-
-
 def _joined(between: str, before: Segment, after: Segment) -> bool:
     """An enumeration: only connecting words between, or a short remark with a separator in it."""
-    if len(between) > 70:
+    if len(between) > MAX_BETWEEN:
         return False
     if before.text == after.text:
         return False
@@ -106,24 +117,27 @@ def _after_delimiters(text: str, place: int) -> int:
 def maths_segments(text: str, start: int, end: int) -> list[Segment]:
     r"""Every $…$, $$…$$, \(…\) and \[…\] between start and end; a lone dollar sign is money."""
     found: list[Segment] = []
+    unclosed: set[str] = set()
+    openings = 0
     place = start
-    while place < end and len(found) < 400:
+    while place < end and openings < MAX_OPENINGS:
+        openings += 1
         opening = _OPENING.search(text, place, end)
         if opening is None:
             break
         mark = opening.group()
         closer = _CLOSERS[mark]
-        stop = text.find(closer, opening.end(), min(end, opening.end() + MAX_SEGMENT))
+        stop = -1 if mark in unclosed else text.find(closer, opening.end(), end)
+        if stop < 0:
+            unclosed.add(mark)
+        elif stop - opening.end() > MAX_SEGMENT:
+            stop = -1
         if stop < 0 or (mark == "$" and not _is_inline(text, opening.start(), opening.end(), stop)):
             place = opening.end()
             continue
         found.append(Segment(opening.start(), stop + len(closer), text[opening.end() : stop].strip()))
         place = stop + len(closer)
     return [segment for segment in found if segment.text]
-
-
-_OPENING: Final = re.compile(r"(?<!\\)(?:\$\$?|\\\(|\\\[)")
-_CLOSERS: Final = {"$": "$", "$$": "$$", "\\(": "\\)", "\\[": "\\]"}
 
 
 def _is_inline(text: str, start: int, inner: int, stop: int) -> bool:

@@ -99,7 +99,7 @@ _THIN_THOUSANDS: Final = re.compile(
 _SPACED_THOUSANDS: Final = re.compile(r"(?<![\d.,/^_])(\d{1,3})((?: \d{3})+)(?![\d/])")
 _BRACED_COMMA: Final = re.compile(r"(?<=\d)\{\s*,\s*\}(?=\d)")
 _GLUED_JOINER: Final = re.compile(r"(?<=[\d)}])(and|or)(?=[A-Z\d(\\-])")
-_MARKDOWN: Final = re.compile(r"\*\*|__(?=\S)|`+|</?(?:b|i|strong|em|answer|s)>")
+_MARKDOWN: Final = re.compile(r"(?<![\w)}])\*\*|\*\*(?![\w(\\-])|__(?=\S)|`+|</?(?:b|i|strong|em|answer|s)>")
 _LEADING_WORDS: Final = re.compile(
     r"^(?:(?:approximately|approx\.?|about|around|exactly|roughly|equals?|the|is|are|only|either|both|just|simply"
     r"|(?:final )?answers?:?|ans:?)\s+"
@@ -108,17 +108,28 @@ _LEADING_WORDS: Final = re.compile(
 )
 
 
+_SYSTEM_START: Final = re.compile(r"\\left\s*\\\{\s*\\begin\{(?:array|aligned|matrix)\}(?:\s*\{[clr|\s]{1,10}\})?")
+_SYSTEM_END: Final = re.compile(r"\\end\{(?:array|aligned|matrix)\}\s*\\right\s*\.")
+_HTML_INDEX: Final = re.compile(r"<(su[bp])>([^<>]{1,20})</su[bp]>")
+
+
 def fold_source(text: str) -> str:
     """One spelling for what looks alike; the result is not meant to be shown."""
     text = repair_commands(text)
+    if "\\right" in text and "\\begin" in text:
+        text = _SYSTEM_END.sub(r"\\end{cases}", _SYSTEM_START.sub(r"\\begin{cases}", text))
+    if "<su" in text:
+        text = _HTML_INDEX.sub(lambda found: ("_{" if found[1] == "sub" else "^{") + found[2] + "}", text)
     if not text.isascii():
         text = _fold_unicode(text)
-    text = _MARKDOWN.sub("", text)
-    text = _THIN_THOUSANDS.sub("", text)
-    if "{" in text:
-        text = _BRACED_COMMA.sub(".", text)
-    text = _SPACED_THOUSANDS.sub(_join_thousands, text)
-    text = _GLUED_JOINER.sub(r" \1 ", text)
+    if "**" in text or "`" in text or "__" in text or "</" in text:
+        text = _MARKDOWN.sub("", text)
+    if "\\" in text or "{" in text or "~" in text:
+        text = _BRACED_COMMA.sub(".", _THIN_THOUSANDS.sub("", text))
+    if " " in text:
+        text = _SPACED_THOUSANDS.sub(_join_thousands, text)
+    if "or" in text or "and" in text:
+        text = _GLUED_JOINER.sub(r" \1 ", text)
     return _LEADING_WORDS.sub("", _trim(text))
 
 

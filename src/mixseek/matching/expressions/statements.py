@@ -1,28 +1,21 @@
 """Compare two texts that state an answer: cut out the stated part, read it in the common ways, compare the meanings."""
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from mixseek.matching.expressions.based_numbers import compare_based_numbers
 from mixseek.matching.expressions.comparing import compare_meanings
 from mixseek.matching.expressions.findings import Finding, Hints, same, unsure
-from mixseek.matching.expressions.interpretation import interpret
 from mixseek.matching.expressions.location import locate_answer
-from mixseek.matching.expressions.meaning import Meaning
-from mixseek.matching.expressions.segments import join_neighbours, last_boxes, maths_segments
+from mixseek.matching.expressions.readings import Readings, read_meanings
+from mixseek.matching.expressions.segments import last_boxes, maths_segments
 from mixseek.matching.expressions.source import repair_commands
-from mixseek.matching.expressions.structure_parser import read_expression
-from mixseek.matching.expressions.tree import UnreadableExpressionError
 from mixseek.matching.outcome import Decision
 
 MAX_ANSWER: Final = 4_000
 MAX_GOLD: Final = 40_000
 LONG_GOLD: Final = 120  # longer than any bare answer: a worked solution
-_DECIMAL_COMMA: Final = re.compile(r"^([\s$+-]*\d+),(\d+)(?![\d,.])([^\d,;()\[\]{}]*)$")
 _SPACES: Final = re.compile(r"\s+|\\[,;:! ]|\\left|\\right|\$|~")
-
-Readings = tuple[tuple[Meaning, bool], ...]
 
 
 def stated_part(text: str) -> str:
@@ -31,7 +24,7 @@ def stated_part(text: str) -> str:
         boxes = last_boxes(repair_commands(text))
         if boxes is not None and boxes.text:
             return boxes.text
-    elif len(text) > LONG_GOLD:
+    elif len(text) > LONG_GOLD or "\n####" in text:
         located = locate_answer(text)
         if located is not None and located.rule == "stated":
             return located.text
@@ -80,7 +73,7 @@ def _compare_parts(ours: str, theirs: str, hints: Hints) -> Finding:
     based = compare_based_numbers(ours, theirs)
     if based is not None:
         return based
-    left, right = _readings(ours), _readings(theirs)
+    left, right = read_meanings(ours), read_meanings(theirs)
     if not left or not right:
         return unsure("not_read")
     return _best_reading(left, right, hints)
@@ -104,31 +97,3 @@ def _best_reading(left: Readings, right: Readings, hints: Hints) -> Finding:
                 doubt = doubt or found
             last = found
     return doubt or last
-
-
-@lru_cache(maxsize=4_096)
-def _readings(text: str) -> Readings:
-    """The common ways to read a text, the likeliest first; empty when there is none."""
-    found: list[tuple[Meaning, bool]] = []
-    for variant in _variants(text):
-        read = read_expression(variant)
-        if read is None:
-            continue
-        try:
-            found.append((interpret(read[0]), read[1]))
-        except UnreadableExpressionError:
-            continue
-        except RecursionError:
-            continue
-    return tuple(found)
-
-
-def _variants(text: str) -> list[str]:
-    variants = [text]
-    if "," in text and len(text) < 60 and _DECIMAL_COMMA.search(text):
-        variants.append(_DECIMAL_COMMA.sub(r"\1.\2\3", text))
-    if read_expression(text) is None:
-        segments = maths_segments(text, 0, len(text))
-        if segments:
-            variants.append(join_neighbours(text, segments, len(segments) - 1).text)
-    return variants

@@ -1,10 +1,11 @@
 """Lists, relations, brackets, sets and matrices around the scalar grammar."""
 
-from functools import lru_cache
+from fractions import Fraction
 from typing import Final
 
 from mixseek.matching.expressions import names
-from mixseek.matching.expressions.scalar_parser import MAX_DEPTH, ScalarParser
+from mixseek.matching.expressions.cursor import MAX_DEPTH
+from mixseek.matching.expressions.scalar_parser import ScalarParser
 from mixseek.matching.expressions.source import fold_source
 from mixseek.matching.expressions.tokens import END, tokenize
 from mixseek.matching.expressions.tree import (
@@ -15,6 +16,8 @@ from mixseek.matching.expressions.tree import (
     Listing,
     Matrix,
     Node,
+    Number,
+    Product,
     Quantity,
     Ratio,
     SetOperation,
@@ -23,6 +26,7 @@ from mixseek.matching.expressions.tree import (
 )
 
 MAX_LENGTH: Final = 1_500
+MAX_UNIT_PARTS: Final = 10
 _RELATIONS: Final = frozenset("=<>≤≥≠≈∈")
 _SET_OPERATIONS: Final = frozenset("∪∩∖")
 _CLOSINGS: Final = frozenset({")", "]", "}", "\\}", "⟩"})
@@ -30,7 +34,6 @@ _CLOSINGS: Final = frozenset({")", "]", "}", "\\}", "⟩"})
 _SEPARATORS: Final = ("row", ";", "or", "and", ",", "quad")
 
 
-@lru_cache(maxsize=4_096)
 def read_expression(text: str) -> tuple[Node, bool] | None:
     """The tree, and whether another reading is as common; None when the text is no expression we read."""
     if len(text) > MAX_LENGTH:
@@ -57,16 +60,23 @@ class StructureParser(ScalarParser):
     def listing(self) -> Node:
         """Items up to a closing bracket or the end; a semicolon separates groups of comma lists."""
         groups: list[list[Node]] = [[]]
+        alternatives: list[list[Node]] = [[]]
         seen: set[str] = set()
         while True:
-            groups[-1].append(self.relation())
+            node = self.relation()
+            groups[-1].append(node)
+            alternatives[-1].append(node)
             separators = self._separators()
             if not separators or self._at_end():
                 break
             seen |= separators
             if separators & {"row", ";"}:
                 groups.append([])
+            if "or" in separators:
+                alternatives.append([])
         joiner = next((mark for mark in _SEPARATORS if mark in seen), ",")
+        if len(groups) == 1 and _are_solutions(alternatives):
+            groups = alternatives
         if len(groups) > 1 and any(len(group) > 1 for group in groups):
             return Listing(tuple(_as_one(group) for group in groups), joiner)
         items = [item for group in groups for item in group]
@@ -83,9 +93,7 @@ class StructureParser(ScalarParser):
         return found
 
     def relation(self) -> Node:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnreadableExpressionError("too deep")
+        self.enter()
         starts = [self.index]
         operands = [self.quantity()]
         operators: list[str] = []
@@ -93,7 +101,7 @@ class StructureParser(ScalarParser):
             operators.append(self.take().text)
             starts.append(self.index)
             operands.append(self.quantity())
-        self.depth -= 1
+        self.leave()
         if not operators:
             return operands[0]
         stops = [start - 1 for start in starts[1:]] + [self.index]
@@ -108,11 +116,15 @@ class StructureParser(ScalarParser):
         node = self.ratio()
         if self.next.kind != "words" or isinstance(node, Words):
             return node
+        if self.next.text.lower() in names.SCALE_WORDS:
+            node = Product((node, Number(Fraction(names.SCALE_WORDS[self.take().text.lower()]))))
         parts: list[str] = []
         while self.next.kind in {"words", "number", "letter"} or self.at("^") or self.at("/") or self.at("*"):
             token = self.take()
+            if token.text.lower() in names.NOT_UNITS or len(parts) > MAX_UNIT_PARTS:
+                raise UnreadableExpressionError("prose after a value")
             parts.append(token.text if token.kind != "words" else f" {token.text} ")
-        return Quantity(node, "".join(parts).strip())
+        return Quantity(node, "".join(parts).strip()) if parts else node
 
     def ratio(self) -> Node:
         parts = [self.set_expression()]
@@ -122,10 +134,14 @@ class StructureParser(ScalarParser):
 
     def set_expression(self) -> Node:
         node = self.sum()
+        unions = 0
         while True:
             token = self.next
             if token.kind == "operator" and token.text in _SET_OPERATIONS:
                 self.take()
+                unions += 1
+                if unions > MAX_DEPTH:
+                    raise UnreadableExpressionError("too deep")
                 node = SetOperation(token.text, node, self.sum())
             else:
                 return node
@@ -144,9 +160,7 @@ class StructureParser(ScalarParser):
         return before.text in {")", "]"} and after.text in {"(", "["}
 
     def bracketed(self) -> Node:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnreadableExpressionError("too deep")
+        self.enter()
         opening = self.take().text
         bars, builder = self.bars, self.builder
         self.bars, self.builder = (1, True) if opening in {"{", "\\{"} and self._holds_builder() else (0, self.builder)
@@ -159,7 +173,7 @@ class StructureParser(ScalarParser):
                 items = (Builder(items[0], self.listing()),)
             closing = self.take().text
         self.bars, self.builder = bars, builder
-        self.depth -= 1
+        self.leave()
         if closing not in _CLOSINGS:
             raise UnreadableExpressionError("unbalanced brackets")
         return _group(opening, closing, items)
@@ -184,9 +198,7 @@ class StructureParser(ScalarParser):
         return False
 
     def environment(self) -> Node:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnreadableExpressionError("too deep")
+        self.enter()
         name = self.take().text
         rows: list[list[Node]] = [[]]
         while self.next.kind != "finish":
@@ -197,7 +209,7 @@ class StructureParser(ScalarParser):
             if self.next is END:
                 raise UnreadableExpressionError("environment without end")
         self.take()
-        self.depth -= 1
+        self.leave()
         rows = [row for row in rows if row]
         if name in names.MATRIX_ENVIRONMENTS and rows and len({len(row) for row in rows}) == 1:
             return Matrix(tuple(tuple(row) for row in rows))
@@ -213,6 +225,14 @@ class StructureParser(ScalarParser):
         if environment not in {"cases", "rcases"}:
             self.tokens = [token for place, token in enumerate(self.tokens) if place < self.index or token.text != "&"]
         return self.relation()
+
+
+def _are_solutions(alternatives: list[list[Node]]) -> bool:
+    """a = 1, b = 2 or a = 2, b = 1: each alternative names the same unknowns."""
+    if len(alternatives) < 2 or len(alternatives[0]) < 2:
+        return False
+    named = [tuple(item.texts[0] if isinstance(item, Chain) else "" for item in group) for group in alternatives]
+    return all(names_of == named[0] for names_of in named) and "" not in named[0]
 
 
 def _as_one(items: list[Node]) -> Node:

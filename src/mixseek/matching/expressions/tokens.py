@@ -27,8 +27,9 @@ _TOKEN: Final = re.compile(
     |(?P<environment>\\(?:begin|end)\s*\{[a-zA-Z]{1,20}\*?\})
     |(?P<command>\\[A-Za-z]+)
     |(?P<escaped>\\[{}%&|\#_])
-    |(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d{1,4}(?![A-Za-z\d.]))?|\.\d+)
+    |(?P<number>\d+\.(?=\\overline)|\d+(?:\.\d+)?(?:[eE][-+]?\d{1,4}(?![A-Za-z\d.]))?|\.\d+)
     |(?P<word>[A-Za-z]+)
+    |(?P<foreign>[^\W\d_]+)
     |(?P<operator><=|>=|=<|!=|==|\*\*|\.\.\.|[-+*/^_=<>|(){}\[\],;:!%&'])""",
     re.VERBOSE,
 )
@@ -86,6 +87,8 @@ class _Tokenizer:
                 position = self._command(found.group()[1:], position, end)
             elif kind == "escaped":
                 self._operator(_ESCAPES[found.group()])
+            elif kind == "foreign":
+                self.add("words", found.group())
             elif kind == "row":
                 self.add("operator", "row")
             else:
@@ -176,10 +179,10 @@ class _Tokenizer:
             self._word(content)
         elif not prose and len(content) == 1 and content in "ijk" and accent not in {"mathrm", "operatorname"}:
             self.add("symbol", f"unit vector {content}")  # bold or hatted: a basis vector, not the imaginary unit
-        elif not prose and (len(content) == 1 or lowered in names.FUNCTIONS):
-            self._word(content)
-        elif not prose and accent == "overline" and content.isdigit():
+        elif accent == "overline" and content.isdigit():
             self.add("repeating", content)
+        elif not prose and ((len(content) == 1 and content.isalpha()) or lowered in names.FUNCTIONS):
+            self._word(content)
         elif _UNIT_TEXT.fullmatch(content):
             if accent in {"overline", "overrightarrow", "vec", "mathcal"} and len(content) <= 3:
                 self.add("symbol", content)
