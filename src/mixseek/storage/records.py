@@ -35,8 +35,9 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.samples import Sample
 
-# How every line begins; a judge's name that needs escapes takes the long way.
-_HEAD = re.compile(rb'{"t":"(sample|reply|outcome)","key":"([0-9a-f]{32})",(?:"judge":"([^"\\]*)")?')
+# How lines begin; a judge's name that is not plain ASCII takes the long way.
+_SAMPLE_HEAD = re.compile(rb'{"t":"(sample)","key":"([0-9a-f]{32})",()')
+_JUDGE_HEAD = re.compile(rb'{"t":"(reply|outcome)","key":"([0-9a-f]{32})","judge":"([ !#-\[\]-~]*)",')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Everything but what is always written; a default takes no room in a line.
 _DEFAULTS: Mapping[str, Any] = {
@@ -225,10 +226,10 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def peek(line: bytes) -> tuple[str, str, str | None]:
     """Kind, sample key and judge (None for a sample) without parsing what follows; raises ValueError."""
-    match = _HEAD.match(line)
-    if match is not None:
-        kind, key, judge = match.groups()
-        return kind.decode(), key.decode(), None if judge is None else judge.decode()
+    head = _SAMPLE_HEAD.match(line) or _JUDGE_HEAD.match(line)
+    if head is not None:
+        kind, key, judge = head.groups()
+        return kind.decode(), key.decode(), None if kind == b"sample" else judge.decode()
     data = decode_line(line)
     return data["t"], data["key"], data.get("judge")
 

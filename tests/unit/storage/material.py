@@ -1,0 +1,143 @@
+"""Samples, outcomes and runs that the storage tests share."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+
+from mixseek.domain.judgments import (
+    Finding,
+    Flag,
+    InvalidJudgment,
+    Method,
+    Missing,
+    Outcome,
+    Reply,
+    Span,
+    Undecided,
+    ValidJudgment,
+)
+from mixseek.domain.samples import Sample
+from mixseek.storage.journal import JournalFile
+from mixseek.storage.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
+from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+NOW = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)
+CORRECT = ValidJudgment(
+    score=1.0,
+    verdict="correct",
+    fields={
+        "is_correct": True,
+        "extracted_answer": "B",
+        "reasoning_score": None,
+        "error_type": "none",
+        "comment": "letter matched",
+    },
+    method=Method.RULES,
+    span=Span(14, 15),
+    rules=("answer_is", "option_letter"),
+)
+INCORRECT = ValidJudgment(
+    score=0.0,
+    verdict="incorrect",
+    fields={
+        "is_correct": False,
+        "extracted_answer": "C",
+        "reasoning_score": 2,
+        "error_type": "wrong_logic",
+        "comment": "another letter",
+    },
+    method=Method.CROSS_JUDGE,
+    rules=("answer_is", "option_letter"),
+    repairs=("code_fence",),
+)
+INVALID = InvalidJudgment(
+    findings=(
+        Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply"),
+        Finding(Flag.INCOMPLETE_COVERAGE, "comment is absent"),
+    ),
+    repairs=("think_block",),
+)
+UNDECIDED = Undecided("two answers", ("final_line",), Span(0, 3), "B or C")
+MISSING = Missing("no recorded reply")
+# One of each end a sample can come to, and both directions of a valid one.
+OUTCOMES: tuple[Outcome, ...] = (CORRECT, INCORRECT, INVALID, UNDECIDED, MISSING)
+
+
+def make_sample(number: int, **changes: Any) -> Sample:
+    """A sample of its own for each number."""
+    fields: dict[str, Any] = {
+        "id": f"s{number}",
+        "response": f"The answer is B ({number}).",
+        "question": f"Which one? {number}",
+        "ground_truth": "(B)",
+        "task_name": f"task_{number % 2}",
+    }
+    return Sample(**{**fields, **changes})
+
+
+def judged_lines(sample: Sample, outcomes: dict[str, Outcome], reply: str | None = None) -> list[bytes]:
+    """What the engine writes for one sample: the sample, then reply and outcome of each judge."""
+    key = sample.key()
+    lines = [encode_sample(sample, key)]
+    for judge, outcome in outcomes.items():
+        if reply is not None:
+            lines.append(encode_reply(key, Reply(reply, judge, details={"latency_ms": 3})))
+        lines.append(encode_outcome(sample, key, judge, outcome))
+    return lines
+
+
+def make_manifest(judges: Sequence[str] = ("rules",), **changes: Any) -> Manifest:
+    """A manifest with everything that must be there."""
+    fields: dict[str, Any] = {
+        "run": "trial",
+        "status": RunStatus.RUNNING,
+        "created_at": NOW,
+        "started_at": NOW,
+        "dataset": {"path": "answers.jsonl", "sha256": "ab" * 32},
+        "sample_count": 3,
+        "protocol": ProtocolEntry(name="semantic", version="1", language="en", hash="cd" * 32),
+        "judges": tuple(JudgeEntry(name=name, kind="rules") for name in judges),
+    }
+    return Manifest(**{**fields, **changes})
+
+
+def make_run(
+    root: Path,
+    lines: Iterable[bytes],
+    judges: Sequence[str] = ("rules",),
+    *,
+    cascade: bool = False,
+    name: str = "trial",
+) -> tuple[Workspace, RunDirectory]:
+    """A workspace with one run in it."""
+    workspace = Workspace(root)
+    run = workspace.run(name)
+    run.create()
+    write_manifest(run.manifest, make_manifest(judges, run=name, cascade=cascade))
+    with JournalFile(run.journal) as journal:
+        journal.append(lines)
+    return workspace, run
+
+
+def append_lines(run: RunDirectory, lines: Iterable[bytes]) -> None:
+    """What a resumed run adds."""
+    with JournalFile(run.journal) as journal:
+        journal.append(lines)
+
+
+def write_jsonl(path: Path, *rows: Any) -> Path:
+    """A dataset of the given JSON values."""
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    return path
+
+
+def write_parquet(path: Path, query: str) -> Path:
+    """A dataset made by DuckDB."""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+    return path

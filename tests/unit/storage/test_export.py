@@ -1,0 +1,248 @@
+"""A row for each sample and judge, in three formats that agree."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.unit.storage.material import (
+    CORRECT,
+    INCORRECT,
+    INVALID,
+    MISSING,
+    OUTCOMES,
+    UNDECIDED,
+    append_lines,
+    judged_lines,
+    make_run,
+    make_sample,
+)
+from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
+
+from mixseek.domain.judgments import Outcome, status_of
+from mixseek.domain.samples import Sample
+from mixseek.errors import ConfigurationError, StorageError
+from mixseek.storage.export import COLUMNS, export_run
+from mixseek.storage.pairs import NOT_JUDGED, JournalPairs
+from mixseek.storage.workspace import RunDirectory
+
+
+def exported(run: RunDirectory, name: str = "out.jsonl") -> list[dict[str, Any]]:
+    target = run.path / name
+    rows = export_run(run, target)
+    if target.suffix == ".jsonl":
+        read: list[dict[str, Any]] = [json.loads(line) for line in target.read_bytes().splitlines()]
+    elif target.suffix == ".csv":
+        with target.open(encoding="utf-8", newline="") as stream:
+            read = list(csv.DictReader(stream))
+    else:
+        with duckdb.connect() as connection:
+            cursor = connection.execute(f"FROM '{target}'")
+            names = [column[0] for column in cursor.description or ()]
+            read = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    assert rows == len(read)
+    return read
+
+
+def every_outcome(tmp_path: Path) -> RunDirectory:
+    lines = [
+        line
+        for number, outcome in enumerate(OUTCOMES, 1)
+        for line in judged_lines(
+            make_sample(number, ground_truth_alternatives=("B", "b, or c")), {"rules": outcome}, reply="raw"
+        )
+    ]
+    return make_run(tmp_path, lines)[1]
+
+
+def test_every_outcome_becomes_a_row_with_every_column(tmp_path: Path) -> None:
+    """In dataset order; what has no meaning for a status is null or empty."""
+    rows = exported(every_outcome(tmp_path))
+
+    assert all(list(row) == list(COLUMNS) for row in rows)
+    assert [(row["id"], row["judge"], row["status"]) for row in rows] == [
+        (f"s{number}", "rules", status_of(outcome)) for number, outcome in enumerate(OUTCOMES, 1)
+    ]
+    correct, incorrect, invalid, undecided, missing = rows
+    assert (correct["score"], correct["verdict"], correct["is_correct"]) == (1.0, "correct", True)
+    assert (correct["span"], correct["rules"]) == ([14, 15], ["answer_is", "option_letter"])
+    assert (incorrect["reasoning_score"], incorrect["error_type"]) == (2, "wrong_logic")
+    assert (incorrect["method"], incorrect["repairs"]) == ("cross_judge", ["code_fence"])
+    assert (invalid["score"], invalid["is_correct"]) == (None, None)
+    assert invalid["flags"] == ["UNPARSABLE_OUTPUT", "INCOMPLETE_COVERAGE"]
+    assert invalid["flag_details"] == ["no JSON object in the reply", "comment is absent"]
+    assert (undecided["extracted_answer"], undecided["reason"], undecided["span"]) == ("B or C", "two answers", [0, 3])
+    assert (missing["reason"], missing["rules"], missing["span"]) == ("no recorded reply", [], None)
+
+
+def test_csv_and_parquet_say_what_jsonl_says(tmp_path: Path) -> None:
+    """CSV writes a span as start:end and names with arrows between them."""
+    run = every_outcome(tmp_path)
+    rows = exported(run)
+
+    assert exported(run, "out.parquet") == rows
+    for row, cells in zip(rows, exported(run, "out.csv"), strict=True):
+        assert cells["span"] == ("" if row["span"] is None else f"{row['span'][0]}:{row['span'][1]}")
+        assert cells["rules"] == " > ".join(row["rules"])
+        assert cells["flags"] == " > ".join(row["flags"])
+        assert json.loads(cells["ground_truth_alternatives"]) == row["ground_truth_alternatives"]
+        assert json.loads(cells["flag_details"] or "[]") == row["flag_details"]
+        for name in set(COLUMNS) - {"span", "rules", "flags", "repairs", "flag_details", "ground_truth_alternatives"}:
+            plain = row[name]
+            assert cells[name] == (
+                "" if plain is None else str(plain).lower() if isinstance(plain, bool) else str(plain)
+            )
+
+
+def test_rows_come_in_dataset_order_with_the_last_outcome(tmp_path: Path) -> None:
+    """However often the run was resumed."""
+    _, run = make_run(tmp_path, judged_lines(make_sample(1), {"a": MISSING, "b": CORRECT}), ("b", "a"))
+    append_lines(run, judged_lines(make_sample(2), {"a": CORRECT, "b": UNDECIDED}))
+    append_lines(run, judged_lines(make_sample(1), {"a": INCORRECT}))
+
+    assert [(row["id"], row["judge"], row["verdict"]) for row in exported(run)] == [
+        ("s1", "b", "correct"),
+        ("s1", "a", "incorrect"),
+        ("s2", "b", None),
+        ("s2", "a", "correct"),
+    ]
+
+
+def test_a_pair_that_was_never_judged_is_missing(tmp_path: Path) -> None:
+    """Nothing is left out because a run was stopped."""
+    lines = judged_lines(make_sample(1), {"a": CORRECT, "b": CORRECT}) + judged_lines(make_sample(2), {"b": INVALID})
+    _, run = make_run(tmp_path, lines + judged_lines(make_sample(3), {}), ("a", "b"))
+
+    rows = exported(run)
+
+    assert [(row["id"], row["judge"], row["status"]) for row in rows] == [
+        ("s1", "a", "valid"),
+        ("s1", "b", "valid"),
+        ("s2", "a", "missing"),
+        ("s2", "b", "invalid"),
+        ("s3", "a", "missing"),
+        ("s3", "b", "missing"),
+    ]
+    assert rows[2]["reason"] == NOT_JUDGED
+    assert exported(run, "out.parquet") == rows
+
+
+def test_a_cascade_has_rows_for_the_judges_that_were_due(tmp_path: Path) -> None:
+    """Nobody is asked after a valid judgment."""
+    lines = judged_lines(make_sample(1), {"a": CORRECT}) + judged_lines(make_sample(2), {"a": INVALID, "b": CORRECT})
+    _, run = make_run(tmp_path, lines + judged_lines(make_sample(3), {"a": UNDECIDED}), ("a", "b"), cascade=True)
+
+    assert [(row["id"], row["judge"], row["status"]) for row in exported(run)] == [
+        ("s1", "a", "valid"),
+        ("s2", "a", "invalid"),
+        ("s2", "b", "valid"),
+        ("s3", "a", "undecided"),
+        ("s3", "b", "missing"),
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    samples=st.lists(SAMPLES, min_size=1, max_size=3, unique_by=lambda sample: sample.key()),
+    outcomes=st.lists(ANY_OUTCOME, min_size=3, max_size=3),
+)
+def test_any_text_can_be_exported(
+    samples: list[Sample], outcomes: list[Outcome], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Unpaired surrogates, quotes, NUL and line breaks; three formats, the same number of rows and the same ids."""
+    lines = [
+        line
+        for sample, outcome in zip(samples, outcomes, strict=False)
+        for line in judged_lines(sample, {"rules": outcome})
+    ]
+    _, run = make_run(tmp_path_factory.mktemp("ws"), lines)
+
+    rows = exported(run)
+
+    assert [row["response"] for row in exported(run, "out.parquet")] == [row["response"] for row in rows]
+    assert export_run(run, run.path / "out.csv") == len(samples)
+    assert [row["status"] for row in rows] == [
+        status_of(outcome) for outcome, _ in zip(outcomes, samples, strict=False)
+    ]
+
+
+def test_a_response_of_many_megabytes_is_exported(tmp_path: Path) -> None:
+    """Beyond DuckDB's default limit for an object."""
+    long = make_sample(1, response='"長い"\n' * 5_000_000)
+    _, run = make_run(tmp_path, judged_lines(long, {"rules": CORRECT}))
+
+    assert exported(run, "out.parquet")[0]["response"] == long.response
+
+
+def test_an_export_is_whole_or_not_there(tmp_path: Path) -> None:
+    """A damaged journal leaves the old file and nothing beside it."""
+    lines = judged_lines(make_sample(1), {"rules": CORRECT})
+    _, run = make_run(tmp_path, lines)
+    target = tmp_path / "out"
+    target.mkdir()
+    for name in ("x.jsonl", "x.csv", "x.parquet"):
+        (target / name).write_text("old")
+        run.journal.write_bytes(b"".join(lines) + b'{"t":"outcome","key":"' + b"0" * 32 + b'","judge":"rules",\n')
+        with pytest.raises(StorageError, match=f"damaged at byte {len(b''.join(lines))} "):
+            export_run(run, target / name)
+        assert (target / name).read_text() == "old"
+
+    assert sorted(path.name for path in target.iterdir()) == ["x.csv", "x.jsonl", "x.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("out.xlsx", "unknown suffix .xlsx; the export is one of .jsonl, .csv, .parquet"),
+        ("out", "unknown suffix (none)"),
+        ("nowhere/out.csv", "there is no directory"),
+        ("folder.csv", "a directory; name a file in it"),
+    ],
+)
+def test_a_target_that_cannot_be_is_refused_before_any_work(tmp_path: Path, name: str, message: str) -> None:
+    """With what would work."""
+    _, run = make_run(tmp_path, [])
+    (tmp_path / "folder.csv").mkdir()
+
+    with pytest.raises(ConfigurationError) as caught:
+        export_run(run, tmp_path / name)
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a directory that takes no files")
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_a_target_that_cannot_be_written_is_one_line(tmp_path: Path, suffix: str) -> None:
+    """/proc takes no files, not even from root."""
+    _, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
+
+    with pytest.raises(StorageError) as caught:
+        export_run(run, Path(f"/proc/out.{suffix}"))
+
+    assert str(caught.value).startswith(f"/proc/out.{suffix}: cannot write: ")
+
+
+def test_pairs_hold_places_and_no_text(tmp_path: Path) -> None:
+    """What makes an export of a million rows fit in memory."""
+    _, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
+
+    pairs = JournalPairs(run.journal, ["rules"], cascade=False)
+
+    assert len(pairs) == 1
+    assert [(sample["id"], judge, outcome and outcome["verdict"]) for sample, judge, outcome in pairs] == [
+        ("s1", "rules", "correct")
+    ]
+
+
+def test_an_empty_run_is_an_empty_table(tmp_path: Path) -> None:
+    """With its header where the format has one."""
+    _, run = make_run(tmp_path, [])
+
+    assert exported(run) == []
+    assert exported(run, "out.parquet") == []
+    assert exported(run, "out.csv") == []
+    assert (run.path / "out.csv").read_text().startswith("id,judge,status,score")

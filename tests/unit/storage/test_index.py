@@ -1,0 +1,301 @@
+"""The index says what the journal says, and can be thrown away."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.unit.storage.material import (
+    CORRECT,
+    INCORRECT,
+    INVALID,
+    MISSING,
+    OUTCOMES,
+    UNDECIDED,
+    append_lines,
+    judged_lines,
+    make_run,
+    make_sample,
+)
+from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
+
+from mixseek.domain.judgments import Missing, Outcome, Status, status_of
+from mixseek.domain.samples import Sample
+from mixseek.errors import BusyError, StorageError
+from mixseek.storage import index, index_connection
+from mixseek.storage.index import ensure_indexed, index_run, is_fresh
+from mixseek.storage.run_index import JudgedRow, open_run_index
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+
+def rows_of(workspace: Workspace, run: RunDirectory) -> list[JudgedRow]:
+    with open_run_index(workspace, run) as opened:
+        return list(opened.rows())
+
+
+def statuses_of(workspace: Workspace, run: RunDirectory) -> list[tuple[str, str, str]]:
+    return [(row.id, row.judge, row.status.value) for row in rows_of(workspace, run)]
+
+
+def journal_of(*outcomes: Outcome) -> list[bytes]:
+    return [
+        line
+        for number, outcome in enumerate(outcomes, 1)
+        for line in judged_lines(make_sample(number), {"rules": outcome}, reply=f"reply {number}")
+    ]
+
+
+def test_every_kind_of_outcome_is_indexed(tmp_path: Path) -> None:
+    """In dataset order, with the reply it rests on."""
+    workspace, run = make_run(tmp_path, journal_of(*OUTCOMES))
+
+    rows = rows_of(workspace, run)
+
+    assert [(row.id, row.status) for row in rows] == [
+        (f"s{number}", status_of(outcome)) for number, outcome in enumerate(OUTCOMES, 1)
+    ]
+    assert [row.raw_reply for row in rows] == [f"reply {number}" for number in range(1, 6)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    samples=st.lists(SAMPLES, min_size=1, max_size=4, unique_by=lambda sample: sample.key()),
+    outcomes=st.lists(ANY_OUTCOME, min_size=4, max_size=4),
+)
+def test_journal_to_index_and_back_is_a_round_trip(
+    samples: list[Sample], outcomes: list[Outcome], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Texts survive, except that what UTF-8 cannot hold is U+FFFD in the index."""
+    pairs = list(zip(samples, outcomes, strict=False))
+    lines = [line for sample, outcome in pairs for line in judged_lines(sample, {"rules": outcome})]
+    workspace, run = make_run(tmp_path_factory.mktemp("ws"), lines)
+
+    rows = rows_of(workspace, run)
+
+    def readable(text: str) -> str:
+        return "".join("�" if "\ud800" <= character <= "\udfff" else character for character in text)
+
+    assert [row.response for row in rows] == [readable(sample.response) for sample in samples]
+    assert [row.question for row in rows] == [readable(sample.question) for sample in samples]
+    assert [row.status for row in rows] == [status_of(outcome) for _, outcome in pairs]
+    for row, (sample, outcome) in zip(rows, pairs, strict=True):
+        assert row.id == readable(sample.id)
+        assert row.ground_truth_alternatives == tuple(readable(text) for text in sample.ground_truth_alternatives)
+        assert row.span == getattr(outcome, "span", None)
+        assert row.score == getattr(outcome, "score", None)
+        assert row.rules == tuple(readable(rule) for rule in getattr(outcome, "rules", ()))
+
+
+def test_a_stale_index_is_noticed_by_the_journal_it_was_made_from(tmp_path: Path) -> None:
+    """A run that went on is indexed again; one that did not is left alone."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+
+    assert not is_fresh(workspace, run)
+    ensure_indexed(workspace, run)
+    assert is_fresh(workspace, run)
+    append_lines(run, judged_lines(make_sample(2), {"rules": INCORRECT}))
+    assert not is_fresh(workspace, run)
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "valid")]
+
+
+def test_a_fresh_index_is_not_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report on a million rows must not index them each time."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    ensure_indexed(workspace, run)
+    monkeypatch.setattr(index, "index_run", lambda *_: pytest.fail("indexed again"))
+
+    assert len(rows_of(workspace, run)) == 1
+
+
+def test_runs_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """Replacing the rows of one leaves the other as it is."""
+    workspace, first = make_run(tmp_path, journal_of(CORRECT, UNDECIDED), name="first")
+    _, second = make_run(tmp_path, journal_of(INVALID), name="second")
+    for run in (first, second, first):
+        index_run(workspace, run)
+
+    assert [status for *_, status in statuses_of(workspace, first)] == ["valid", "undecided"]
+    assert [status for *_, status in statuses_of(workspace, second)] == ["invalid"]
+
+
+def test_the_last_outcome_counts_and_a_sample_stands_where_it_first_stood(tmp_path: Path) -> None:
+    """A judge asked again after a missing reply; a sample taken up again after a kill."""
+    lines = journal_of(MISSING, CORRECT)
+    workspace, run = make_run(tmp_path, lines)
+    append_lines(run, judged_lines(make_sample(1), {"rules": INCORRECT}, reply="second thoughts"))
+
+    first, second = rows_of(workspace, run)
+
+    assert (first.id, first.verdict, first.raw_reply) == ("s1", "incorrect", "second thoughts")
+    assert (second.id, second.verdict) == ("s2", "correct")
+
+
+def test_a_sample_without_an_outcome_is_missing_under_every_judge(tmp_path: Path) -> None:
+    """The run was killed between the lines; nothing is left out of the counts."""
+    lines = judged_lines(make_sample(1), {"a": CORRECT, "b": INVALID}) + judged_lines(make_sample(2), {"a": CORRECT})
+    lines += judged_lines(make_sample(3), {})
+    workspace, run = make_run(tmp_path, lines, ("a", "b"))
+
+    assert statuses_of(workspace, run) == [
+        ("s1", "a", "valid"),
+        ("s1", "b", "invalid"),
+        ("s2", "a", "valid"),
+        ("s2", "b", "missing"),
+        ("s3", "a", "missing"),
+        ("s3", "b", "missing"),
+    ]
+    assert rows_of(workspace, run)[3].reason == "not judged yet: run the same command again"
+
+
+def test_a_cascade_asks_nobody_after_a_valid_judgment_and_its_last_word_is_final(tmp_path: Path) -> None:
+    """Judges that were not due are not missing."""
+    lines = judged_lines(make_sample(1), {"a": CORRECT})
+    lines += judged_lines(make_sample(2), {"a": UNDECIDED, "b": INCORRECT})
+    lines += judged_lines(make_sample(3), {"a": UNDECIDED})
+    lines += judged_lines(make_sample(4), {"a": INVALID, "b": INVALID})
+    workspace, run = make_run(tmp_path, lines, ("a", "b"), cascade=True)
+
+    rows = rows_of(workspace, run)
+
+    assert [(row.id, row.judge, row.status.value, row.is_final) for row in rows] == [
+        ("s1", "a", "valid", True),
+        ("s2", "a", "undecided", False),
+        ("s2", "b", "valid", True),
+        ("s3", "a", "undecided", False),
+        ("s3", "b", "missing", True),
+        ("s4", "a", "invalid", False),
+        ("s4", "b", "invalid", True),
+    ]
+
+
+def test_a_torn_end_is_not_indexed_and_not_touched(tmp_path: Path) -> None:
+    """A report may be made of a run that was killed, or is still running; cutting is the writer's."""
+    lines = journal_of(CORRECT, INCORRECT)
+    workspace, run = make_run(tmp_path, lines)
+    whole = run.journal.read_bytes()
+    # Torn in the middle of the last line, and just before its newline.
+    for cut in (len(whole) - 20, len(whole) - 1):
+        run.journal.write_bytes(whole[:cut])
+
+        assert [row.status for row in rows_of(workspace, run)] == [Status.VALID, Status.MISSING]
+        assert run.journal.stat().st_size == cut
+
+
+@pytest.mark.parametrize("damage", [b'{"t":"outcome","ke{"t":"sample"}\n', b"garbage\n", b'{"t":"sample","key":"x"\n'])
+def test_damage_elsewhere_is_named_by_its_byte(tmp_path: Path, damage: bytes) -> None:
+    """DuckDB would pass over the line; we do not."""
+    lines = journal_of(CORRECT)
+    workspace, run = make_run(tmp_path, lines)
+    run.journal.write_bytes(b"".join(lines) + damage + lines[0])
+
+    with pytest.raises(StorageError, match=f"damaged at byte {len(b''.join(lines))} "):
+        ensure_indexed(workspace, run)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database", b"\0" * 20_000])
+def test_a_damaged_index_is_rebuilt(tmp_path: Path, content: bytes) -> None:
+    """Nobody is asked: nothing in it is the truth."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    ensure_indexed(workspace, run)
+    workspace.index.write_bytes(content)
+
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
+
+
+def test_an_index_damaged_inside_is_rebuilt(tmp_path: Path) -> None:
+    """The header is whole, a block is not."""
+    workspace, run = make_run(tmp_path, journal_of(*[CORRECT] * 50))
+    ensure_indexed(workspace, run)
+    content = bytearray(workspace.index.read_bytes())
+    content[12_288:] = b"\xff" * (len(content) - 12_288)
+    workspace.index.write_bytes(content)
+
+    assert len(statuses_of(workspace, run)) == 50
+
+
+def test_an_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
+    """Older or newer; with whatever tables it has."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    ensure_indexed(workspace, run)
+    with duckdb.connect(str(workspace.index)) as connection:
+        connection.execute("UPDATE index_version SET version = 999")
+        connection.execute("ALTER TABLE samples DROP COLUMN rubric")
+        connection.execute('CREATE TABLE "odd ""name" (x INTEGER)')
+
+    assert not is_fresh(workspace, run)
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
+
+
+HOLDER = """
+import duckdb, sys, time
+connection = duckdb.connect(sys.argv[1])
+print("ready", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+def test_a_locked_index_is_waited_for_and_then_named(tmp_path: Path) -> None:
+    """Another command may be writing it."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    ensure_indexed(workspace, run)
+    command = [sys.executable, "-c", HOLDER, str(workspace.index), "1.5"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "ready\n"
+
+        with pytest.raises(BusyError, match=r"in use by another process for more than 0\.2 s; wait for it to end"):
+            ensure_indexed(workspace, run, patience_seconds=0.2)
+        with open_run_index(workspace, run, patience_seconds=30) as opened:
+            assert len(list(opened.rows())) == 1
+
+
+def test_a_workspace_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the index is not thrown away for it."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    refusals = {
+        'IO Error: Cannot open file "x": Permission denied\nhint': "make the workspace writable, or choose another",
+        "IO Error: Could not write file: No space left on device": "free some memory and disk space",
+    }
+    monkeypatch.setattr(index, "discard_index", lambda *_: pytest.fail("thrown away"))
+    for message, remedy in refusals.items():
+
+        def refuse(*_: object, message: str = message) -> None:
+            raise duckdb.IOException(message)
+
+        monkeypatch.setattr(index_connection, "try_connect", refuse)
+        with pytest.raises(StorageError, match=remedy) as caught:
+            index_run(workspace, run)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_response_of_many_megabytes_is_indexed(tmp_path: Path) -> None:
+    """Lines longer than DuckDB's default limit of 16 MB."""
+    long = make_sample(1, response="長い " * 6_000_000)
+    workspace, run = make_run(
+        tmp_path, judged_lines(long, {"rules": CORRECT}) + judged_lines(make_sample(2), {"rules": CORRECT})
+    )
+
+    first, second = rows_of(workspace, run)
+
+    assert first.response == long.response
+    assert second.id == "s2"
+
+
+def test_a_run_without_lines_is_empty_and_one_without_a_journal_is_named(tmp_path: Path) -> None:
+    """Killed before the first commit."""
+    workspace, run = make_run(tmp_path, [])
+
+    assert rows_of(workspace, run) == []
+    run.journal.unlink()
+    with pytest.raises(StorageError, match="cannot read the journal: no such file"):
+        rows_of(workspace, run)
+
+
+def test_a_workspace_with_pattern_characters_in_its_name_is_read(tmp_path: Path) -> None:
+    """DuckDB would take [1] for a pattern."""
+    workspace, run = make_run(tmp_path / "ws [1]*", journal_of(CORRECT, Missing("x")), name="r?un [a]")
+
+    assert len(rows_of(workspace, run)) == 2

@@ -1,0 +1,92 @@
+"""What resume is told."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+from tests.unit.storage.material import CORRECT, INVALID, MISSING, OUTCOMES, UNDECIDED, judged_lines, make_sample
+
+from mixseek.domain.judgments import Missing, Outcome, Status, status_of
+from mixseek.errors import StorageError
+from mixseek.storage.journal import JournalFile
+from mixseek.storage.recall import JudgedBefore, recall_journal
+
+
+def recall(tmp_path: Path, lines: list[bytes], *judges: str) -> JudgedBefore:
+    path = tmp_path / "journal.jsonl"
+    path.unlink(missing_ok=True)
+    with JournalFile(path) as journal:
+        journal.append(lines)
+    return recall_journal(path, judges)
+
+
+def test_every_pair_of_outcomes_under_two_judges_is_remembered(tmp_path: Path) -> None:
+    """Missing is not: it is asked for again."""
+    pairs = list(product(OUTCOMES, OUTCOMES))
+    lines = [
+        line
+        for number, (first, second) in enumerate(pairs)
+        for line in judged_lines(make_sample(number), {"a": first, "b": second})
+    ]
+
+    judged = recall(tmp_path, lines, "a", "b")
+
+    for number, pair in enumerate(pairs):
+        expected = {
+            judge: status_of(outcome)
+            for judge, outcome in zip("ab", pair, strict=True)
+            if not isinstance(outcome, Missing)
+        }
+        assert judged.statuses(make_sample(number)) == expected
+    assert judged.statuses(make_sample(999)) == {}
+    assert len(judged) == len(pairs) - 1
+    assert judged.counts()["a"] == {Status.VALID: 10, Status.INVALID: 5, Status.UNDECIDED: 5}
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ([MISSING, CORRECT], {"a": Status.VALID}),
+        ([MISSING, MISSING], {}),
+        ([UNDECIDED, INVALID], {"a": Status.INVALID}),
+        ([CORRECT, MISSING], {}),
+    ],
+)
+def test_the_last_outcome_counts(tmp_path: Path, told: list[Outcome], expected: dict[str, Status]) -> None:
+    """A judge asked again has changed what it said."""
+    sample = make_sample(1)
+    lines = [line for outcome in told for line in judged_lines(sample, {"a": outcome}, reply="text")]
+
+    assert recall(tmp_path, lines, "a").statuses(sample) == expected
+
+
+def test_a_sample_that_changed_is_a_sample_never_seen(tmp_path: Path) -> None:
+    """Keys are over everything a judge sees, and nothing else."""
+    lines = judged_lines(make_sample(1), {"a": CORRECT})
+
+    judged = recall(tmp_path, lines, "a")
+
+    assert judged.statuses(make_sample(1, metadata={"seed": 1})) == {"a": Status.VALID}
+    assert judged.statuses(make_sample(1, response="another")) == {}
+
+
+def test_judges_that_are_not_asked_in_this_run_are_passed_over(tmp_path: Path) -> None:
+    """Their outcomes stay in the journal, and decide nothing."""
+    judged = recall(tmp_path, judged_lines(make_sample(1), {"old": CORRECT}), "new")
+
+    assert judged.statuses(make_sample(1)) == {}
+    assert len(judged) == 0
+
+
+def test_an_empty_journal_recalls_nothing(tmp_path: Path) -> None:
+    """The first start of a run."""
+    assert recall(tmp_path, [], "a").statuses(make_sample(1)) == {}
+
+
+@pytest.mark.parametrize("damage", [b"torn\n", b"{}\n", b'{"t":"new"}\n', b'{"t":"outcome","key":"zz"}\n', b"[1]\n"])
+def test_damage_is_found_before_new_work_is_added(tmp_path: Path, damage: bytes) -> None:
+    """The byte is named, whatever is wrong with the line."""
+    first = judged_lines(make_sample(1), {"a": CORRECT})
+
+    with pytest.raises(StorageError, match=f"damaged at byte {len(b''.join(first))} "):
+        recall(tmp_path, [*first, damage, *first], "a")

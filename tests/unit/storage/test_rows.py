@@ -1,0 +1,223 @@
+"""One row to the fields of a sample."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixseek.domain.samples import Sample
+from mixseek.errors import DatasetError
+from mixseek.storage.rows import ALIASES, SAMPLE_FIELDS, RowError, RowReader, plan_columns
+
+
+def read(row: dict[str, Any], number: int = 1, **mapping: str) -> Sample:
+    return Sample(**RowReader(mapping).values(row, number))
+
+
+def test_canonical_columns_fill_the_fields_of_their_name() -> None:
+    """Every field of a sample can stand in a row under its own name."""
+    row: dict[str, Any] = {name: name.upper() for name in SAMPLE_FIELDS}
+    row["ground_truth_alternatives"] = ["X", "Y"]
+
+    sample = read(row)
+
+    assert {name: getattr(sample, name) for name in SAMPLE_FIELDS} == {
+        **row,
+        "ground_truth_alternatives": ("X", "Y"),
+    }
+    assert sample.metadata == {}
+
+
+@pytest.mark.parametrize(("field", "alias"), [(field, alias) for field, names in ALIASES.items() for alias in names])
+def test_every_alias_fills_its_field_when_the_canonical_column_is_absent(field: str, alias: str) -> None:
+    """The table of aliases is what is read."""
+    sample = read({"response": "r", alias: "v"} if field != "response" else {alias: "v"})
+
+    # An alternative without a ground truth is the ground truth.
+    expected = "v" if field != "ground_truth_alternatives" else ()
+    assert getattr(sample, field) == expected
+    assert sample.metadata == {}
+
+
+@pytest.mark.parametrize("field", ALIASES)
+def test_the_canonical_column_wins_over_its_aliases(field: str) -> None:
+    """An alias beside the canonical column is metadata."""
+    alias = ALIASES[field][0]
+    row = {"response": "r", "ground_truth": "t", field: "canonical", alias: "alias"}
+
+    plan = plan_columns(row, {})
+
+    assert dict(zip(plan.fields, plan.columns, strict=True))[field] == field
+    assert alias in plan.extras
+
+
+def test_the_first_alias_present_wins_and_the_others_are_metadata() -> None:
+    """The order of the table decides, not the order of the columns."""
+    sample = read({"prediction": "second", "output": "first"})
+
+    assert sample.response == "first"
+    assert sample.metadata == {"prediction": "second"}
+
+
+def test_a_mapping_wins_and_a_mapped_column_serves_one_field_only() -> None:
+    """With ground_truth=output, `output` is no longer an alias of response."""
+    sample = read({"output": "gold", "completion": "text", "response": "kept"}, ground_truth="output")
+
+    assert (sample.response, sample.ground_truth) == ("kept", "gold")
+    assert sample.metadata == {"completion": "text"}
+    assert read({"output": "gold", "completion": "text"}, ground_truth="output").response == "text"
+
+
+def test_unknown_columns_become_metadata_and_a_metadata_object_is_unpacked() -> None:
+    """Nothing of a row is lost; a column wins over the same name inside `metadata`."""
+    sample = read({"response": "r", "seed": 3, "metadata": {"seed": 1, "run": "a"}})
+
+    assert sample.metadata == {"seed": 3, "run": "a"}
+    assert read({"response": "r", "metadata": "note"}).metadata == {"metadata": "note"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(True, "True"), (False, "False"), (15, "15"), (1.5, "1.5"), (2**80, str(2**80)), ("(B)", "(B)"), (" ", " ")],
+)
+def test_numbers_and_booleans_become_the_text_a_person_would_write(value: object, text: str) -> None:
+    """In a ground truth, in an id and in a response alike."""
+    sample = read({"id": value, "response": value, "ground_truth": value})
+
+    assert (sample.id, sample.response, sample.ground_truth) == (text, text, text)
+
+
+@pytest.mark.parametrize("absent", [None, "", float("nan")])
+def test_null_empty_and_nan_are_absent(absent: object) -> None:
+    """An id falls back to the row number, a question to nothing, a ground truth to None."""
+    sample = read({"id": absent, "response": "r", "question": absent, "ground_truth": absent}, number=7)
+
+    assert (sample.id, sample.question, sample.ground_truth) == ("7", "", None)
+
+
+def test_an_empty_response_is_a_response() -> None:
+    """A model may answer nothing."""
+    assert read({"response": ""}).response == ""
+
+
+@pytest.mark.parametrize(
+    ("row", "truth", "alternatives"),
+    [
+        ({"ground_truth": ["a", "b", "c"]}, "a", ("b", "c")),
+        ({"ground_truth": [1, True]}, "1", ("True",)),
+        ({"ground_truth": [None, "b"]}, "b", ()),
+        ({"ground_truth": []}, None, ()),
+        ({"ground_truth": "a", "aliases": ["b", None, ""]}, "a", ("b",)),
+        ({"ground_truth": ["a", "b"], "aliases": ["c"]}, "a", ("b", "c")),
+        ({"ground_truth": "a", "aliases": '["b", "c"]'}, "a", ("b", "c")),
+        ({"ground_truth": "a", "aliases": "b"}, "a", ("b",)),
+        ({"ground_truth": "a", "aliases": ""}, "a", ()),
+        ({"ground_truth": None, "aliases": ["b", "c"]}, "b", ("c",)),
+        ({"ground_truth": "[1, 2]"}, "[1, 2]", ()),
+    ],
+)
+def test_several_right_answers_are_a_ground_truth_and_alternatives(
+    row: dict[str, Any], truth: str | None, alternatives: tuple[str, ...]
+) -> None:
+    """Only alternatives may be a list written as text: a ground truth such as [1, 2] is an answer."""
+    sample = read({"response": "r", **row})
+
+    assert (sample.ground_truth, sample.ground_truth_alternatives) == (truth, alternatives)
+
+
+@pytest.mark.parametrize(
+    ("row", "mapping", "message"),
+    [
+        ({"id": 1, "text": "x"}, {}, "row has no `response`; columns are id, text; map one with --map response=COLUMN"),
+        ({}, {}, "row has no `response`; columns are none; map one with --map response=COLUMN"),
+        (
+            {"response": None},
+            {},
+            "`response` is null; write the response's text (an empty one is allowed) or drop the row",
+        ),
+        ({"output": None}, {}, "`output` is null; write the response's text (an empty one is allowed) or drop the row"),
+        (
+            {"output": "x"},
+            {"response": "outptu"},
+            "row has no column `outptu`, which --map response=outptu asks for; "
+            "columns are output; did you mean `output`?",
+        ),
+        ({"response": ["x"]}, {}, "`response` is a list, expected text; map another column with --map FIELD=COLUMN"),
+        (
+            {"response": "x", "id": {}},
+            {},
+            "`id` is an object, expected text; map another column with --map FIELD=COLUMN",
+        ),
+        (
+            {"response": "x", "aliases": "[oops"},
+            {},
+            '`aliases` begins like a JSON list but is none; write ["first", "second"]',
+        ),
+    ],
+)
+def test_a_bad_row_says_what_is_wrong_and_what_to_do(
+    row: dict[str, Any], mapping: dict[str, str], message: str
+) -> None:
+    """One line, with the remedy."""
+    with pytest.raises(RowError) as caught:
+        RowReader(mapping).values(row, 1)
+
+    assert str(caught.value) == message
+
+
+def test_a_mapping_of_something_a_sample_does_not_have_is_refused_with_a_suggestion() -> None:
+    """The left side of --map is a field."""
+    with pytest.raises(DatasetError, match="a sample has no field `respnse`; did you mean `response`\\?"):
+        RowReader({"respnse": "output"})
+
+
+def test_a_mapped_column_that_no_row_has_is_a_slip() -> None:
+    """An optional field may be absent in some rows, but not in all of them."""
+    reader = RowReader({"ground_truth": "golds"})
+    reader.values({"response": "r", "gold": "x"}, 1)
+
+    with pytest.raises(RowError, match=r"no row has the column `golds` of --map ground_truth=golds; .*`gold`"):
+        reader.check_mapped_columns()
+    reader.values({"response": "r", "golds": "x"}, 2)
+    reader.check_mapped_columns()
+
+
+def test_a_thousand_column_names_are_not_all_listed() -> None:
+    """A message is one line that can be read."""
+    with pytest.raises(RowError, match="c11 and 988 more; map one"):
+        RowReader({}).values({f"c{number}": 1 for number in range(1_000)}, 1)
+
+
+def test_rows_that_all_look_different_do_not_fill_the_memory() -> None:
+    """Plans are forgotten; the columns that were seen are not."""
+    reader = RowReader({})
+    for number in range(3_000):
+        reader.values({"response": "r", f"c{number}": 1}, number)
+
+    assert len(reader._plans) <= 1_024
+    assert len(reader.columns) == 3_001
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*SAMPLE_FIELDS, "output", "target", "aliases", "metadata", "x"]),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+            max_leaves=5,
+        ),
+    )
+)
+def test_any_row_is_a_sample_of_texts_or_a_row_error(row: dict[str, Any]) -> None:
+    """Nothing else comes out, whatever goes in."""
+    try:
+        sample = read(row)
+    except RowError:
+        return
+
+    for name in SAMPLE_FIELDS:
+        value = getattr(sample, name)
+        texts = value if name == "ground_truth_alternatives" else (value or "",)
+        assert all(isinstance(text, str) for text in texts)
+    sample.key()

@@ -1,0 +1,212 @@
+"""Counts for a report, and rows to look at."""
+
+from pathlib import Path
+
+from tests.unit.storage.material import (
+    CORRECT,
+    INCORRECT,
+    INVALID,
+    MISSING,
+    OUTCOMES,
+    UNDECIDED,
+    judged_lines,
+    make_run,
+    make_sample,
+)
+
+from mixseek.domain.judgments import Flag, Method, Outcome, Span, Status, Undecided, ValidJudgment
+from mixseek.storage.run_index import (
+    FlagCount,
+    JudgeTotals,
+    LengthSummary,
+    OutcomeCount,
+    ReasonCount,
+    RowOrder,
+    RowQuery,
+    RuleCount,
+    RunIndex,
+    open_run_index,
+)
+
+HALF = ValidJudgment(0.5, "partial", {}, Method.CROSS_JUDGE)
+
+
+def build(tmp_path: Path, *outcomes: Outcome, **changes: str) -> "tuple[Path, list[bytes]]":
+    lines = [
+        line
+        for number, outcome in enumerate(outcomes, 1)
+        for line in judged_lines(make_sample(number, **changes), {"rules": outcome})
+    ]
+    return tmp_path, lines
+
+
+def test_totals_count_every_end_and_average_valid_scores_only(tmp_path: Path) -> None:
+    """An invalid judgment is no zero."""
+    workspace, run = make_run(*build(tmp_path, *OUTCOMES, CORRECT, INCORRECT))
+
+    with open_run_index(workspace, run) as index:
+        assert index.totals() == [JudgeTotals("rules", 4, 1, 1, 1, 0.5)]
+        assert index.final_totals() == JudgeTotals("", 4, 1, 1, 1, 0.5)
+
+
+def test_totals_of_nothing_are_none(tmp_path: Path) -> None:
+    """No row, no mean; a run without valid judgments has counts but no mean."""
+    workspace, run = make_run(tmp_path / "a", [])
+    with open_run_index(workspace, run) as index:
+        assert (index.totals(), index.final_totals(), index.outcome_counts()) == ([], None, [])
+
+    workspace, run = make_run(*build(tmp_path / "b", UNDECIDED))
+    with open_run_index(workspace, run) as index:
+        assert index.totals() == [JudgeTotals("rules", 0, 0, 1, 0, None)]
+
+
+def test_judges_come_in_the_order_of_the_manifest(tmp_path: Path) -> None:
+    """Not by name; a cascade counts each sample once, by its last judge."""
+    lines = judged_lines(make_sample(1), {"zeta": UNDECIDED, "alpha": CORRECT})
+    lines += judged_lines(make_sample(2), {"zeta": INCORRECT})
+    workspace, run = make_run(tmp_path, lines, ("zeta", "alpha"), cascade=True)
+
+    with open_run_index(workspace, run) as index:
+        assert [total.judge for total in index.totals()] == ["zeta", "alpha"]
+        assert index.final_totals() == JudgeTotals("", 2, 0, 0, 0, 0.5)
+        assert {(cell.judge, cell.verdict) for cell in index.outcome_counts(final_only=True)} == {
+            ("zeta", "incorrect"),
+            ("alpha", "correct"),
+        }
+        assert len(index.outcome_counts()) == 3
+
+
+def test_outcomes_are_counted_by_task_status_verdict_and_error_type(tmp_path: Path) -> None:
+    """With sums from which means and intervals can be made; samples without a task come last."""
+    lines = [
+        *judged_lines(make_sample(1, task_name="b"), {"rules": CORRECT}),
+        *judged_lines(make_sample(2, task_name="b"), {"rules": CORRECT}),
+        *judged_lines(make_sample(3, task_name="a"), {"rules": INCORRECT}),
+        *judged_lines(make_sample(4, task_name=None), {"rules": HALF}),
+        *judged_lines(make_sample(5, task_name="a"), {"rules": MISSING}),
+    ]
+    workspace, run = make_run(tmp_path, lines)
+
+    with open_run_index(workspace, run) as index:
+        assert index.outcome_counts() == [
+            OutcomeCount("rules", "a", Status.MISSING, None, None, 1, 0.0, 0.0),
+            OutcomeCount("rules", "a", Status.VALID, "incorrect", "wrong_logic", 1, 0.0, 0.0),
+            OutcomeCount("rules", "b", Status.VALID, "correct", "none", 2, 2.0, 2.0),
+            OutcomeCount("rules", None, Status.VALID, "partial", None, 1, 0.5, 0.25),
+        ]
+
+
+def test_rules_flags_reasons_and_lengths_are_counted(tmp_path: Path) -> None:
+    """A rule that stands twice in a trace counts once."""
+    twice = Undecided("two answers", ("final_line", "final_line"))
+    workspace, run = make_run(*build(tmp_path, CORRECT, CORRECT, INVALID, UNDECIDED, twice, MISSING, response="12345"))
+
+    with open_run_index(workspace, run) as index:
+        assert index.rule_counts() == [
+            RuleCount("rules", "answer_is", Status.VALID, 2, 2.0),
+            RuleCount("rules", "final_line", Status.UNDECIDED, 2, 0.0),
+            RuleCount("rules", "option_letter", Status.VALID, 2, 2.0),
+        ]
+        assert index.flag_counts() == [
+            FlagCount("rules", Flag.INCOMPLETE_COVERAGE, "comment is absent", 1),
+            FlagCount("rules", Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply", 1),
+        ]
+        assert index.reason_counts() == [
+            ReasonCount("rules", Status.UNDECIDED, "two answers", 2),
+            ReasonCount("rules", Status.MISSING, "no recorded reply", 1),
+        ]
+        assert index.reason_counts(limit=1) == [ReasonCount("rules", Status.UNDECIDED, "two answers", 2)]
+        lengths = index.response_lengths()
+        assert lengths[0] == LengthSummary("rules", Status.INVALID, None, 1, 5, 5.0, 5.0, 5.0, 5)
+        assert sum(length.count for length in lengths) == 6
+
+
+def test_a_row_carries_everything_needed_to_check_it(tmp_path: Path) -> None:
+    """Sample, outcome and the last reply."""
+    sample = make_sample(1, ground_truth_alternatives=("B", "b"), target_model="m", question_id="q", prompt_variant="p")
+    workspace, run = make_run(tmp_path, judged_lines(sample, {"rules": INCORRECT}, reply="raw"))
+
+    with open_run_index(workspace, run) as index:
+        (row,) = index.find_sample("s1")
+
+    assert (row.id, row.judge, row.status, row.verdict, row.score) == ("s1", "rules", Status.VALID, "incorrect", 0.0)
+    assert (row.is_correct, row.extracted_answer, row.error_type) == (False, "C", "wrong_logic")
+    assert (row.reasoning_score, row.comment, row.method, row.raw_reply) == (2, "another letter", "cross_judge", "raw")
+    assert (row.question, row.response, row.ground_truth) == (sample.question, sample.response, "(B)")
+    assert (row.ground_truth_alternatives, row.target_model, row.question_id) == (("B", "b"), "m", "q")
+    assert (row.prompt_variant, row.task_name, row.repairs) == ("p", "task_1", ("code_fence",))
+
+
+def test_undecided_and_invalid_rows_say_why(tmp_path: Path) -> None:
+    """What was found so far, and the flags in order."""
+    workspace, run = make_run(*build(tmp_path, UNDECIDED, INVALID))
+
+    with open_run_index(workspace, run) as index:
+        undecided, invalid = index.rows()
+
+    assert (undecided.reason, undecided.extracted_answer, undecided.span) == ("two answers", "B or C", Span(0, 3))
+    assert [(finding.flag, finding.detail) for finding in invalid.flags] == [
+        (Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply"),
+        (Flag.INCOMPLETE_COVERAGE, "comment is absent"),
+    ]
+
+
+def ids(index: RunIndex, **query: object) -> list[str]:
+    return [row.id for row in index.rows(RowQuery(**query))]  # type: ignore[arg-type]  # each test names real fields
+
+
+def test_rows_are_chosen_by_judge_status_and_number_in_three_orders(tmp_path: Path) -> None:
+    """Rows without a score are not the worst ones."""
+    outcomes: list[Outcome] = [CORRECT, MISSING, HALF, INCORRECT, UNDECIDED]
+    lines = [
+        line
+        for number, outcome in enumerate(outcomes, 1)
+        for line in judged_lines(make_sample(number, response="x" * (number % 3)), {"a": outcome, "b": CORRECT})
+    ]
+    workspace, run = make_run(tmp_path, lines, ("a", "b"))
+
+    with open_run_index(workspace, run) as index:
+        assert ids(index, judge="a") == ["s1", "s2", "s3", "s4", "s5"]
+        assert ids(index, limit=3) == ["s1", "s1", "s2"]
+        assert ids(index, judge="a", status=Status.VALID) == ["s1", "s3", "s4"]
+        assert ids(index, judge="a", order=RowOrder.WORST_FIRST) == ["s4", "s3", "s1", "s2", "s5"]
+        assert ids(index, judge="a", order=RowOrder.LONGEST_FIRST) == ["s2", "s5", "s1", "s4", "s3"]
+        assert ids(index, judge="nobody") == []
+
+
+def test_a_limit_per_kind_takes_the_same_rows_every_time(tmp_path: Path) -> None:
+    """Low and high scores are kinds of their own; the rows still come in dataset order."""
+    outcomes: list[Outcome] = [CORRECT, INCORRECT, UNDECIDED, INVALID, MISSING] * 6
+    workspace, run = make_run(*build(tmp_path, *outcomes))
+
+    with open_run_index(workspace, run) as index:
+        rows = list(index.rows(RowQuery(limit_per_kind=2)))
+        again = list(index.rows(RowQuery(limit_per_kind=2)))
+
+    assert rows == again
+    kinds = [(row.status, row.score) for row in rows]
+    assert all(kinds.count(kind) == 2 for kind in kinds)
+    assert len(rows) == 10
+    numbers = [int(row.id[1:]) for row in rows]
+    assert numbers == sorted(numbers)
+
+
+def test_more_rows_than_a_page_come_complete_and_in_order(tmp_path: Path) -> None:
+    """Pages are nobody's business."""
+    workspace, run = make_run(*build(tmp_path, *[CORRECT] * 1_203))
+
+    with open_run_index(workspace, run) as index:
+        assert ids(index) == [f"s{number}" for number in range(1, 1_204)]
+
+
+def test_a_sample_is_found_by_id_under_every_judge(tmp_path: Path) -> None:
+    """And ids that were nearly right are offered."""
+    lines = [
+        line for number in range(1, 30) for line in judged_lines(make_sample(number), {"a": CORRECT, "b": UNDECIDED})
+    ]
+    workspace, run = make_run(tmp_path, lines, ("b", "a"))
+
+    with open_run_index(workspace, run) as index:
+        assert [(row.id, row.judge) for row in index.find_sample("s7")] == [("s7", "b"), ("s7", "a")]
+        assert index.find_sample("x7") == []
+        assert index.similar_ids("x7", limit=1) == ["s7"]
