@@ -12,11 +12,13 @@ from mixseek.matching.polarity_words import (
     NEGATED_BEHIND,
     PLAUSIBILITY_QUESTION,
     UNSPACED,
+    UNSPACED_CORE,
 )
 from mixseek.matching.reading import Reading
 
 _NEGATORS = {
-    "not", "cannot", "never", "neither", "nor", "hardly", "scarcely", "barely", "far from", "fails", "doubt", "doubtful",
+    "not", "cannot", "never", "neither", "nor", "hardly", "scarcely", "barely", "far from", "fails", "doubt",
+    "doubtful",
 }  # fmt: skip
 _ENGLISH = sorted({word for pair in FAMILIES.values() for words in pair for word in words} | _NEGATORS, key=len)
 _GUARDED = {
@@ -64,7 +66,7 @@ def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
 _QUOTED = re.compile(r"\"[^\"\n]{6,}\"|`[^`\n]{6,}`")
 _VERB = re.compile(r"\b(?:is|are|be|as|to|becomes|gives|yields|equals|returns|remains)\b|[:=]")
 _NEGATION_REACH = 25
-_STOP = re.compile(r"[.!?](?=\s)|\n")
+_STOP = re.compile(r"[.!?](?=\s)|[。\n]")
 
 
 def _first_sentence(piece: str) -> str:
@@ -161,7 +163,7 @@ class BooleanReader:
         behind = NEGATED_BEHIND.match(text, end)
         for negation in (before, behind):
             value = value if negation is None else not value
-        is_core = word not in {"真", "可能", "自然"}
+        is_core = word in UNSPACED_CORE[self.family]
         return PolarWord(value, before.start() if before else start, behind.end() if behind else end, is_core)
 
     def is_absent(self, text: str) -> bool:

@@ -30,7 +30,7 @@ class BracketReader:
         if not runs:
             nothing = _NOTHING.match(piece) if firm else None
             return Reading(Decision.INCORRECT, nothing.start(), nothing.end(), "nothing_to_close") if nothing else None
-        whole = [run for run in runs if run.start() <= 3 and len(piece.rstrip(" .*\"'`$")) <= run.end() + 1]
+        whole = [run for run in runs if run.start() <= 3 and len(piece.rstrip(" .。*\"'`$")) <= run.end() + 1]
         if not whole and not firm:
             return None
         run = whole[0] if whole else runs[0]

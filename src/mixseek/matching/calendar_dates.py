@@ -33,12 +33,15 @@ def _plain(found: re.Match[str]) -> str:
         if year is not None:
             month, day = groups[f"month{suffix}"], groups[f"day{suffix}"]
             number = int(month) if month.isdigit() else _MONTHS[month.lower()]
-            return f"{number:02d}/{int(day):02d}/{year}"
+            # Spaces: in Japanese and Chinese a date stands without them, and words are looked up between spaces.
+            return f" {number:02d}/{int(day):02d}/{year} "
     return found[0]
 
 
 def is_day_of_month(text: str, start: int, end: int) -> bool:
     """Whether the number at [start, end) is the day beside a month's name: "3 March", "March 3rd"."""
+    if end - start > len("31"):
+        return False
     before, behind = text[max(0, start - 12) : start], text[end : end + 16]
     return bool(
         re.search(rf"(?:{_NAME})\.?\s+$", before, re.IGNORECASE)

@@ -8,7 +8,7 @@ from mixseek.domain.judgments import Span
 from mixseek.matching.option_letters import OptionReader
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reader, Reading
-from mixseek.matching.statements import Statement, bracket_lines, firm_statements, soft_statements
+from mixseek.matching.statements import Statement, bracket_lines, firm_statements, is_one_sentence, soft_statements
 from mixseek.matching.unanswered import breaks_off, find_refusal, is_code, is_opening, turns_in_circles
 from mixseek.matching.visible import Visible
 
@@ -96,7 +96,7 @@ def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tup
 
 # "Wait, no, it is B": at the start of a sentence behind the answer.
 _CORRECTION = re.compile(
-    r"(?:^|[.!?\n)*][ \t]*)(?:oh |hmm,? |oops,? )?"
+    r"(?:^|[.!?。\n)*][ \t]*)(?:oh |hmm,? |oops,? )?"
     r"(?:wait|actually,|correction|scratch that|on second thought|i made an? (?:mistake|error)|my mistake|sorry,|"
     r"apologies|no,? (?:it|that|the answer)|let me (?:correct|re-?\w+)|i mean|"
     r"訂正|待って|いや|すみません|等等|更正|不对|我错了)"
@@ -162,7 +162,7 @@ def _read_whole(piece: str, reader: Reader) -> Reading | None:
     """A response that is nothing but its answer leads with it; any other short response is a sentence like others."""
     if len(piece) <= _COMPACT and reader.kind != "number":
         reading = reader.read(piece, firm=True)
-        if reading is not None and reading.start <= _LEAD:
+        if reading is not None and not any(map(str.isalnum, piece[: reading.start])):
             return reading
     return reader.read(piece, firm=False)
 
@@ -200,11 +200,22 @@ def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> lis
     if any(item[0].cue == "last_sentence" for item in readings):
         readings = [item for item in readings if item[0].cue != "last_line"]
     closing = [item for item in readings if item[0].cue != "first_sentence"]
-    short = len(text.strip()) < _SHORT
-    if not closing or (reader.kind == "number" and short and "=" not in text):
+    opening = [item for item in readings if item[0].cue == "first_sentence" and len(text.strip()) < _SHORT]
+    if not closing:
+        return [item for item in opening if _is_undisputed(text, reader, item[1])]
+    if reader.kind == "number" and "=" not in text:
         # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
-        return readings if short else []
+        closing += [item for item in opening if item[1].rule == "single_number"]
     return closing
+
+
+def _is_undisputed(text: str, reader: Reader, opening: Reading) -> bool:
+    """Whether nothing behind a polar first sentence says the opposite: "Some would say yes. Others would say no." """
+    answers_outright = opening.start <= _LEAD and text.strip()[opening.end : opening.end + 1] in {".", "。", "!"}
+    if reader.kind != "boolean" or answers_outright:
+        return True
+    whole = reader.read(text, firm=False)
+    return whole is not None and whole.decision is opening.decision
 
 
 def _firm(text: str, lowered: str, visible: Visible) -> Iterator[Statement]:
@@ -213,11 +224,11 @@ def _firm(text: str, lowered: str, visible: Visible) -> Iterator[Statement]:
     if visible.cut < len(text):
         yield from firm_statements(text, lowered, visible.cut, len(text))
     stripped = text[: visible.cut].strip()
-    if len(stripped) <= 80 and "\n" not in stripped:
+    if len(stripped) <= 80 and is_one_sentence(stripped):
         start = text.find(stripped)
         yield Statement(start, start + len(stripped), "whole_response")
 
 
 def _ends_before(text: str, statement: Statement) -> bool:
     """Whether a conclusion is a whole sentence, so that what broke off behind it is only its explanation."""
-    return statement.cue == "conclusion" and text[statement.end : statement.end + 1] in {".", "!", "\n"}
+    return statement.cue == "conclusion" and text[statement.end : statement.end + 1] in {".", "!", "。", "\n"}

@@ -10,8 +10,8 @@ _NAMED = {
     **dict.fromkeys("‘’‚‛′", "'"),
     **dict.fromkeys("“”„‟″«»「」『』", '"'),
     "−": "-",
-    "。": ".",
-    "｡": ".",
+    # Not to a full stop: one that needs no space behind it still ends a sentence.
+    "｡": "。",
     "、": ",",
     "【": "[",
     "】": "]",

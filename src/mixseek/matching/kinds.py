@@ -43,12 +43,8 @@ def reader_for(gold: str, question: str) -> Reader | None:
             return OptionReader(gold, question)
         given = frozenset(value for token in read_numbers(question) for value in token.values)
         return NumberReader(value, given, percent="%" in gold)
-    words = gold.casefold().split()
-    if (
-        len(words) >= 2
-        and _SORTING.search(question)
-        and set(words) <= set(re.findall(r"[^\s,;]+", question.casefold()))
-    ):
+    words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
+    if len(words) >= 2 and _SORTING.search(question) and set(words) <= set(_QUESTION_WORD.findall(question.casefold())):
         return WordListReader(tuple(words))
     return None
 

@@ -24,6 +24,9 @@ _RESULT = re.compile(
     r"\s*[$€£¥*\"'(]*\s*$",
     re.IGNORECASE,
 )
+# In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
+# so they can only confirm.
+_UNSPACED_RESULT = re.compile(r"(?:は|是|为|等于|共|得|占)\s*[$¥*\"'(]*$")
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
 _PRECEDED_BY_OPERAND = re.compile(r"[\w)\]]\s*$")
 _ALGEBRA = re.compile(r"\\[a-z]|\^|sqrt|√|π|[0-9)]\s*[a-z]\s*[-+*/]|[-+*/]\s*[a-z]\b|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]")
@@ -109,6 +112,9 @@ def read_numbers(text: str, *, words: bool = True) -> list[NumberToken]:
         if negative:
             values = tuple(-value for value in values)
         tokens.append(NumberToken(values, start, found.end(), bool(found["percent"])))
+    if not text.isascii():
+        tokens.extend(_unspaced_percentages(text))
+        tokens.sort(key=lambda token: token.start)
     # Where digits are written, words count other things: "the four birds are 51 years old".
     return tokens if tokens or not words else _word_numbers(text)
 
@@ -136,6 +142,15 @@ def _values(body: str) -> tuple[Decimal, ...]:
     return (as_group, as_decimal) if mark == "," else (as_decimal, as_group)
 
 
+def _unspaced_percentages(text: str) -> list[NumberToken]:
+    return [
+        NumberToken((Decimal(value * factor),), found.start(), found.end(), percent=True)
+        for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10))
+        for found in pattern.finditer(text)
+        if (value := _cjk_number(found[1])) is not None
+    ]
+
+
 def _word_numbers(text: str) -> list[NumberToken]:
     tokens = [
         NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end())
@@ -149,14 +164,6 @@ def _word_numbers(text: str) -> list[NumberToken]:
         if found[0] in ROMAN
     )
     if not text.isascii():
-        for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10)):
-            tokens.extend(
-                NumberToken((Decimal(value * factor),), found.start(), found.end(), percent=True)
-                for found in pattern.finditer(text)
-                if (value := _cjk_number(found[1])) is not None
-            )
-        if tokens:
-            return tokens
         tokens.extend(
             NumberToken((Decimal(value),), found.start(), found.end())
             for found in _CJK_NUMBER.finditer(text)
@@ -254,7 +261,10 @@ class NumberReader:
         fresh = [token for token in tokens if not any(value in self.question_values for value in token.values)]
         if len({token.values for token in fresh}) == 1 and (firm or self._equal(fresh[-1])):
             return self._compare(fresh[-1], "number_new_to_question")
-        return Reading(Decision.UNDECIDED, tokens[-1].start, tokens[-1].end, "several_numbers")
+        last = tokens[-1]
+        if self._equal(last) and _UNSPACED_RESULT.search(piece, max(0, last.start - 6), last.start):
+            return Reading(Decision.CORRECT, last.start, last.end, "stated_number")
+        return Reading(Decision.UNDECIDED, last.start, last.end, "several_numbers")
 
     def _candidates(self, piece: str) -> list[NumberToken]:
         """The numbers of the piece; beside a year the day of its month is not one of its own."""

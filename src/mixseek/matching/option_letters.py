@@ -22,7 +22,8 @@ _BRACKETED_NUMBER = re.compile(
     r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
 )
 _MORE_LETTERS = re.compile(
-    r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|または)(?![a-z]))+\s*(?:(?:and|or)\s+)?"
+    r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|か|や|または|もしくは)(?![a-z]))+\s*"
+    r"(?:(?:and|or)\s+)?"
     r"(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])"
 )
 _MORE_NUMBERS = re.compile(
@@ -45,6 +46,7 @@ _DISMISSED = re.compile(
     r"(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
     re.IGNORECASE,
 )
+_PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _NON_WORD = re.compile(r"[\W_]+")
 
@@ -173,6 +175,11 @@ class OptionReader:
         hits = [(label, text) for label, text in self._texts if text and _holds(words, text)]
         # "red" inside "dark red": a text that is part of another hit is not a hit of its own.
         hits = [hit for hit in hits if not any(hit[1] != other[1] and _holds(other[1], hit[1]) for other in hits)]
+        if len(hits) > 1:
+            # "The tallest is Mina; Otto and Piet are shorter": the one that is said to be it.
+            hits = [
+                hit for hit in hits if re.search(rf"\b(?:is|was)\s+(?:the\s+|an?\s+)?{_spelled(hit[1])}\b", piece, re.I)
+            ]
         if len(hits) != 1 or _NEGATED.search(piece):
             return None
         label, text = hits[0]
@@ -183,7 +190,7 @@ class OptionReader:
     @staticmethod
     def _place(piece: str, text: str) -> tuple[int, int]:
         """Where the option's words stand; the whole piece when they are written in another way."""
-        found = re.search(r"[\W_]*".join(map(re.escape, text.split())), piece, re.IGNORECASE)
+        found = re.search(_spelled(text), piece, re.IGNORECASE)
         return found.span() if found else (0, len(piece))
 
     def _none(self, piece: str, *, firm: bool) -> Reading | None:
@@ -197,6 +204,8 @@ class OptionReader:
         if not self.options.labels or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
         texts = dict(self._texts)
+        if _PLAIN_DATE.search(texts.get(self.label, "")):
+            return False  # a day can be named without its year, or by its distance from another
         own = _marks(texts.pop(self.label, ""))
         others = [_marks(other) for other in texts.values()]
         telling = own - others[0].intersection(*others[1:]) if others else own
@@ -210,6 +219,11 @@ class OptionReader:
             return False
         named = [found[1] for line in lines[-len(self.options.labels) - 1 :] if (found := _OPTION_LINE.match(line))]
         return named[-len(self.options.labels) :] == list(self.options.labels)
+
+
+def _spelled(text: str) -> str:
+    """A pattern for comparable text as it may be written."""
+    return r"[\W_]*".join(map(re.escape, text.split()))
 
 
 def _marks(text: str) -> set[str]:

@@ -24,13 +24,13 @@ CORE = {
 }
 # Japanese and Chinese: word to polarity. The longer of two that begin alike stands first.
 _ANY_QUESTION = {
-    "はい": True, "いいえ": False, "正しい": True, "正しく": True, "間違": False, "誤り": False, "不正解": False, "真": True,
-    "偽": False, "是的": True, "不是": False, "不正确": False, "不正確": False, "正确": True, "正確": True, "错误": False,
-    "錯誤": False, "不对": False, "不對": False, "对的": True, "假的": False,
+    "はい": True, "いいえ": False, "正しい": True, "正しく": True, "間違": False, "誤り": False, "不正解": False,
+    "真": True, "偽": False, "是的": True, "不是": False, "不正确": False, "不正確": False, "正确": True, "正確": True,
+    "错误": False, "錯誤": False, "不对": False, "不對": False, "对的": True, "假的": False,
 }  # fmt: skip
 _ARGUMENTS = {
-    "有効": True, "無効": False, "妥当": True, "成り立": True, "有效": True, "无效": False, "無效": False, "不成立": False,
-    "成立": True,
+    "有効": True, "無効": False, "妥当": True, "成り立": True, "有效": True, "无效": False, "無效": False,
+    "不成立": False, "成立": True,
 }  # fmt: skip
 _SENTENCES = {
     "もっともらし": True, "不自然": False, "自然": True, "不可能": False, "可能": True, "あり得": True, "ありえ": True,
@@ -41,6 +41,13 @@ UNSPACED = {
     "yes_no": _ANY_QUESTION,
     "validity": {**_ANY_QUESTION, **_ARGUMENTS},
     "plausibility": {**_ANY_QUESTION, **_SENTENCES},
+}
+UNSPACED_CORE = {
+    "truth": set(_ANY_QUESTION) - {"真"},
+    "yes_no": set(_ANY_QUESTION) - {"真"},
+    "validity": set(_ARGUMENTS),
+    # 可能 and 自然 stand in any sentence.
+    "plausibility": set(_SENTENCES) - {"可能", "自然"},
 }
 # Polar only as the first word of an answer: elsewhere 是 is a verb.
 FIRST_CHARACTERS = {"是": True, "对": True, "對": True, "否": False, "错": False, "錯": False}

@@ -65,12 +65,24 @@ def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) ->
             return Comparison(Decision.CORRECT, found.rule, words.span(found.first, found.last))
         if objection in _FINAL_OBJECTIONS:
             break
+    if _lacks_item(case):
+        return Comparison(Decision.INCORRECT, Rule.MISSING_ITEM)
     if objection is not None:
         return Comparison(Decision.UNDECIDED, objection)
     other = find_other(case)
     if other is None:
         return Comparison(Decision.UNDECIDED, Rule.NO_RULE)
     return Comparison(Decision.INCORRECT, other.rule, words.span(other.first, other.last))
+
+
+def _lacks_item(case: Case) -> bool:
+    """A counted list was asked for ("the three …"), and the response names some of its items but not all."""
+    wanted = case.question.wanted_items
+    lists = [items for items in case.gold.item_lists if len(items) == wanted > 2]
+    if len(lists) != 1 or case.is_cut:
+        return False
+    named = sum(item in case.padded for item in lists[0])
+    return 0 < named < wanted
 
 
 def _is_gold(case: Case) -> bool:

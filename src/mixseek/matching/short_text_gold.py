@@ -23,6 +23,9 @@ _PARENTHESISED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]")
 _ABBREVIATION: Final = re.compile(r"[A-Z][A-Z0-9]{1,5}")
 _TAIL: Final = re.compile(r",? (?:who|which|where|whose|because|when|since) | [-–—] |, (?:the|an?) |; ")
 _ITEM_BREAK: Final = re.compile(r",\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*|;\s*")
+_UNSPACED_ITEM_BREAK: Final = re.compile(r"[、，]|和|及び|および|以及|與|与")
+# A gold of this many items is a list; two may be a pair of names for one thing.
+_ENUMERATION: Final = 3
 # The first bytes of two- and three-byte UTF-8, each followed by what a continuation byte looks like in Windows-1252.
 _MOJIBAKE: Final = re.compile(
     "[ÃÂâÐÑ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2122]"
@@ -194,6 +197,8 @@ def _repaired(text: str) -> str:
 def _forms(text: str) -> Iterator[tuple[str, Form]]:
     """The gold as written, then what remains of it without asides, titles and prepositions."""
     yield text, Form.WHOLE
+    if len(_items(text)) >= _ENUMERATION:
+        return  # the head of a list is one of its items, not the list
     bare = _PARENTHESISED.sub(" ", text).strip() or text
     if bare != text:
         yield bare, Form.CORE
@@ -251,6 +256,9 @@ def _answer(written: str, form: Form) -> Answer:
 
 
 def _items(text: str) -> tuple[str, ...]:
+    if "、" in text:
+        parts = [part for part in _UNSPACED_ITEM_BREAK.split(text) if part.strip()]
+        return tuple(_answer(part, Form.WHOLE).padded for part in parts)
     if " and " not in text and "&" not in text and text.count(",") < 2:
         return ()  # "Lyon, France" is one place
     items = tuple(_answer(part, Form.WHOLE).padded for part in _ITEM_BREAK.split(text))

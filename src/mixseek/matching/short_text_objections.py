@@ -23,7 +23,7 @@ _REFUSAL: Final = re.compile(
     r"\b(?:sorry|(?:could|can|did|do|does|was|were|am|is|are)(?: not|n't|not)(?: \w+){0,2}"
     r" (?:find|know|provide|determine|answer|sure|confirm|identify|able|have (?:enough|any|access|information|the))"
     r"|unknown|unclear"
-    r"|not (?:clear|specified|mentioned|known|enough|sure|available|possible)"
+    r"|not (?:clear|specified|mentioned|known|enough|sure|certain|available|possible)"
     r"|no (?:information|definitive|specific|single|official|known|clear|record|evidence)"
     r"|unable to|depends on|as an ai)\b"
     r"|わかりません|分かりません|わからない|分からない|不明|不知道|不清楚|无法|無法",
@@ -41,6 +41,11 @@ _DENIAL_AFTER: Final = re.compile(
 _CORRECTION_AFTER: Final = re.compile(r"\b(?:wait|correction|scratch that|on second thought|i mean)\b")
 _DENIAL_ANYWHERE: Final = re.compile(r"\b(?:not|no|never|incorrect|false)\b|n't\b")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
+# A guess between two: "maybe X, maybe Y", "it may have been X, or possibly Y", 可能是X，也可能是Y.
+_HEDGE: Final = re.compile(
+    r"\b(?:maybe|perhaps|possibly|may have|might have|may be|might be|could be)\b|かもしれ|可能是|也许|或许"
+)
+_CHOICE: Final = re.compile(r"\bor\b|\bmaybe\b.*\bmaybe\b|かもしれ.*かもしれ|もしくは|あるいは|也可能|也许.*也许|或者")
 _OR_BEFORE: Final = re.compile(r"\bor (?:the |an? )?\W?$")
 _OR_AFTER: Final = re.compile(r"\W{0,3}or\b")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
@@ -178,6 +183,8 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         or _CORRECTION_AFTER.search(after)
     ):
         return Rule.DENIED
+    if _HEDGE.search(case.lowered) and _CHOICE.search(case.lowered):
+        return Rule.HEDGED
     is_short = len(case.words) <= _SHORT_RESPONSE
     if is_short and found.rule is not Rule.ALL_ITEMS and (_OR_BEFORE.search(before) or _OR_AFTER.match(after)):
         return Rule.ONE_OF_SEVERAL

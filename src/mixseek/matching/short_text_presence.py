@@ -143,4 +143,5 @@ def _items(case: Case) -> Iterator[Found]:
     for items in case.gold.item_lists:
         if all(item in case.padded for item in items):
             places = [next(case.places_of(item)) for item in items]
-            yield Found(Rule.ALL_ITEMS, min(places), max(places))
+            ends = [place + item.strip().count(" ") for place, item in zip(places, items, strict=True)]
+            yield Found(Rule.ALL_ITEMS, min(places), max(ends))

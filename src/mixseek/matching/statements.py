@@ -26,20 +26,9 @@ class Statement:
 # and a search for a plain word is many times cheaper than one for an alternative of patterns.
 _ASCII_ANCHORS = ("answer", "\\boxed", "\\fbox", "####", "a:", "respuesta", "antwort", "jibu")
 _OTHER_ANCHORS = (
-    "答え",
-    "答案",
-    "正解",
-    "回答",
-    "解答",
-    "答:",
-    "答は",
-    "答是",
-    "réponse",
-    "ответ",
-    "คำตอบ",
-    "సమాధాన",
-    "উত্তর",
-)
+    "答え", "答案", "正解", "回答", "解答", "答", "正しいのは", "正确的是", "选", "選",
+    "réponse", "ответ", "คำตอบ", "సమాధాన", "উত্তর",
+)  # fmt: skip
 _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
 # Between "answer" and its value: "to this question is", "would be", ":", " =", or JSON's '": '.
 _AFTER_ANSWER = re.compile(
@@ -58,7 +47,7 @@ _AFTER_CJK = re.compile(
 # Markup and quotes that stand around a value, and the line break after "Answer:".
 _LEAD = re.compile(r"[\s*_\"']*")
 _BEFORE_ANSWER = re.compile(
-    r"(?:^|[.!?:\n])([^.!?:\n]{1,160}?)\s+(?:is|are|was|would be|should be|must be|seems to be|appears to be)\s+"
+    r"(?:^|[.!?:。\n])([^.!?:。\n]{1,160}?)\s+(?:is|are|was|would be|should be|must be|seems to be|appears to be)\s+"
     r"(?:(?:therefore|thus|clearly|indeed|most likely|likely|probably)\s+)?(?:the|our|my|your|a|an)?\s*"
     r"(?:(?:only|most|best|final|correct|right|appropriate|likely|logical|accurate|suitable|valid|possible|plausible|required|desired)\s+)*$"
 )
@@ -174,13 +163,19 @@ def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = Fa
 
 
 _CONCLUSION = re.compile(
-    r"(?:^|[.!?\n][ \t]*|\*\*)"
+    r"(?:^|[.!?。\n][ \t]*|\*\*)"
     r"(?:so|therefore|thus|hence|consequently|accordingly|as a result|in conclusion|to conclude|in summary|overall|"
     r"conclusion|finally|final|result|based on|"
     r"所以|因此|综上|结论|結論|よって|したがって|従って|故に|つまり)(?![a-z])",
 )
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n|\.(?=[^\x00-\x7f])")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
 _TAIL = 1_500
+
+
+def is_one_sentence(text: str) -> bool:
+    """No sentence ends before the end."""
+    found = _SENTENCE_END.search(text)
+    return found is None or not text[found.end() :].strip(" .!?。\"'*)")
 
 
 def soft_statements(text: str, lowered: str, start: int, end: int) -> list[Statement]:

@@ -23,6 +23,8 @@ _CODE_LINE = re.compile(
     r"(?:el)?if .*:\s*$|else:\s*$|"
     r"[A-Za-z_][\w.\[\]'\"]* ?[-+*/]?= ?\S|#|[\]})],?\s*$|[A-Za-z_]\w*\(.*\)\s*$)"
 )
+# A response whose last word is to print something says what it would answer only when it is run.
+_PRINTS = re.compile(r"\s*print\(.*\)\s*$")
 _CODE_HINT = re.compile(r"print\(|\bimport \w|\bdef \w+\(|^\w+ = ", re.MULTILINE)
 
 
@@ -43,7 +45,12 @@ def find_refusal(lowered: str) -> Span | None:
     text = lowered.rstrip()
     begin = len(text) - len(text.lstrip())
     if len(text) - begin > _CLOSING:
-        begin = max(text.rfind(". ", 0, len(text) - 1), text.rfind("\n"), len(text) - _CLOSING)
+        begin = max(
+            text.rfind(". ", 0, len(text) - 1),
+            text.rfind("。", 0, len(text) - 1),
+            text.rfind("\n"),
+            len(text) - _CLOSING,
+        )
     found = _REFUSAL.search(text, begin)
     if found is None or _CONCESSION.search(text, found.end()):
         return None
@@ -57,6 +64,8 @@ def is_code(text: str) -> bool:
     if _CODE_HINT.search(text) is None:
         return False
     lines = [line for line in text[:8_000].split("\n") if line.strip()]
+    if lines and _PRINTS.match(lines[-1]):
+        return True
     return len(lines) >= 2 and sum(bool(_CODE_LINE.match(line)) for line in lines) * 10 >= len(lines) * 7
 
 

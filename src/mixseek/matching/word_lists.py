@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
-_ITEM = re.compile(r"[^\s,;<>|→\"*\[\](){}、，：]+")
+_ITEM = re.compile(r"[^\s,;:<>|→\"*\[\](){}、，：。]+")
 _NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
 # How many mentions of list words are looked through for the list in order.
 _MENTIONS = 2_000

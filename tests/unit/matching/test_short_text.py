@@ -62,6 +62,12 @@ _INCORRECT = [
     (Rule.OTHER_THING, "The lighthouse keeper won it for a cookery guide.", ["a whaling chronicle"], _WHICH),
     (Rule.OTHER_NUMBER, "The staircase has 312 steps.", ["205"], _HOW_MANY),
     (Rule.NO_DATE, "The opening of the lighthouse has not been announced.", ["May 5, 1891"], _WHEN),
+    (
+        Rule.MISSING_ITEM,
+        "They are the Orm, the Vell and the Sund.",
+        ["the Orm, the Vell and the Tarn"],
+        "What are the three rivers of Haldane?",
+    ),
     (Rule.OTHER_DATE, "The lighthouse was opened to ships on May 7, 1891.", ["May 5, 1891"], _WHEN),
 ]
 
