@@ -101,7 +101,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     def no_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
 
-    command = [COMMAND, "judge", str(data), "--workspace", "ws", "--run", "r", "--workers", "1", "--json"]
+    command = [COMMAND, "judge", str(data), "--workspace", "ws", "--run", "r", "--workers", "1", "--quiet"]
     full = subprocess.run(
         command,
         cwd=tmp_path,

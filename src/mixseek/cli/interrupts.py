@@ -24,7 +24,9 @@ def stopping_on_signals() -> Iterator[Callable[[], bool]]:
                 sys.stderr.write("\x1b[?25h")  # the progress bar had hidden the cursor
             os._exit(ExitCode.INTERRUPTED)
         asked = True
-        print_notice("\nmixseek: stopping after what is in flight; once more to stop at once")
+        # On a terminal ^C stands at the beginning of the line.
+        start = "\n" if sys.stderr.isatty() else ""
+        print_notice(f"{start}mixseek: stopping after what is in flight; once more to stop at once")
 
     before = {signum: signal.signal(signum, handle) for signum in (signal.SIGINT, signal.SIGTERM)}
     try:

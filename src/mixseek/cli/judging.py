@@ -56,7 +56,8 @@ def run_judge(arguments: JudgeArguments, gates: Gates, *, as_json: bool, quiet: 
     """Judge, print, decide."""
     request = arguments.to_request(gates)
     with stopping_on_signals() as stop:
-        result = judge_dataset(request, lambda total: show_progress(total, quiet), stop)
+        tell = (lambda _: None) if quiet else (lambda text: print_notice(f"mixseek: {text}"))
+        result = judge_dataset(request, lambda total: show_progress(total, quiet), stop, tell)
     if isinstance(result, Interruption):
         print_notice(
             f"mixseek: interrupted; everything judged so far is in {result.journal}: "

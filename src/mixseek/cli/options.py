@@ -45,4 +45,3 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 RunArgument = Annotated[
     str | None, typer.Argument(metavar="RUN", help="A run's name, or `latest`; may be left out when there is only one.")
 ]
-ShareOption = Annotated[float | None, typer.Option(metavar="SHARE", parser=parse_share, show_default=False)]

@@ -65,7 +65,7 @@ def run_demo(root: Path) -> DemoResult:
         cascade=True,
         command_line=("mixseek", "demo", "--workspace", str(root)),
     )
-    summary = judge_dataset(request, without_progress, stop=lambda: False)
+    summary = judge_dataset(request, without_progress, stop=lambda: False, tell=lambda _: None)
     if isinstance(summary, Interruption):
         raise MixseekError("the demo was interrupted; run it again")
     report, run = load_report(root, summary.run.name)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mixseek.composition.requests import JudgeRequest, Plan, first_manifest, make_plan
+from mixseek.composition.requests import RULES, JudgeRequest, Plan, first_manifest, make_plan
 from mixseek.composition.summaries import RunSummary, summarise_run
 from mixseek.composition.writing import JournalEncoder
 from mixseek.domain.ports import ProgressSink
@@ -21,6 +21,8 @@ from mixseek.storage.recall import recall_journal
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
 BATCH_SAMPLES = 512
+# From here on indexing takes more than a moment.
+LONG_TO_INDEX = 100_000
 
 ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]
 
@@ -34,9 +36,12 @@ class Interruption:
 
 
 def judge_dataset(
-    request: JudgeRequest, show_progress: ProgressMaker, stop: Callable[[], bool]
+    request: JudgeRequest, show_progress: ProgressMaker, stop: Callable[[], bool], tell: Callable[[str], None]
 ) -> RunSummary | Interruption:
-    """Judge what is not judged yet, and say what the run holds. Again, it resumes; a finished run is only shown."""
+    """Judge what is not judged yet, and say what the run holds. Again, it resumes; a finished run is only shown.
+
+    `tell` gets a sentence where a person would otherwise wonder.
+    """
     began = time.monotonic()
     plan = make_plan(request, cores=available_cores())
     manifest = take_up(plan, now())
@@ -44,14 +49,18 @@ def judge_dataset(
         summary = summarise_run(plan.workspace, plan.run, manifest)
         # Complete in name only, if somebody cut the journal since: then the rest is judged anew.
         if summary.is_complete:
+            tell(f"run {plan.run.name} is complete; nothing was judged again")
             return summary.lasting(time.monotonic() - began)
     plan.run.create()
     with JournalFile(plan.run.journal) as journal:
         manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
         write_manifest(plan.run.manifest, manifest)
-        if not judge_rest(plan, journal, show_progress, stop):
+        tell_gaps(plan, tell)
+        if not judge_rest(plan, journal, show_progress, stop, tell):
             write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
             return Interruption(plan.run.name, str(plan.run.journal))
+        if plan.samples >= LONG_TO_INDEX:
+            tell(f"indexing {plan.samples:,} samples")
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         write_manifest(plan.run.manifest, manifest.sealed(status, now(), summary.counts_by_judge()))
@@ -70,11 +79,27 @@ def take_up(plan: Plan, at: datetime) -> Manifest:
     return before.restarted(at, request.environment).model_copy(update={"gates": request.gates})
 
 
-def judge_rest(plan: Plan, journal: JournalFile, show_progress: ProgressMaker, stop: Callable[[], bool]) -> bool:
+def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
+    """Rules cannot compare with nothing; better said now than wondered about in the report."""
+    survey = plan.dataset.survey()
+    blind = survey.rows_without_ground_truth
+    if blind and RULES in plan.judge_names:
+        tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
+
+
+def judge_rest(
+    plan: Plan,
+    journal: JournalFile,
+    show_progress: ProgressMaker,
+    stop: Callable[[], bool],
+    tell: Callable[[str], None],
+) -> bool:
     """Whether the dataset came to its end."""
     recall: Recall | None = None
     if journal.length_bytes:
-        recall = recall_journal(journal.path, plan.judge_names).statuses
+        before = recall_journal(journal.path, plan.judge_names)
+        tell(f"resuming run {plan.run.name}: {len(before):,} of {plan.samples:,} samples have been judged before")
+        recall = before.statuses
     assignment = Assignment(plan.protocol, plan.judges, plan.cascade, JournalEncoder())
     batches = pending_batches(first_batches(plan), plan.judge_names, plan.cascade, recall)
     with show_progress(plan.samples) as progress:
