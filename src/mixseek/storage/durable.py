@@ -18,7 +18,7 @@ def storage_error(action: str, path: Path, error: OSError) -> StorageError:
     if error.errno in _FULL:
         why = "the disk is full; free some space and run the same command again (nothing written before is lost)"
     elif error.errno in _FORBIDDEN:
-        why = f"{(error.strerror or 'not writable').lower()}; make it writable or choose another --workspace"
+        why = f"{(error.strerror or 'not writable').lower()}; make it writable or choose another place"
     else:
         why = (error.strerror or type(error).__name__).lower()
     return StorageError(f"{path}: cannot {action}: {why}")

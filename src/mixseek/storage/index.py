@@ -1,5 +1,7 @@
 """The DuckDB index: rebuilt from journals whenever they are newer, open only for the moment of a read or a write."""
 
+import errno
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,10 +75,18 @@ def index_run(workspace: Workspace, run: RunDirectory, patience_seconds: float =
     """Replace everything the index holds about a run by what its journal says now."""
     manifest = read_manifest(run.manifest)
     shape = measure_journal(run)
+    check_writable(workspace)
     try:
         try_load(workspace, run, manifest, shape, patience_seconds)
     except duckdb.Error as error:
         raise index_error(workspace.index, error) from error
+
+
+def check_writable(workspace: Workspace) -> None:
+    """Said in our words before DuckDB says it in its own."""
+    if not os.access(workspace.root, os.W_OK):
+        error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise storage_error("write the index", workspace.index, error) from error
 
 
 def try_load(

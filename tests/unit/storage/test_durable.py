@@ -64,8 +64,8 @@ def test_a_disk_failure_is_one_line_about_the_file_that_was_wanted(
     [
         (errno.ENOSPC, "the disk is full; free some space and run the same command again"),
         (errno.EDQUOT, "the disk is full; free some space and run the same command again"),
-        (errno.EROFS, "read-only file system; make it writable or choose another --workspace"),
-        (errno.EACCES, "permission denied; make it writable or choose another --workspace"),
+        (errno.EROFS, "read-only file system; make it writable or choose another place"),
+        (errno.EACCES, "permission denied; make it writable or choose another place"),
         (errno.EIO, "input/output error"),
     ],
 )

@@ -1,5 +1,6 @@
 """The index says what the journal says, and can be thrown away."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -269,6 +270,17 @@ def test_a_workspace_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypa
         with pytest.raises(StorageError, match=remedy) as caught:
             index_run(workspace, run)
         assert "\n" not in str(caught.value)
+
+
+def test_a_read_only_workspace_is_said_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the disk's own error as the cause, from which the exit code is derived."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    with pytest.raises(StorageError, match="cannot write the index: permission denied; make it writable") as caught:
+        index_run(workspace, run)
+
+    assert isinstance(caught.value.__cause__, OSError)
 
 
 def test_a_response_of_many_megabytes_is_indexed(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_a_read_only_workspace_is_told_what_to_do(path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Path, "open", refuse)
 
-    with pytest.raises(StorageError, match="make it writable or choose another --workspace"):
+    with pytest.raises(StorageError, match="make it writable or choose another place"):
         JournalFile(path)
 
 
