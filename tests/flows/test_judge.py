@@ -315,6 +315,25 @@ def test_the_workspace_comes_from_option_then_environment_then_file(data: Path, 
     ]
 
 
+def test_settings_of_the_directory_are_the_defaults_of_the_command(data: Path, tmp_path: Path) -> None:
+    """And an option on the command line wins over them."""
+    replies = [reply(row["id"], is_correct=False) for row in sums(50)]
+    write_jsonl(tmp_path / "replies.jsonl", replies)
+    (tmp_path / "mixseek.toml").write_text(
+        'workspace = "ws"\n[judge]\njudges = ["rules", "replay:replies.jsonl"]\ncascade = true\nlanguage = "zh"\n',
+        encoding="utf-8",
+    )
+
+    by_settings = json.loads(mixseek("judge", data, "--json", cwd=tmp_path).stdout)
+    by_options = json.loads(mixseek("judge", data, "--json", "--panel", "--judge", "rules", cwd=tmp_path).stdout)
+
+    assert by_settings["judges"] == ["rules", "replay:replies.jsonl"]
+    assert by_settings["cascade"] is True
+    assert by_options["judges"] == ["rules"]
+    assert by_options["cascade"] is False
+    assert by_options["protocol_hash"] == by_settings["protocol_hash"]
+
+
 def test_a_reader_that_leaves_early_is_no_failure(data: Path, tmp_path: Path) -> None:
     """`mixseek report | head -1` is quiet."""
     judge(data, cwd=tmp_path)
