@@ -1,11 +1,12 @@
 """What was appended is on disk, whatever happens in between."""
 
+import contextlib
 import errno
 import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -167,56 +168,56 @@ def test_a_second_writer_in_the_same_process_is_refused(path: Path) -> None:
 
 
 HOLDER = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from mixseek.storage.journal import JournalFile
 journal = JournalFile(Path(sys.argv[1]))
 journal.append([sys.argv[2].encode()])
-if "fork" in sys.argv:
-    import os
-    if os.fork() == 0:
-        print(os.getpid(), flush=True)
-        time.sleep(60)
-print("ready", flush=True)
-time.sleep(60)
+child = os.fork() if "fork" in sys.argv else 0
+if "fork" in sys.argv and child == 0:
+    time.sleep(30)
+    os._exit(0)
+print(child, flush=True)
+time.sleep(30)
 """
 
 
-def start_holder(path: Path, tail: str, *extra: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen([sys.executable, "-c", HOLDER, str(path), tail, *extra], stdout=subprocess.PIPE, text=True)
+@contextlib.contextmanager
+def holding(path: Path, tail: str, *extra: str) -> "Iterator[tuple[subprocess.Popen[str], int]]":
+    """Another process that writes the journal, killed at the end, and the process id of its child (0: none)."""
+    command = [sys.executable, "-c", HOLDER, str(path), tail, *extra]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout is not None
+            yield holder, int(holder.stdout.readline())
+        finally:
+            holder.kill()
 
 
 def test_a_second_writer_in_another_process_is_refused_until_the_first_is_killed(path: Path) -> None:
     """kill -9 gives the lock back, and what it had half written is cut."""
-    with start_holder(path, "half a li") as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "ready\n"
+    with holding(path, "half a li") as (holder, _):
         with pytest.raises(BusyError) as caught:
             JournalFile(path)
         assert str(caught.value) == (
             f"{path.parent}: the run is being written by process {holder.pid}; "
             "wait for it, or choose another --run name"
         )
-        holder.kill()
-        holder.wait()
 
     with JournalFile(path) as journal:
         assert journal.length_bytes == 0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_that_outlives_a_killed_writer_does_not_keep_the_lock(path: Path) -> None:
     """Worker processes may linger for a moment; the run must be resumable at once."""
-    with start_holder(path, "x", "fork") as holder:
-        assert holder.stdout is not None
-        told = {holder.stdout.readline().strip(), holder.stdout.readline().strip()}
-        child = next(int(word) for word in told if word.isdigit())
+    with holding(path, "x", "fork") as (holder, child):
         try:
             holder.kill()
             holder.wait()
             JournalFile(path).close()
         finally:
             os.kill(child, signal.SIGKILL)
-            time.sleep(0.01)
 
 
 def test_reading_a_journal_that_is_not_there_is_one_line(path: Path) -> None:
