@@ -6,7 +6,10 @@
     │   └── TemplateRenderError   a prompt template failed on its data; also a RuntimeError, as seed 004 asks
     ├── StorageError              the workspace cannot be read or written; exit code 3 unless it is the user's to mend
     │   └── BusyError             another process is writing there; exit code 4, because the same command works later
-    └── WorkerError               a judging process died; the run is resumable; exit code 4
+    ├── WorkerError               a judging process died; the run is resumable; exit code 4
+    └── JudgeCallError            an endpoint gave no reply
+        ├── TransientJudgeError   timeout, 429, 5xx, dropped connection: worth another try
+        └── PermanentJudgeError   401, 400, unknown model, context overflow: asking again changes nothing
 
 A bad judge reply is not here: it is an `InvalidJudgment`, a value.
 """
@@ -38,3 +41,28 @@ class BusyError(StorageError):
 
 class WorkerError(MixseekError):
     """A process that was judging died; everything journaled is kept and the same command resumes."""
+
+
+class JudgeCallError(MixseekError):
+    """No reply could be had; never a judgment."""
+
+
+class TransientJudgeError(JudgeCallError):
+    """Worth another try, at the earliest after `retry_after_seconds` where the endpoint named a time."""
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None, is_overload: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+        # 429 and 503 mean "too many at once": the number of calls in flight is lowered, not only this one repeated.
+        self.is_overload = is_overload
+
+
+class PermanentJudgeError(JudgeCallError):
+    """Asking again changes nothing.
+
+    `concerns_everything`: a bad key or an unknown model stops the run; a prompt that is too long only loses its sample.
+    """
+
+    def __init__(self, message: str, *, concerns_everything: bool) -> None:
+        super().__init__(message)
+        self.concerns_everything = concerns_everything

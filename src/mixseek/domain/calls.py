@@ -1,0 +1,74 @@
+"""Asking a judge that has to be waited for: what is sent, what comes back, what it cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mixseek.domain.judgments import Reply
+from mixseek.domain.ports import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request to one judge. `take` numbers independent repeats, `ask` the re-asks after an invalid reply."""
+
+    sample_key: str
+    messages: tuple[Message, ...]
+    reply_schema: Mapping[str, Any]
+    take: int = 1
+    ask: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the endpoint counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply with what the endpoint said about it; `reply.details` holds the same as JSON for the journal."""
+
+    reply: Reply
+    usage: Usage
+    latency_seconds: float
+    # "stop", "length", "content_filter", "refusal", "tool_calls" or what else the endpoint calls it.
+    finish_reason: str | None = None
+    request_id: str | None = None
+    # The model that answered, as the endpoint names it: may be finer than the one asked for.
+    model: str | None = None
+
+
+class LiveJudge(Protocol):
+    """A judge behind an endpoint or a model in this process; waited for, limited, retried by the engine."""
+
+    @property
+    def name(self) -> str:
+        """The judge's identity in journal, manifest and reports: its spec, or its name in the settings."""
+        ...
+
+    @property
+    def endpoint(self) -> str:
+        """Judges with the same endpoint share its limits (scheme, host and port; never a key)."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 over all that decides a reply: wire format, base URL, model, decoding parameters, extra body."""
+        ...
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """For the manifest: provider, model, base URL, decoding parameters. Never a key."""
+        ...
+
+    async def call(self, call: Call) -> Answer:
+        """Raises TransientJudgeError or PermanentJudgeError and nothing else; never retries by itself."""
+        ...
+
+    async def close(self) -> None:
+        """Give connections back."""
+        ...
