@@ -23,7 +23,7 @@ demo: $(STAMP)  ## judge the bundled samples offline, without any key, and show 
 	@$(BIN)/mixseek demo
 
 test: $(STAMP)  ## run every test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 check: $(STAMP)  ## format, lint, types, import layers
 	@$(BIN)/ruff format --check .

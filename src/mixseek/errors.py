@@ -63,6 +63,6 @@ class PermanentJudgeError(JudgeCallError):
     `concerns_everything`: a bad key or an unknown model stops the run; a prompt that is too long only loses its sample.
     """
 
-    def __init__(self, message: str, *, concerns_everything: bool) -> None:
+    def __init__(self, message: str, *, concerns_everything: bool = False) -> None:
         super().__init__(message)
         self.concerns_everything = concerns_everything
