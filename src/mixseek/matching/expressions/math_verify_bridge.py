@@ -13,8 +13,18 @@ from typing import Any, Final
 from mixseek.matching.expressions.findings import Finding, different, same
 
 MAX_LENGTH: Final = 300
-MAX_OPERATIONS: Final = 60
-_HEAVY: Final = re.compile(r"\^\s*\{?[^{}]{0,20}\^|\d{5,}\s*!|\^\s*\{?\s*-?\d{4,}|\\int|\\sum|\\prod|\\lim|!!|\d{40,}")
+MAX_DEPTH: Final = 8
+MAX_FUNCTIONS: Final = 6
+MAX_OPERATIONS: Final = 40
+# With variables in it, simplification can take minutes; our own comparer has dealt with formulas by value before this.
+MAX_OPERATIONS_WITH_VARIABLES: Final = 12
+# What makes a symbolic engine search without end: towers, long powers of sums, big factorials, sums, integrals.
+_HEAVY: Final = re.compile(
+    r"\^\s*\{?[^{}]{0,20}\^|\d{3,}\s*!|\^\s*\{?\s*-?\d{3,}|\)\s*\^\s*\{?\s*\d{2,}|\\int|\\sum|\\prod|\\lim|!!|\d{40,}"
+)
+_FUNCTIONS: Final = re.compile(r"\\(?:sin|cos|tan|cot|sec|csc|arc\w{3}|log|ln|exp)")
+_VARIABLE: Final = re.compile(r"(?<![\\A-Za-z])[a-df-hj-zA-Z](?![A-Za-z])")
+_SLOW_WITH_VARIABLES: Final = re.compile(r"\\sqrt|\||\^\s*\{?\s*(?:\d\d|[4-9]|[^\d\s{])|!|\be\b")
 _OPERATIONS: Final = re.compile(r"[-+*/^=<>(),]|\\(?:frac|sqrt|sin|cos|tan|log|ln|cdot|times)")
 _PROSE: Final = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}[\s,]+[A-Za-z]{3,}|\\begin\{(?:cases|aligned|align|array)")
 _DELIMITED: Final = re.compile(r"\$|\\\(|\\\[|\\boxed")
@@ -38,13 +48,12 @@ def compare(answer: str, gold: str) -> Finding | None:
 
 
 def _is_light(text: str) -> bool:
-    return (
-        0 < len(text) <= MAX_LENGTH
-        and len(_OPERATIONS.findall(text)) <= MAX_OPERATIONS
-        and not _HEAVY.search(text)
-        and not _PROSE.search(text)
-        and _depth(text) <= 8
-    )
+    if not 0 < len(text) <= MAX_LENGTH or _HEAVY.search(text) or _PROSE.search(text) or _depth(text) > MAX_DEPTH:
+        return False
+    functions, operations = len(_FUNCTIONS.findall(text)), len(_OPERATIONS.findall(text))
+    if not _VARIABLE.search(text):
+        return functions <= MAX_FUNCTIONS and operations <= MAX_OPERATIONS
+    return not functions and operations <= MAX_OPERATIONS_WITH_VARIABLES and not _SLOW_WITH_VARIABLES.search(text)
 
 
 def _depth(text: str) -> int:
@@ -67,7 +76,8 @@ def _parse(parse: Any, text: str) -> list[Any]:
 @cache
 def _load() -> tuple[Any, Any]:
     # It warns once that timeouts are off and logs every text it cannot read; both are expected here.
-    logging.getLogger("math_verify").setLevel(logging.CRITICAL)
+    for name in ("math_verify", "latex2sympy2_extended"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     from math_verify import parse, verify
 
     return parse, verify
