@@ -40,7 +40,21 @@ _WORD = {
 _DENIED = re.compile(
     r"(?:unlikely|impossible|implausible|incorrect|false|wrong)\s+(?:to be|that|to say|to call|to consider)\b"
 )
+# A negation does not reach beyond these: "The sum isn't zero. No."
+_CLAUSE_END = frozenset(",.;:!?\n")
 _LONGEST_WORD = 8
+# "no other cause", "no invalid step": a determiner says no to a noun, not to the question.
+_DETERMINER = re.compile(
+    r"no\s+(?!(?:it|you|he|she|they|we|i|the|this|that|these|there|because|since|as|and|but|not|if|for|to|is|in|on|due|"
+    r"with|would|does|do|did|answer|here|based|given|or|rather)\b)[a-z]"
+)
+# "if they did, it would be valid", "could lead to a No": what would be is not what is.
+_HYPOTHETICAL = re.compile(r"\b(?:would|could|might|may)\s+(?:\w+\s+)?(?:be|have been|lead)\b[^,;.]{0,25}$")
+# "True and False, which is False": an expression in place of a value.
+_EXPRESSION = re.compile(r"[\s)*`]*(?:and|or|xor|&|\||∧|∨)\s*[(`*]*(?:not\s+)?[(`*]*(?:true|false)\b", re.IGNORECASE)
+_LEADING = re.compile(r"[\s*_\"'(`#-]*([a-z]+)[\"'*_)`]*\s*(?:[,.:;!\n(-]|$)", re.IGNORECASE)
+# Up to here a sentence on validity may answer with another word: "Deductively valid? Yes."
+_BRIEF = 30
 _AND_OR = re.compile(r"\b(?:and|or)\b|[/和或也とか]")
 
 
@@ -100,7 +114,7 @@ class BooleanReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """Behind a firm cue the first polar word counts; elsewhere all polar words must agree."""
-        words = self.polar_words(_first_sentence(piece)) if firm else self._concluding_words(piece)
+        words = self._stated_words(_first_sentence(piece)) if firm else self._concluding_words(piece)
         if not words:
             return None
         if firm and len(words) > 1 and words[0].value != words[1].value and self._are_paired(piece, *words[:2]):
@@ -114,14 +128,39 @@ class BooleanReader:
         between = piece[first.end : second.start].strip(" \"'*")
         return len(between) <= _LONGEST_WORD and bool(_AND_OR.search(between))
 
+    def _stated_words(self, sentence: str) -> list[PolarWord]:
+        words = self.polar_words(sentence)
+        if len({word.value for word in words}) > 1 and _EXPRESSION.match(sentence, words[0].end):
+            return self._concluding_words(sentence) or words
+        return words
+
+    def _leading_word(self, piece: str) -> list[PolarWord]:
+        """A sentence that opens with the bare word has answered: "Valid - there is no invalid step"."""
+        lead = _LEADING.match(piece)
+        return self.polar_words(piece[: lead.end(1)]) if lead and lead[1].lower() in CORE[self.family] else []
+
+    def _counts(self, word: PolarWord, bare: str) -> bool:
+        """Not what would be; and whether premises are true says nothing about an argument's validity."""
+        if _HYPOTHETICAL.search(bare, max(0, word.start - 60), word.start):
+            return False
+        return word.is_core or self.family != "validity" or len(bare) <= _BRIEF
+
     def _concluding_words(self, piece: str) -> list[PolarWord]:
         """Polar words that all agree: in the whole sentence without its quotations, else behind its last verb."""
+        if leading := self._leading_word(piece):
+            return leading
         bare = _QUOTED.sub(lambda found: " " * len(found[0]), piece)
         for text, shift in ((bare, 0), _behind_last_verb(bare)):
-            words = self.polar_words(text)
+            words = [
+                placed
+                for word in self.polar_words(text)
+                if self._counts(
+                    placed := PolarWord(word.value, word.start + shift, word.end + shift, word.is_core), bare
+                )
+            ]
             words = [word for word in words if word.is_core] or words
             if words and len({word.value for word in words}) == 1:
-                return [PolarWord(word.value, word.start + shift, word.end + shift, word.is_core) for word in words]
+                return words
         return []
 
     def polar_words(self, piece: str) -> list[PolarWord]:
@@ -137,6 +176,7 @@ class BooleanReader:
                 or word.startswith("doubt")
                 or word.endswith("n't")
                 or _DENIED.match(lowered, match.start())
+                or (word == "no" and _DETERMINER.match(lowered, match.start()))
             ):
                 # "unlikely to be true": the second word is denied by the first.
                 negator = match.span()
@@ -146,7 +186,7 @@ class BooleanReader:
                 if (
                     negator is not None
                     and start - negator[1] < _NEGATION_REACH
-                    and "," not in piece[negator[1] : start]
+                    and _CLAUSE_END.isdisjoint(piece[negator[1] : start])
                 ):
                     value, start = not value, negator[0]
                 found.append(PolarWord(value, start, match.end(), word in CORE[self.family]))

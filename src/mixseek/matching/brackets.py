@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
-_RUN = re.compile(r"[\[\](){}<>](?:[\s,\"'*]*[\[\](){}<>])*")
+_RUN = re.compile(r"[\[\](){}<>](?:[\s,\"'*`\\]*[\[\](){}<>])*")
+# \texttt{…}: its braces and those of the answer cannot be told apart.
+_LATEX = re.compile(r"\\(?:text|math)[a-z]*\s*\{")
 _NOTHING = re.compile(r"[\s*\"'(]*(?:empty|nothing|none|no |already|balanced|complete)", re.IGNORECASE)
 
 
@@ -26,6 +28,8 @@ class BracketReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """The run of brackets in the piece: the completion alone, or the whole sequence ending in it."""
+        if _LATEX.search(piece):
+            return Reading(Decision.UNDECIDED, 0, len(piece), "brackets_in_latex")
         runs = list(_RUN.finditer(piece))
         if not runs:
             nothing = _NOTHING.match(piece) if firm else None

@@ -25,6 +25,9 @@ _OPTION_LINE = 80
 # How far back two answers may lie to be turns of one circle.
 _CIRCLE_REACH = 600
 _FIELDS = {"json_field", "answer_tag"}
+_PROSE = {"answer_cue", "answer_behind"}
+# "Answer:" above a list of steps announces the steps.
+_STEPS = re.compile(r"(?:step\s*\d|1[.)]\s[^\n]*\n+[\s*]*2[.)]|[-*•]\s[^\n]*\n+\s*[-*•]\s)", re.IGNORECASE)
 _CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
 
@@ -45,15 +48,19 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
     # `answer = "B"` in a program is one branch of it, not its answer.
     if (firm is None or text[max(0, firm[0].start - 4) : firm[0].start].rstrip(" \"'").endswith("=")) and is_code(text):
         return Closed(Decision.UNDECIDED, None, ("code",))
+    soft = _read_soft(text, lowered, visible, reader) if firm is None or firm[0].start >= visible.cut else []
+    decisions = {reading.decision for _, reading in soft}
     if firm is not None:
+        if decisions and decisions != {firm[1].decision}:
+            # The cue belongs to a run-on question; what was said before it says otherwise.
+            return Closed(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
     if is_opening(text):
         return Closed(Decision.INCORRECT, None, ("no_answer",))
     refusal = find_refusal(lowered)
-    if refusal is not None:
-        return Closed(Decision.INCORRECT, refusal, ("refusal",))
-    soft = _read_soft(text, lowered, visible, reader)
-    decisions = {reading.decision for _, reading in soft}
+    if refusal is not None and not _answers_all_the_same(refusal, soft):
+        decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
+        return Closed(decision, refusal, ("refusal",))
     unfinished = breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
         return Closed(Decision.INCORRECT, None, ("breaks_off",))
@@ -68,6 +75,18 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
     return Closed(Decision.UNDECIDED, None, (reason,))
 
 
+def _answers_all_the_same(refusal: Span, soft: list[tuple[Statement, Reading]]) -> bool:
+    """Whether something is drawn from not knowing: "it cannot be told who, so it is ambiguous"."""
+    return any(
+        reading.rule == "option_text"
+        or (
+            statement.start + reading.end > refusal.end
+            and (statement.cue == "conclusion" or statement.start <= refusal.start or reading.rule == "option_label")
+        )
+        for statement, reading in soft
+    )
+
+
 def _stated(statement: Statement, reading: Reading) -> Closed:
     span = Span(statement.start + reading.start, statement.start + reading.end)
     return Closed(reading.decision, span, (statement.cue, reading.rule))
@@ -76,7 +95,11 @@ def _stated(statement: Statement, reading: Reading) -> Closed:
 def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tuple[Statement, Reading] | None:
     """The last firm statement that holds a value of the wanted kind."""
     chosen: tuple[Statement, Reading] | None = None
+    has_field = text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}" and '"answer"' in text
     for statement in _firm(text, lowered, visible):
+        # Words in another field of an object do not overrule its answer field.
+        if has_field and statement.cue in _PROSE:
+            continue
         reading = _read_statement(text, statement, reader)
         if reading is None:
             continue
@@ -143,7 +166,7 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     if statement.start == statement.end:
         return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
     reading = reader.read(piece, firm=True) if statement.cue != "whole_response" else _read_whole(piece, reader)
-    if _is_listing(text, statement):
+    if _is_listing(text, statement) or (not reader.spans_lines and _announces_steps(text, statement)):
         return None
     if reading is None:
         if statement.cue in _CONTAINERS and reader.kind == "number" and len(piece) < 200:
@@ -158,6 +181,11 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     return reading
 
 
+def _announces_steps(text: str, statement: Statement) -> bool:
+    is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
+    return is_below and _STEPS.match(text, statement.start) is not None
+
+
 def _read_whole(piece: str, reader: Reader) -> Reading | None:
     """A response that is nothing but its answer leads with it; any other short response is a sentence like others."""
     if len(piece) <= _COMPACT and reader.kind != "number":
@@ -170,15 +198,30 @@ def _read_whole(piece: str, reader: Reader) -> Reading | None:
 _BULLET = re.compile(r"[ \t]*(?:[-*•][ \t]|\(?[A-Z][).][ \t]*)\S")
 
 
+# "- **Yes**: …" and "- **No**: …" weigh both sides.
+_SIDE = re.compile(r"^[ \t]*[-*•][ \t]+[*\"]*(?:yes|no|true|false|(?:in)?valid|(?:im)?plausible)[*\"]*:", re.I | re.M)
+
+
 def _is_listing(text: str, statement: Statement) -> bool:
     """Whether the statement is one line of a list of options: an echo of the choices answers nothing."""
     begin = text.rfind("\n", 0, statement.start) + 1
+    if _SIDE.match(text, begin) and len(_SIDE.findall(text)) > 1:
+        return True
     if statement.end - statement.start > _OPTION_LINE or not _BULLET.match(text, begin):
         return False
     following = text.find("\n", statement.end)
     after = text[following + 1 : following + 40].lstrip("\n ") if following >= 0 else ""
     before = text[:begin].rstrip().rpartition("\n")[2].lstrip() if begin else ""
     return any(_BULLET.match(line) for line in (after, before))
+
+
+# "Let's verify: 18 / 2 = 9."
+_CHECKS = re.compile(
+    r"[\s*]*(?:let'?s|let me|let us|to|we can)?\s*(?:now\s+)?(?:double-)?(?:verify|check|confirm)\b"
+    r"|[\s*]*(?:verification|check)\b[*\s]*:",
+    re.IGNORECASE,
+)
+_ENUMERATED = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-*•])\s")
 
 
 def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
@@ -194,13 +237,24 @@ def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> lis
         (statement, reading)
         for statement in places
         if not _is_listing(text, statement)
+        and not _CHECKS.match(text, statement.start)
+        and not (
+            reader.kind == "number" and statement.cue == "first_sentence" and _ENUMERATED.match(text, statement.start)
+        )
         and (reading := reader.read(text[statement.start : statement.end], firm=False)) is not None
     ]
     # The last sentence is the sharper view of the last line.
     if any(item[0].cue == "last_sentence" for item in readings):
         readings = [item for item in readings if item[0].cue != "last_line"]
     closing = [item for item in readings if item[0].cue != "first_sentence"]
-    opening = [item for item in readings if item[0].cue == "first_sentence" and len(text.strip()) < _SHORT]
+    if any(reading.rule == "option_label" and statement.cue != "conclusion" for statement, reading in closing):
+        # A letter at the end says which of the texts above was meant.
+        closing = [item for item in closing if item[1].rule != "option_text"]
+    short = len(text.strip()) < _SHORT
+    if short and closing and (leading := _leading_label(text, reader)) is not None:
+        # "B. 9.9 m/s", then an explanation that ends with another option.
+        return [*closing, leading]
+    opening = [item for item in readings if item[0].cue == "first_sentence" and short]
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
     if reader.kind == "number" and "=" not in text:
@@ -216,6 +270,16 @@ def _is_undisputed(text: str, reader: Reader, opening: Reading) -> bool:
         return True
     whole = reader.read(text, firm=False)
     return whole is not None and whole.decision is opening.decision
+
+
+def _leading_label(text: str, reader: Reader) -> tuple[Statement, Reading] | None:
+    begin = len(text) - len(text.lstrip())
+    stop = text.find("\n", begin)
+    if not isinstance(reader, OptionReader) or not 0 <= stop - begin <= _OPTION_LINE:
+        return None
+    reading = reader.read(text[begin:stop], firm=True)
+    is_label = reading is not None and reading.rule == "option_label" and reading.start <= _LEAD
+    return (Statement(begin, stop, "first_line"), reading) if reading is not None and is_label else None
 
 
 def _firm(text: str, lowered: str, visible: Visible) -> Iterator[Statement]:

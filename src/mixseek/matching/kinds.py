@@ -6,7 +6,8 @@ from mixseek.matching.booleans import BooleanReader, polarity_of
 from mixseek.matching.brackets import bracket_reader, is_bracket_sequence
 from mixseek.matching.either import EitherReader
 from mixseek.matching.fold import fold
-from mixseek.matching.numbers import NumberReader, plain_number, read_numbers
+from mixseek.matching.number_answers import NumberReader
+from mixseek.matching.numbers import plain_number, read_numbers
 from mixseek.matching.option_letters import OptionReader, comparable
 from mixseek.matching.options import NO_OPTIONS, lettered_options, numbered_options
 from mixseek.matching.reading import Reader
@@ -44,8 +45,10 @@ def reader_for(gold: str, question: str) -> Reader | None:
         given = frozenset(value for token in read_numbers(question) for value in token.values)
         return NumberReader(value, given, percent="%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
-    if len(words) >= 2 and _SORTING.search(question) and set(words) <= set(_QUESTION_WORD.findall(question.casefold())):
-        return WordListReader(tuple(words))
+    if len(words) >= 2 and _SORTING.search(question):
+        asked = _QUESTION_WORD.findall(question.casefold())
+        if set(words) <= set(asked):
+            return WordListReader(tuple(words), tuple(word for word in asked if word in words)[-len(words) :])
     return None
 
 

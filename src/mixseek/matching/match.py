@@ -27,6 +27,7 @@ _ERROR_TYPES = {
 # A longer ground truth is a text to be judged, not an answer to be found; questions keep their options at the end.
 _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
+_WRITTEN_MATHS = re.compile(r"\$[^$]+\$|\\[a-zA-Z(\[]|^\s*-?\d+\s*/\s*\d+\s*$")
 # What a word or a name never holds.
 _MATHS = re.compile(r"[\\$^{}=√π∞∪∩±≤≥°×÷<>|]|\d\s*[-+*/(]|[\d)]\s*[a-z]\b|^[\[({].*[\])}]$")
 
@@ -78,7 +79,8 @@ def _match_gold(visible: Visible, gold: str, question: str, *, is_open: bool, us
     A ground truth with alternatives belongs to an open question, where a number stands in prose among other
     numbers ("the 2009 model year"): text rules read that better than those for the end of a calculation.
     """
-    reader = reader_for(gold, question)
+    # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
+    reader = None if _WRITTEN_MATHS.search(gold) else reader_for(gold, question)
     if reader is not None and not (is_open and reader.kind == "number"):
         closed = match_closed(visible, reader)
         return Closed(closed.decision, closed.span, (reader.kind, *closed.rules))

@@ -1,35 +1,38 @@
 """Numbers as people write them: separators by context, words, percent, currency, fractions, other scripts' digits."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
-
-from mixseek.matching.calendar_dates import is_day_of_month
-from mixseek.matching.expressions.compare import compare_expressions
-from mixseek.matching.outcome import Decision
-from mixseek.matching.reading import Reading
+from functools import lru_cache
 
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.])(?P<sign>-\s?)?(?P<currency>[$€£¥₹]\s?)?(?P<sign2>-)?"
-    r"(?P<body>\d+(?:[,.'](?=\d)\d+|[ \u202f](?=\d{3}(?!\d))\d{3})*|\.\d+)"
+    r"(?<![A-Za-z0-9_.])(?:(?P<sign>-\s?)|(?P<minus>(?:[Mm]inus|[Nn]egative)\s+|マイナス|负|負|零下))?"
+    r"(?P<currency>\\?[$€£¥₹]\s?)?(?P<sign2>-)?"
+    # 70{,}000 and 70,\!000 are LaTeX for 70,000.
+    r"(?P<body>\d+(?:(?:[,.']|\{,\}|,\\!)(?=\d)\d+|[ \u202f](?=\d{3}(?!\d))\d{3})*|\.\d+|(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
     r"(?:\s?(?P<exponent>[eE][+-]?\d{1,3})(?!\w))?"
-    r"(?:\s*/\s*(?P<denominator>\d+)(?![\d/]))?"
+    r"(?:(?:[\s-]|\sand\s)(?P<over>[1-9]\d?)/(?P<under>[1-9]\d?)(?![\d/-])|\s?(?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?"
+    r"(?:\s*[/⁄]\s*(?P<denominator>\d+)(?![\d/]))?"
+    r"(?:\s?(?P<scale>万|萬|億|亿|[kK]\b|(?:hundred|thousand|million|billion|dozen|lakhs?|crores?)\b)(?P<rest>\d{1,4}(?!\d))?)?"
     r"(?P<percent>\s?(?:%|per ?cent\b))?"
     r"(?!(?:st|nd|rd|th)\b)"
 )
-# Before a result: "= 7", "is 7", "makes it 7", "leaves us with 7".
-_RESULT = re.compile(
-    r"(?:=|≈|\b(?:is|are|was|were|be|equals?|makes?|gives?|leaves?|get|total)\b(?:\s+(?:it|us|a|of|with|total|about)\b){0,3})"
-    r"\s*[$€£¥*\"'(]*\s*$",
-    re.IGNORECASE,
-)
-# In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
-# so they can only confirm.
-_UNSPACED_RESULT = re.compile(r"(?:は|是|为|等于|共|得|占)\s*[$¥*\"'(]*$")
-_FIRST_YEAR, _LAST_YEAR = 1000, 2100
-_PRECEDED_BY_OPERAND = re.compile(r"[\w)\]]\s*$")
-_ALGEBRA = re.compile(r"\\[a-z]|\^|sqrt|√|π|[0-9)]\s*[a-z]\s*[-+*/]|[-+*/]\s*[a-z]\b|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]")
+# "7 - 5", "x-5" and "eggs - 5" subtract; "is -5" does not.
+_OPERAND = re.compile(r"[\d)\]]\s*$|\w$")
+_OPERAND_WORD = re.compile(r"\w\s*$")
+_UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s*[*\"'(]*$")
+_SCALE_SIGNS = {
+    "k": 1_000,
+    "dozen": 12,
+    "lakh": 100_000,
+    "crore": 10_000_000,
+    "万": 10_000,
+    "萬": 10_000,
+    "億": 10**8,
+    "亿": 10**8,
+}
 _UNITS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
@@ -66,7 +69,9 @@ _PERCENT_OF = re.compile(f"百分之({_CJK_NUMBER.pattern})")
 _TENTHS = re.compile(f"({_CJK_NUMBER.pattern})割")
 # A single letter is a name or a variable more often than a number.
 _ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
-_FRACTION_WORD = re.compile(r"\b(?:half|third|quarter|fifth|halves|thirds|quarters)\b|半|分之|分の")
+_OF_A_FRACTION = re.compile(
+    r"[\s-]+(?:and an? )?(?:half|third|quarter|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|dozen)\b"
+)
 
 
 def _roman_numerals() -> dict[str, int]:
@@ -88,19 +93,28 @@ class NumberToken:
     start: int
     end: int
     percent: bool = False
+    # Without its scale: a question in thousands may be answered "70 thousand" for 70.
+    unscaled: tuple[Decimal, ...] = ()
+    is_money: bool = False
 
 
-def read_numbers(text: str, *, words: bool = True) -> list[NumberToken]:
-    """All numbers in order of appearance."""
+def read_numbers(text: str, *, words: bool = True, once: bool = False) -> list[NumberToken]:
+    """All numbers in order of appearance; `once`: a writing that comes again in the same surroundings only once."""
     tokens: list[NumberToken] = []
+    seen: set[str] = set()
     for found in _NUMBER.finditer(text):
+        if once:
+            writing = text[max(0, found.start() - 12) : found.end() + 5]
+            if writing in seen:
+                continue
+            seen.add(writing)
         values = _values(found["body"])
         if not values:
             continue
-        start = found.start()
-        negative = bool(found["sign"] or found["sign2"])
-        if found["sign"] and _PRECEDED_BY_OPERAND.search(text, max(0, start - 3), start):
-            negative, start = bool(found["sign2"]), found.start() + len(found["sign"])
+        signed = found["sign"] or found["minus"] or found["sign2"]
+        negative, start = _sign(text, found) if signed else (False, found.start())
+        if found["over"] or found["vulgar"]:
+            values = tuple(value + _part(found) for value in values[:1])
         if found["exponent"]:
             shift = Decimal(10) ** int(found["exponent"][1:])
             values = tuple(value * shift for value in values)
@@ -109,21 +123,54 @@ def read_numbers(text: str, *, words: bool = True) -> list[NumberToken]:
             values = tuple(value / bottom for value in values) if bottom else ()
             if not values:
                 continue
+        unscaled = values if found["scale"] else ()
+        if found["scale"]:
+            scale = found["scale"].lower()
+            factor = _SCALES.get(scale) or _SCALE_SIGNS[scale.removesuffix("s")]
+            values = (values[0] * factor + int(found["rest"] or 0),)
         if negative:
             values = tuple(-value for value in values)
-        tokens.append(NumberToken(values, start, found.end(), bool(found["percent"])))
+        is_money = bool(found["currency"]) or text.startswith(_CENTS, found.end())
+        tokens.append(NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money))
     if not text.isascii():
         tokens.extend(_unspaced_percentages(text))
         tokens.sort(key=lambda token: token.start)
     # Where digits are written, words count other things: "the four birds are 51 years old".
-    return tokens if tokens or not words else _word_numbers(text)
+    return tokens if tokens or not words else word_numbers(text)
 
 
+_CENTS = ("¢", " cent", "cent", "-cent")
+
+
+def _sign(text: str, found: re.Match[str]) -> tuple[bool, int]:
+    """Whether the number is negative, and where it begins: a minus between operands is no sign."""
+    start = found.start()
+    if found["minus"]:
+        unary = found["minus"].strip().lower() != "minus" or _UNARY.search(text, max(0, start - 12), start)
+        return bool(unary), start if unary else start + len(found["minus"])
+    if found["sign"]:
+        operand = _OPERAND_WORD if len(found["sign"]) > 1 else _OPERAND
+        if operand.search(text, max(0, start - 3), start):
+            return bool(found["sign2"]), start + len(found["sign"])
+    return bool(found["sign"] or found["sign2"]), start
+
+
+def _part(found: re.Match[str]) -> Decimal:
+    """The broken part of 1 1/2 and of 1½."""
+    if found["over"]:
+        return Decimal(found["over"]) / Decimal(found["under"])
+    top, _, bottom = unicodedata.normalize("NFKC", found["vulgar"]).partition("⁄")
+    return Decimal(top) / Decimal(bottom)
+
+
+@lru_cache(maxsize=1024)
 def _values(body: str) -> tuple[Decimal, ...]:
     """What a run of digits and separators can mean, the likeliest first; nothing for 1.2.34 and the like."""
     if len(body) > 60:
         return ()
-    plain = body.replace(" ", "").replace("\u202f", "").replace("'", "")
+    if body.isdigit() or not body:
+        return (Decimal(body or 0),)
+    plain = body.replace("{,}", ",").replace(",\\!", ",").replace(" ", "").replace("\u202f", "").replace("'", "")
     if "." in plain and "," in plain:
         decimal_mark, group_mark = (".", ",") if plain.rfind(".") > plain.rfind(",") else (",", ".")
         plain = plain.replace(group_mark, "").replace(decimal_mark, ".")
@@ -134,11 +181,14 @@ def _values(body: str) -> tuple[Decimal, ...]:
         return (Decimal(plain),)
     thousands = all(len(group) == 3 for group in groups[1:]) and 1 <= len(groups[0]) <= 3 and groups[0] != "0"
     if len(groups) > 2:
-        return (Decimal("".join(groups)),) if thousands else ()
+        lakhs = mark == "," and len(groups[-1]) == 3 and all(len(group) == 2 for group in groups[1:-1])
+        return (Decimal("".join(groups)),) if thousands or lakhs else ()
     as_decimal = Decimal(plain.replace(",", "."))
     if not thousands:
         return (as_decimal,)
     as_group = Decimal("".join(groups))
+    if mark == "," and groups[1] == "000":
+        return (as_group,)
     return (as_group, as_decimal) if mark == "," else (as_decimal, as_group)
 
 
@@ -151,12 +201,15 @@ def _unspaced_percentages(text: str) -> list[NumberToken]:
     ]
 
 
-def _word_numbers(text: str) -> list[NumberToken]:
+def word_numbers(text: str) -> list[NumberToken]:
+    """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
     tokens = [
         NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end())
         for found in _WORDS.finditer(text)
         # "each one", "one of them": in a sentence a lone "one" is a pronoun.
-        if found[0].lower() not in _SCALES and (found[0].lower() != "one" or len(text) < 25)
+        if found[0].lower() not in _SCALES
+        and (found[0].lower() != "one" or len(text) < 25)
+        and not _OF_A_FRACTION.match(text, found.end())
     ]
     tokens.extend(
         NumberToken((Decimal(ROMAN[found[0]]),), found.start(), found.end())
@@ -219,96 +272,3 @@ def plain_number(text: str) -> Decimal | None:
     token = tokens[0]
     rest = (stripped[: token.start] + stripped[token.end :]).strip(" $€£¥%")
     return token.values[0] if not rest else None
-
-
-def _rounds_to(value: Decimal, gold: Decimal) -> bool:
-    """A fraction that a person might have rounded to the whole gold value: within half a unit and half a percent."""
-    if gold != gold.to_integral_value() or value == value.to_integral_value():
-        return False
-    return abs(value - gold) <= min(Decimal("0.5"), abs(gold) / 200)
-
-
-@dataclass(frozen=True, slots=True)
-class NumberReader:
-    """The gold value, and the numbers the question gave (those are seldom the answer)."""
-
-    value: Decimal
-    question_values: frozenset[Decimal]
-    percent: bool = False
-    kind: str = "number"
-    spans_lines: bool = False
-
-    def read(self, piece: str, *, firm: bool) -> Reading | None:
-        """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
-        if firm and len(piece) < 200 and _ALGEBRA.search(piece):
-            # In JSON a backslash is written twice.
-            comparison = compare_expressions(piece.replace("\\\\", "\\"), str(self.value))
-            return Reading(comparison.decision, 0, len(piece), f"expression_{comparison.rule}")
-        tokens = self._candidates(piece)
-        if not tokens:
-            found = _FRACTION_WORD.search(piece)
-            return Reading(Decision.UNDECIDED, *found.span(), "fraction_in_words") if found else None
-        if len({token.values for token in tokens}) == 1:
-            return self._compare(tokens[-1], "single_number")
-        stated = self._stated(piece, tokens, firm=firm)
-        if not any(self._equal(token) for token in tokens):
-            token = stated or tokens[-1]
-            if any(_rounds_to(value, self.value) for item in tokens for value in item.values):
-                return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
-            return Reading(Decision.INCORRECT, token.start, token.end, "no_number_equal")
-        if stated is not None and (firm or self._equal(stated)):
-            return self._compare(stated, "stated_number")
-        fresh = [token for token in tokens if not any(value in self.question_values for value in token.values)]
-        if len({token.values for token in fresh}) == 1 and (firm or self._equal(fresh[-1])):
-            return self._compare(fresh[-1], "number_new_to_question")
-        last = tokens[-1]
-        if self._equal(last) and _UNSPACED_RESULT.search(piece, max(0, last.start - 6), last.start):
-            return Reading(Decision.CORRECT, last.start, last.end, "stated_number")
-        return Reading(Decision.UNDECIDED, last.start, last.end, "several_numbers")
-
-    def _candidates(self, piece: str) -> list[NumberToken]:
-        """The numbers of the piece; beside a year the day of its month is not one of its own."""
-        tokens = read_numbers(piece)
-        if len(tokens) > 1 and _FIRST_YEAR <= self.value <= _LAST_YEAR:
-            years = [token for token in tokens if not is_day_of_month(piece, token.start, token.end)]
-            return years or tokens
-        return tokens
-
-    def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
-        """The one that the sentence presents as its result."""
-        lead = piece[: tokens[0].start].strip(" $*\"'(:")
-        if firm and not lead and piece[tokens[0].end : tokens[0].end + 1] in {"", ",", ".", ";", "*"}:
-            return tokens[0]
-        results = [token for token in tokens if _RESULT.search(piece, max(0, token.start - 16), token.start)]
-        if results:
-            return results[-1]
-        bold = [
-            token
-            for token in tokens
-            if "**" in (piece[max(0, token.start - 2) : token.start], piece[token.end : token.end + 2])
-        ]
-        if len(bold) == 1:
-            return bold[0]
-        return tokens[0] if firm and not lead and "=" not in piece else None
-
-    def _equal(self, token: NumberToken) -> bool:
-        return self.value in token.values
-
-    def _compare(self, token: NumberToken, rule: str) -> Reading:
-        if self._equal(token):
-            return Reading(Decision.CORRECT, token.start, token.end, rule)
-        value = token.values[0]
-        # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
-        if _rounds_to(value, self.value):
-            return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
-        if token.percent != self.percent and (value == self.value * 100 or value * 100 == self.value):
-            return Reading(Decision.UNDECIDED, token.start, token.end, "percent_or_fraction")
-        return Reading(Decision.INCORRECT, token.start, token.end, rule)
-
-    def is_absent(self, text: str) -> bool:
-        """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
-        return not _FRACTION_WORD.search(text) and not any(
-            value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)
-            for token in (*read_numbers(text, words=False), *_word_numbers(text))
-            for value in token.values
-        )

@@ -15,11 +15,22 @@ _NOUN = (
     r"(?:option|choice|answer|letter|statement|sentence|number|选项|選択肢)?s?\s*(?:number\s*)?(?:is\b|:|是)?"
 )
 _WRAP = r"[\s*_\"'\[({$<\\]*(?:\\?(?:text|mathrm|textbf|mathbf|bf|rm)\s*\{?[\s({\[]*)?"
-_LEAD_LETTER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}([A-Za-z])(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
+_LEAD_LETTER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}([A-Za-z])(?![A-Za-z0-9]|'[A-Za-z])([\s*_\"')\]}}>$\\]*)(.?)")
 _LEAD_NUMBER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}(\d{{1,2}})(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
-_BRACKETED = re.compile(r"[(\[{]\s*([A-Z])\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|选项|選択肢)\s*\**\s*[(\[\"']?([A-Z])\b")
+_BRACKETED = re.compile(
+    r"[(\[{]\s*([A-Z])\s*[)\]}]"
+    r"|(?:\b(?:[Oo]ption|[Cc]hoice)|选项|選択肢)\s*\**\s*(?:is|:|是|为|は)?\s*[*(\[\"']*([A-Z])\b"
+    # "I choose B", "B is the right option", "It's B.": a bare letter where no other word can stand.
+    r"|(?:\b(?:[Cc]hoose|[Ss]elect|[Pp]ick|go with)\s+|[选選]择?\s*:?\s*)[*\"']*([A-Z])(?![A-Za-z'])"
+    r"|(?:^|[,:.]\s*|\b(?:[Ss]o|[Tt]hus|[Hh]ence)\s+)[*\"']*([B-HJ-Z])(?=[*\"']*\s+is\s+(?:the\s+)?(?:correct|right|best)\b)"
+    r"|(?:\b[Ii]t(?:'s| is)|\b[Tt]hus|\b[Hh]ence|\b[Ss]o),?\s+[*\"']*([B-HJ-Z])(?=[*\"'.\s]*$)"
+)
 _BRACKETED_NUMBER = re.compile(
     r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
+)
+# Words that go on behind a letter, and never behind an article or a pronoun.
+_GOES_ON = re.compile(
+    r"[\s*)\"']+(?:because|since|as|which|due|given|but|not|is(?!\s+(?:not|wrong|incorrect|false))|and|or|with)\b"
 )
 _MORE_LETTERS = re.compile(
     r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|か|や|または|もしくは)(?![a-z]))+\s*"
@@ -30,7 +41,7 @@ _MORE_NUMBERS = re.compile(
     r"\s*(?:,|;|&|/|\+|(?:and|or)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*(\d{1,2})(?![A-Za-z0-9'])"
 )
 _NONE = re.compile(
-    r"none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|"
+    r"^\W*none\W*$|none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|"
     r"not (?:listed|given|provided|among|in the)|"
     r"(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|"
     r"以上都不|該当なし|どれでもない",
@@ -42,12 +53,17 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _DISMISSED = re.compile(
+    # "(B) and (C) are incorrect"
+    r"(?:[\s,)\]*]*(?:\band\b|\bor\b|[,&])\s*(?:and\s+)?[*(\[]*[A-Z](?![A-Za-z])[*)\]]*){0,9}"
     r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?"
     r"(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
     re.IGNORECASE,
 )
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
+_RULED_OUT = re.compile(r"[\s)\]*]*(?:cannot|can't|can not|could not|isn't|is (?:not|wrong|incorrect|false))\b")
+_REASON = re.compile(r"\b(?:because|since|whether|although)\b", re.IGNORECASE)
+_BEHIND_VERB = re.compile(r".*\b(?:is|are|was|be)\b(.*)", re.DOTALL)
 _NON_WORD = re.compile(r"[\W_]+")
 
 
@@ -111,6 +127,8 @@ class OptionReader:
         bracketed = piece[start - 1 : start] in {"(", "[", "{"} and piece[end : end + 1] in {")", "]", "}"}
         if not self._numbered and not bracketed and not self._is_letter(piece, start, end, found):
             return None
+        if _RULED_OUT.match(piece, end):
+            return None
         more = (_MORE_NUMBERS if self._numbered else _MORE_LETTERS).match(piece, found.end(2))
         if more is not None and more[1] != label and (not self.options.labels or more[1] in self.options.labels):
             return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
@@ -137,6 +155,8 @@ class OptionReader:
             own = dict(self._texts).get("A")
             return bool(own) and comparable(piece[end:]).startswith(own or "")
         stands_alone = not (following.isascii() and following.isalnum()) and following != "'"
+        if _GOES_ON.match(piece, end):
+            return True
         if letter.islower():
             return stands_alone and len(piece.strip(" .*()\"'")) == 1
         if letter in "AI" and not stands_alone:
@@ -154,19 +174,24 @@ class OptionReader:
 
     def _bracketed(self, piece: str, *, firm: bool) -> Reading | None:
         sentence = piece if not firm else piece[:250]
+        others = sentence
         seen: dict[str, tuple[int, int]] = {}
         for found in (_BRACKETED_NUMBER if self._numbered else _BRACKETED).finditer(sentence):
-            label = found[1] or found[2]
+            label = found[found.lastindex or 1]
             if self.options.labels and label not in self.options.labels:
                 continue
             before = sentence[max(0, found.start() - 40) : found.start()]
-            if _NEGATED.search(before) or _DISMISSED.match(sentence, found.end()):
+            dismissed = _DISMISSED.match(sentence, found.end())
+            if _NEGATED.search(before) or dismissed:
+                # What dismisses another option does not dismiss this one.
+                rest = dismissed.end() if dismissed else found.end()
+                others = others[: found.start()] + " " * (rest - found.start()) + others[rest:]
                 continue
-            seen[label] = found.span(1 if found[1] else 2)
+            seen[label] = found.span(found.lastindex or 1)
         if len(seen) != 1:
             return None
         (label, (start, end)) = next(iter(seen.items()))
-        if not firm and _NEGATED.search(sentence, end):
+        if not firm and _NEGATED.search(others, end):
             return None
         return self._named(label, start, end, piece)
 
@@ -176,16 +201,29 @@ class OptionReader:
         # "red" inside "dark red": a text that is part of another hit is not a hit of its own.
         hits = [hit for hit in hits if not any(hit[1] != other[1] and _holds(other[1], hit[1]) for other in hits)]
         if len(hits) > 1:
-            # "The tallest is Mina; Otto and Piet are shorter": the one that is said to be it.
-            hits = [
-                hit for hit in hits if re.search(rf"\b(?:is|was)\s+(?:the\s+|an?\s+)?{_spelled(hit[1])}\b", piece, re.I)
-            ]
-        if len(hits) != 1 or _NEGATED.search(piece):
+            # "It is ambiguous because …"; "The one to the right of the pink ball is brown."
+            claim = _REASON.split(piece, maxsplit=1)[0]
+            held = [hit for hit in hits if _holds(comparable(claim), hit[1])]
+            if len(held) > 1 and (concluded := _BEHIND_VERB.match(claim)) is not None:
+                held = [hit for hit in held if _holds(comparable(concluded[1]), hit[1])]
+            if len(held) != 1:
+                # "The tallest is Mina; Otto and Piet are shorter": the one that is said to be it.
+                held = [
+                    hit
+                    for hit in hits
+                    if re.search(rf"\b(?:is|was)\s+(?:the\s+|an?\s+)?{_spelled(hit[1])}\b", claim, re.IGNORECASE)
+                ]
+            hits = held
+        if len(hits) != 1 or _NEGATED.search(self._without(piece, hits[0][0])):
             return None
         label, text = hits[0]
         start, end = self._place(piece, text)
         decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
         return Reading(decision, start, end, "option_text")
+
+    def _without(self, piece: str, label: str) -> str:
+        """The piece without an option's own words, which may hold a negation themselves."""
+        return piece.casefold().replace((self.options.text_of(label) or "").casefold().rstrip("."), " ")
 
     @staticmethod
     def _place(piece: str, text: str) -> tuple[int, int]:
@@ -217,7 +255,13 @@ class OptionReader:
         lines = [line for line in text.split("\n") if line.strip()]
         if len(self.options.labels) < 2 or len(lines) < len(self.options.labels):
             return False
-        named = [found[1] for line in lines[-len(self.options.labels) - 1 :] if (found := _OPTION_LINE.match(line))]
+        named = [
+            found[1]
+            for line in lines[-len(self.options.labels) - 1 :]
+            if (found := _OPTION_LINE.match(line))
+            # "(E) is correct" is a verdict on the option.
+            and comparable(line[found.end() :]) in {"", dict(self._texts).get(found[1], "")}
+        ]
         return named[-len(self.options.labels) :] == list(self.options.labels)
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mixseek.matching.discounted import is_discounted
+
 # Text behind a cue is read up to the end of its line, and no further than this.
 _REACH = 600
 # A response may repeat a cue thousands of times; the last ones are the ones that count.
@@ -24,10 +26,10 @@ class Statement:
 
 # Words that announce an answer. Looked up one by one from the end: the last one usually settles it,
 # and a search for a plain word is many times cheaper than one for an alternative of patterns.
-_ASCII_ANCHORS = ("answer", "\\boxed", "\\fbox", "####", "a:", "respuesta", "antwort", "jibu")
+_ASCII_ANCHORS = ("answer", "\\boxed", "\\fbox", "####", "a:", "ans:", "respuesta", "antwort", "jibu")
 _OTHER_ANCHORS = (
     "答え", "答案", "正解", "回答", "解答", "答", "正しいのは", "正确的是", "选", "選",
-    "réponse", "ответ", "คำตอบ", "సమాధాన", "উত্তর",
+    "réponse", "ответ", "คำตอบ", "సమాధాన", "উত্তর", "정답", "उत्तर",
 )  # fmt: skip
 _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
 # Between "answer" and its value: "to this question is", "would be", ":", " =", or JSON's '": '.
@@ -36,13 +38,22 @@ _AFTER_ANSWER = re.compile(
     r"\s*[:=]\s*"
     r"|(?:\s+(?!choices|options|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*"
     r"(?:\b(?:is|are|was|be|being|equals?)\b(?!\s+(?:not\b|incorrect|wrong|correct\b|right\b|unclear|based|derived|"
-    r"determined|found|given|provided|available|listed|supported|clear))\s*(?:that\b)?\s*[:=]?|[:=])\s*"
+    r"determined|found|given|provided|available|listed|supported|clear|obtained|calculated|computed|reached|"
+    r"rounded to (?:the|\d+|one|two|three) \w*(?:decimal|place|significant|nearest|cent|whole)|"
+    r"the (?:sum|product|difference|quotient) of [^.=\n]*\.?\s*(?:\n|$)))\s*(?:that\b)?\s*[:=]?|[:=])\s*"
+    r"|\s+-\s+(?=\W*[a-z0-9](?![a-z]))"
     r"|\s+(?=\(?[a-z]\)?\s*$)"
-    r"|\s+(?=\([a-z0-9]\)))"
+    # "Answer (C) is wrong" gives no answer.
+    r"|\s+(?=\([a-z0-9]\))(?!\([a-z0-9]\)\s+(?:(?:is|was|are|would be|does|did|can|could|has)\s*"
+    r"(?:not\b|n't|incorrect|wrong|false|invalid|impossible|eliminated|ruled)|cannot|contradicts?|fails?)))"
 )
+# "### Final Answer" with the value on the next line.
+_HEADING = re.compile(r"(?:^|\n)[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:(?:the|final|correct|my)\s+)*$")
+_UNDER_HEADING = re.compile(r"[*_ \t]*\n[\s*_]*")
 _TAG = re.compile(r"<(?:final_?)?answer>", re.IGNORECASE)
 _AFTER_CJK = re.compile(
-    r"[\"'*_)\]]*\s*(?:は|が|是|为|為|应该是|应为|應為|择|擇|択肢)?\s*[:=,]?\s*(?:应该是|应为|是|选择?|選擇?)?"
+    r"[\"'*_)\]]*\s*(?:は|が|是|为|為|应该是|应为|應為|择|擇|択肢|은|는)?"
+    r"(?:\s*(?:correcta|correcte|final[ea]?))?(?:\s*\b(?:ist|lautet|es|est|ni)\b)?(?:\s*\bla\b)?\s*[:=,]?\s*(?:应该是|应为|是|选择?|選擇?)?"
 )
 # Markup and quotes that stand around a value, and the line break after "Answer:".
 _LEAD = re.compile(r"[\s*_\"']*")
@@ -85,6 +96,9 @@ def _at_anchor(text: str, lowered: str, position: int, anchor: str, start: int, 
         return _braced(text, behind, end)
     if anchor == "####":
         return _line_from(text, behind, end, "hash_marks")
+    if anchor == "ans:":
+        is_word = not lowered[max(start, position - 1) : position].isalpha()
+        return _line_from(text, behind, end, "answer_cue") if is_word else None
     if anchor == "a:":
         return (
             _line_from(text, behind, end, "answer_line")
@@ -101,6 +115,8 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
     if tag is not None:
         if tag.start() > 0 and lowered.startswith("</", tag.start()):
             return None
+        if lowered[max(start, tag.start() - 8) : tag.start()].rstrip(" *`:").endswith(" not"):
+            return None
         close = lowered.find("</", tag.end(), end)
         return _trimmed(
             text, tag.end(), close if close >= 0 else min(end, tag.end() + _REACH), "answer_tag", keep_empty=True
@@ -111,9 +127,14 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
     if after is not None:
         if lowered.startswith('"', position + 6) and lowered[position - 1 : position] in {'"', "_"}:
             return _json_value(text, after.end(), end)
+        if is_discounted(lowered, start, position, after.end(), end):
+            return None
         return _line_from(text, after.end(), end, "answer_cue")
+    heading = _UNDER_HEADING.match(lowered, position + 6, end)
+    if heading is not None and _HEADING.search(lowered, max(start, position - 40), position):
+        return _line_from(text, heading.end(), end, "answer_cue")
     before = _BEFORE_ANSWER.search(lowered, max(start, position - 200), position)
-    if before is not None:
+    if before is not None and not lowered.startswith(" if", position + 6):
         return _trimmed(text, before.start(1), before.end(1), "answer_behind")
     return None
 
@@ -137,9 +158,12 @@ def _braced(text: str, position: int, end: int) -> Statement | None:
     if position >= end or text[position] != "{":
         return None
     depth = 0
+    escaped = False
     for place in range(position, min(end, position + 4 * _REACH)):
         character = text[place]
-        if character == "{":
+        if escaped or character == "\\":
+            escaped = not escaped
+        elif character == "{":
             depth += 1
         elif character == "}":
             depth -= 1
@@ -192,7 +216,7 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
         if sentence is not None:
             found.append(sentence)
     first = _first_sentence(text, start, end)
-    if first is not None:
+    if first is not None and text[first.end : first.end + 1] != "?":
         found.append(first)
     return found
 

@@ -13,6 +13,9 @@ _ORPHAN_CLOSE = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>"
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
+_LEADING_TOKEN = re.compile(rf"\s*(?:{_SPECIAL.pattern})", re.IGNORECASE)
+# Where a model has said that it is done, what follows is another conversation.
+_END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s>|<(?:eos|end_of_turn)>", re.IGNORECASE)
 # The fence is markup; what stands between fences is still the model's answer.
 _CODE_FENCE = re.compile(r"```[a-zA-Z]*")
 # A base model that has answered goes on with a question of its own.
@@ -53,6 +56,7 @@ def visible_part(response: str) -> Visible:
     unclosed = False
     if "<" in text or "[/" in text or "[I" in text:
         text, unclosed = _blank_reasoning(text, rules)
+        text = _blank_behind_end(text, rules)
         blanked = _SPECIAL.sub(lambda found: " " * len(found[0]), text)
         if blanked is not text and blanked != text:
             rules.append("special_tokens_removed")
@@ -65,6 +69,19 @@ def visible_part(response: str) -> Visible:
             cut = found.start()
             break
     return Visible(text, offset, cut, tuple(rules), unclosed)
+
+
+def _blank_behind_end(text: str, rules: list[str]) -> str:
+    """Only the special tokens of a chat template may stand before the end that counts."""
+    begin = 0
+    while (token := _LEADING_TOKEN.match(text, begin)) is not None:
+        begin = token.end()
+    done = _END.search(text, begin)
+    if done is None:
+        return text
+    if text[done.end() :].strip():
+        rules.append("end_of_text")
+    return text[: done.start()] + " " * (len(text) - done.start())
 
 
 def _is_inside_reasoning(response: str, place: int) -> bool:

@@ -11,7 +11,9 @@ _NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
 # How many mentions of list words are looked through for the list in order.
 _MENTIONS = 2_000
 # Words that join the items of a list without being one.
-_JOINING = frozenset({"and", "then", "followed", "by", "comes", "next", "finally", "lastly", "first", "&", "と", "和"})
+_JOINING = frozenset(
+    {"and", "then", "followed", "by", "comes", "next", "finally", "lastly", "first", "step", "&", "と", "和"}
+)
 _TRIM = ".:'`!?"
 
 
@@ -20,6 +22,8 @@ class WordListReader:
     """The words in order."""
 
     words: tuple[str, ...]
+    # The words as the question lists them.
+    given: tuple[str, ...] = ()
     kind: str = "word_list"
     spans_lines: bool = True
     _known: frozenset[str] = field(default=frozenset(), init=False)
@@ -34,9 +38,14 @@ class WordListReader:
         runs = [run for run in runs if sum(word in self._known for word, *_ in run) >= min(enough, len(self.words))]
         if not runs:
             return None
-        run = runs[-1]
+        # "(The original list was …)" behind the answer repeats the question.
+        fresh = [run for run in runs if tuple(word for word, *_ in run) != self.given]
+        run = (fresh or runs)[-1]
         given = tuple(word for word, *_ in run)
         decision = Decision.CORRECT if given == self.words else Decision.INCORRECT
+        if given[:-1] == self.words and given[-1] not in self._known:
+            # "… therefrom Done": a word of the list, or a word about it?
+            decision = Decision.UNDECIDED
         return Reading(decision, run[0][1], run[-1][2], "word_list")
 
     def _runs(self, piece: str) -> list[list[tuple[str, int, int]]]:
@@ -49,6 +58,11 @@ class WordListReader:
             if word not in self._known:
                 word = word.strip(_TRIM)
             if not word or (word not in self._known and (word in _JOINING or _NUMBERING.fullmatch(word))):
+                continue
+            if run and word not in self._known and len(word) > 1 and piece.startswith(":", found.end()):
+                # "Explanation: …" begins something else.
+                runs.append(run)
+                run, foreign = [], []
                 continue
             item = (
                 word,
@@ -66,8 +80,16 @@ class WordListReader:
                     runs.append(run)
                     run, foreign = [], []
         if run:
-            runs.append(run)
+            runs.append([*run, *self._appended(piece, run, foreign)])
         return runs
+
+    @staticmethod
+    def _appended(
+        piece: str, run: list[tuple[str, int, int]], foreign: list[tuple[str, int, int]]
+    ) -> list[tuple[str, int, int]]:
+        """A foreign last word in the same line belongs to the list as well."""
+        is_last = len(foreign) == 1 and not piece[foreign[0][2] :].strip()
+        return foreign if is_last and piece[run[-1][2] : foreign[0][1]] in {" ", ", "} else []
 
     def is_absent(self, text: str) -> bool:
         """The last words of the list that the text mentions are not the list in order."""

@@ -1,0 +1,210 @@
+"""Which of the numbers in a statement is its answer, and whether it is the gold value."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from mixseek.matching.calendar_dates import is_day_of_month
+from mixseek.matching.expressions.compare import compare_expressions
+from mixseek.matching.numbers import NumberToken, read_numbers, word_numbers
+from mixseek.matching.outcome import Decision
+from mixseek.matching.reading import Reading
+
+# Before a result: "= 7", "is 7", "makes it 7", "leaves us with 7".
+_RESULT = re.compile(
+    r"(?:(?<!\()=|≈|\b(?:is|are|was|were|be|equals?|makes?|gives?|leaves?|get|total)\b(?:\s+(?:it|us|a|of|with|total|about)\b){0,3})"
+    r"\s*[$€£¥*\"'(]*\s*$",
+    re.IGNORECASE,
+)
+# In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
+# so they can only confirm.
+_UNSPACED_RESULT = re.compile(r"(?:は|是|为|等于|共|得|占)\s*[$¥*\"'(]*$")
+_FIRST_YEAR, _LAST_YEAR = 1000, 2100
+# Not "20 m/s": a slash between letters stands in a unit.
+_ALGEBRA = re.compile(
+    r"\\[a-z]|\^|sqrt|√|π|[0-9)]\s*[a-z]\s*(?:[-+*]|/(?!\s?[a-z]))|(?<![a-z])[-+*/]\s*[a-z]\b|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]"
+)
+_DIGITS = re.compile(r"\d+")
+# So many are no calculation; looking at each would cost more than the answer is worth.
+_MOST_NUMBERS = 3_000
+_FRACTION_WORD = re.compile(
+    r"\b(?:half|third|quarter|fifth|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|dozen)\b|半|分之|分の"
+)
+# An answer in front, with what explains it behind: "18 because 9 * 2 = 18".
+_CLAUSE_END = re.compile(
+    r"$|[,.;*]|(?:[^=+*/×÷\d-]|(?<=[a-z])/(?=[a-z])){0,20}?"
+    r"(?:\b(?:because|since|as|given|where|if|so)\b|\s\((?![^()]*\)\s*[-=×*+/]))"
+)
+_UNIT_COMMA = re.compile(r"[a-z /]{1,20},")
+_WOULD_BE = re.compile(r"(?:\b(?:would|could|might)|'d)\s+(?:\w+\s+){0,3}[$€£¥*(]*$|\botherwise\b[^.,;]{0,16}$")
+_WOULD = re.compile(r"\s+would\b")
+_BELOW_ZERO = re.compile(r"below (?:zero|freezing)|零下|氷点下", re.IGNORECASE)
+_PER_ONE = re.compile(r"1\s?(?:人|個|つ|日|時間|本|枚|回|台|匹|冊|杯|週間?|年|月)?(?:あたり|につき|当たり)")
+_TOTAL = re.compile(
+    r"\b(?:for|making|giving|with|gives|makes)\s+(?:a|the)\s+(?:grand\s+)?total\s+of\s*[$€£¥*]*$", re.IGNORECASE
+)
+_RESTATED = re.compile(
+    r"(?:\bi\.e\.,?|\bthat is,?|\bor|\bwhich (?:is|equals)|\bequivalent to|\bnamely)\s*[$€£¥*]*$", re.IGNORECASE
+)
+_PARTS = (
+    ("h", "m", 60), ("m", "s", 60), ("d", "c", 100), ("d", "h", 24), ("w", "d", 7), ("y", "m", 12), ("f", "i", 12),
+)  # fmt: skip
+_COMPOUND = re.compile(
+    r"(?<![\d.,])(?P<large>\d{1,6})[\s-]*(?:(?P<unit>h(?:ou)?rs?|h|minutes?|mins?|dollars?|days?|weeks?|years?|feet|foot)),?"
+    r"\s*(?:and\s*)?(?P<small>\d{1,2})[\s-]*(?P<other>minutes?|mins?|m|seconds?|secs?|cents?|hours?|days?|months?|inch(?:es)?)\b",
+    re.IGNORECASE,
+)
+
+
+def _rounds_to(value: Decimal, gold: Decimal) -> bool:
+    """A fraction that a person might have rounded to the whole gold value: within half a unit and half a percent."""
+    if gold != gold.to_integral_value() or value == value.to_integral_value():
+        return False
+    return abs(value - gold) <= min(Decimal("0.5"), abs(gold) / 200)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberReader:
+    """The gold value, and the numbers the question gave (those are seldom the answer)."""
+
+    value: Decimal
+    question_values: frozenset[Decimal]
+    percent: bool = False
+    kind: str = "number"
+    spans_lines: bool = False
+
+    def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
+        if firm and len(piece) < 200 and _ALGEBRA.search(piece):
+            # In JSON a backslash is written twice.
+            comparison = compare_expressions(piece.replace("\\\\", "\\"), str(self.value))
+            return Reading(comparison.decision, 0, len(piece), f"expression_{comparison.rule}")
+        if below := _BELOW_ZERO.search(piece):
+            return Reading(Decision.UNDECIDED, *below.span(), "below_zero")
+        compound = self._compound(piece)
+        if compound is not None:
+            return compound
+        tokens = self._candidates(piece)
+        if not tokens:
+            found = _FRACTION_WORD.search(piece)
+            return Reading(Decision.UNDECIDED, *found.span(), "fraction_in_words") if found else None
+        if len({token.values for token in tokens}) == 1:
+            return self._compare(tokens[-1], "single_number")
+        stated = self._stated(piece, tokens, firm=firm)
+        if not any(self._equal(token) for token in tokens):
+            token = stated or tokens[-1]
+            if any(_rounds_to(value, self.value) for item in tokens for value in item.values) or self._is_restated(
+                piece, [tokens[0], *word_numbers(piece)]
+            ):
+                return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
+            return Reading(Decision.INCORRECT, token.start, token.end, "no_number_equal")
+        if (
+            stated is not None
+            and firm
+            and stated is not tokens[0]
+            and not piece[: tokens[0].start].strip(" $*\"'(:")
+            and self._equal(stated) != self._equal(tokens[0])
+            and _UNIT_COMMA.match(piece, tokens[0].end)
+        ):
+            # "$18 per day, which is $126 per week": which of the two was asked for?
+            return Reading(Decision.UNDECIDED, stated.start, stated.end, "several_numbers")
+        if stated is not None and not self._equal(stated) and self._is_restated(piece, tokens):
+            return Reading(Decision.UNDECIDED, stated.start, stated.end, "restated_number")
+        if stated is not None and (firm or self._equal(stated)):
+            return self._compare(stated, "stated_number")
+        fresh = [token for token in tokens if not any(value in self.question_values for value in token.values)]
+        if len({token.values for token in fresh}) == 1 and (firm or self._equal(fresh[-1])):
+            return self._compare(fresh[-1], "number_new_to_question")
+        last = tokens[-1]
+        if self._equal(last) and _UNSPACED_RESULT.search(piece, max(0, last.start - 6), last.start):
+            return Reading(Decision.CORRECT, last.start, last.end, "stated_number")
+        return Reading(Decision.UNDECIDED, last.start, last.end, "several_numbers")
+
+    def _is_restated(self, piece: str, tokens: list[NumberToken]) -> bool:
+        """Whether the gold stands behind the first number as another writing of it: "1.5 hours, i.e. 90 minutes"."""
+        return any(
+            self._equal(token) and _RESTATED.search(piece, max(0, token.start - 16), token.start)
+            for token in tokens[1:]
+        )
+
+    def _compound(self, piece: str) -> Reading | None:
+        """One hour and 30 minutes are 90 minutes, or an hour and a half; whether the unit was asked for is open."""
+        found = _COMPOUND.search(piece)
+        if found is None:
+            return None
+        large, small = Decimal(found["large"]), Decimal(found["small"])
+        units = found["unit"].lower(), found["other"].lower()
+        parts = next((n for unit, other, n in _PARTS if units[0].startswith(unit) and units[1].startswith(other)), None)
+        if parts is None:
+            return None
+        outside = read_numbers(piece[: found.start()]) + read_numbers(piece[found.end() :])
+        if self.value in (large * parts + small, large + small / parts) and not any(
+            not self._equal(token) for token in outside
+        ):
+            return Reading(Decision.CORRECT, *found.span(), "compound_unit")
+        return None
+
+    def _candidates(self, piece: str) -> list[NumberToken]:
+        """The numbers of the piece; beside a year the day of its month is not one of its own."""
+        tokens = read_numbers(piece)
+        if len(tokens) > 1 and _FIRST_YEAR <= self.value <= _LAST_YEAR:
+            years = [token for token in tokens if not is_day_of_month(piece, token.start, token.end)]
+            return years or tokens
+        return tokens
+
+    def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
+        """The one that the sentence presents as its result."""
+        lead = piece[: tokens[0].start].strip(" $*\"'(:")
+        totals = [token for token in tokens if _TOTAL.search(piece, max(0, token.start - 24), token.start)]
+        if totals:
+            return totals[-1]
+        if firm and not lead and _CLAUSE_END.match(piece, tokens[0].end) and not _PER_ONE.match(piece, tokens[0].start):
+            return tokens[0]
+        if (
+            sum(token.values[0] for token in tokens[1:]) == tokens[0].values[0]
+            and ":" in piece[tokens[0].end : tokens[1].start]
+        ):
+            # "8 instruments: 1 clarinet, 2 trumpets, …"
+            return tokens[0]
+        results = [token for token in tokens if _RESULT.search(piece, max(0, token.start - 16), token.start)]
+        results = [
+            token
+            for token in results
+            if not _WOULD_BE.search(piece, max(0, token.start - 30), token.start) and not _WOULD.match(piece, token.end)
+        ]
+        if results:
+            return results[-1]
+        bold = [
+            token
+            for token in tokens
+            if "**" in (piece[max(0, token.start - 2) : token.start], piece[token.end : token.end + 2])
+        ]
+        if len(bold) == 1:
+            return bold[0]
+        return tokens[0] if firm and not lead and "=" not in piece else None
+
+    def _equal(self, token: NumberToken) -> bool:
+        return self.value in token.values
+
+    def _compare(self, token: NumberToken, rule: str) -> Reading:
+        if self._equal(token):
+            return Reading(Decision.CORRECT, token.start, token.end, rule)
+        value = token.values[0]
+        # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
+        if _rounds_to(value, self.value):
+            return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
+        if (token.percent != self.percent or token.is_money) and self.value in (value * 100, value / 100):
+            return Reading(Decision.UNDECIDED, token.start, token.end, "percent_or_fraction")
+        if self.value in token.unscaled:
+            return Reading(Decision.UNDECIDED, token.start, token.end, "scale_word")
+        return Reading(Decision.INCORRECT, token.start, token.end, rule)
+
+    def is_absent(self, text: str) -> bool:
+        """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
+        if len(_DIGITS.findall(text)) > _MOST_NUMBERS:
+            return False
+        return not _FRACTION_WORD.search(text) and not any(
+            value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)
+            for token in (*read_numbers(text, words=False, once=True), *word_numbers(text))
+            for value in (*token.values, *token.unscaled)
+        )
