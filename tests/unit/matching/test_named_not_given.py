@@ -1,0 +1,41 @@
+"""What a response names is not always what it answers: each line here once fooled the rules or a peer."""
+
+import pytest
+
+from mixseek.matching.match import match_answer
+from mixseek.matching.outcome import Decision
+
+_WHO = "Who keeps the key?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
+_SALE = "A stall sells 9 loaves at 2 crowns each. How many crowns does it take in?"
+_COLD = "At dusk it is 7 degrees, then it falls by 12. What is the temperature?"
+_ARGUMENT = "Is the argument deductively valid or invalid?"
+_DID = "Did the lamp cause the fire?\nOptions:\n- Yes\n- No"
+
+_CASES = [
+    ("The answer is (C). The answer cannot be (B), since he was away.", "(C)", "(B)", _WHO),
+    ("If Otto had stayed, the answer would be (B). He left, so the answer is (D).", "(D)", "(B)", _WHO),
+    ("The answer is (D). My first answer (B) was wrong.", "(D)", "(B)", _WHO),
+    ("The correct option is A.", "(A)", "(B)", _WHO),
+    ("The answer is A because she locked the door.", "(A)", "(B)", _WHO),
+    ("(A) Mina: False\n(B) Otto: False\n(C) Piet: True\n(D) Ruth: False\n\nThe answer is (C).", "(C)", "(D)", _WHO),
+    ("### Final Answer\n**B**", "(B)", "(A)", _WHO),
+    ("{'answer': 'B'}", "(B)", "(A)", _WHO),
+    ('{"answer": 9, "note": "the answer in crowns would be 18"}', "9", "18", _SALE),
+    ("The answer is 18 because 9 * 2 = 18 and 9 + 9 = 18.", "18", "9", _SALE),
+    ("The temperature is -5 degrees.", "-5", "5", _COLD),
+    ("It is minus 5 degrees.", "-5", "5", _COLD),
+    ("It cost $2.5 million.", "2500000", "2.5", "How much did it cost?"),
+    ("It cost 70k.", "70000", "70", "How much did it cost?"),
+    ("7万円です。", "70000", "7", "いくらですか。"),
+    ("About 1 1/2 cups.", "1.5", "1", "How many cups?"),
+    ("It is not possible to derive it from the premises. So, the argument is invalid.", "invalid", "valid", _ARGUMENT),
+    ("Yes. There was no other cause.", "Yes", "No", _DID),
+    ("The answer is (B).<|im_end|>\n<|im_start|>user\nNo, the answer is (C).", "(B)", "(C)", _WHO),
+]
+
+
+@pytest.mark.parametrize(("response", "given", "named", "question"), _CASES)
+def test_the_answer_given_is_told_from_the_one_only_named(response: str, given: str, named: str, question: str) -> None:
+    """What is given is correct; what is only named never is."""
+    assert match_answer(response, given, question=question).decision is Decision.CORRECT
+    assert match_answer(response, named, question=question).decision is not Decision.CORRECT
