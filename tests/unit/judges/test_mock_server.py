@@ -1,0 +1,421 @@
+"""The loopback judge: two wire formats, every fault as it is named, and the same answers whatever the order."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.flows.loopback import Loopback, loopback
+
+from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
+from mixseek.domain.samples import Sample
+from mixseek.errors import ConfigurationError
+from mixseek.judges.mock_answers import CALL_FAULTS, HARMLESS_FAULTS, Fault
+from mixseek.judges.mock_server import MockOptions
+from mixseek.protocols.registry import load_protocol
+
+PROTOCOL = load_protocol("semantic")
+FLAGS = {
+    Fault.PROSE: Flag.UNPARSABLE_OUTPUT,
+    Fault.TRUNCATED: Flag.UNPARSABLE_OUTPUT,
+    Fault.WRONG_SCHEMA: Flag.UNPARSABLE_OUTPUT,
+    Fault.REFUSAL: Flag.JUDGE_REFUSAL_OR_EVASION,
+    Fault.INCONSISTENT: Flag.INTERNAL_INCONSISTENCY,
+}
+
+
+def a_sample(number: int) -> Sample:
+    return Sample(f"s{number}", f"I count {number}.\nSo it is {number}.", f"How many, {number}?", str(number))
+
+
+def openai_body(sample: Sample, nonce: str = "0123456789abcdef01234567", model: str = "mock") -> dict[str, Any]:
+    messages = [{"role": m.role, "content": m.content} for m in PROTOCOL.messages(sample, nonce)]
+    return {"model": model, "messages": messages}
+
+
+def anthropic_body(sample: Sample, nonce: str = "0123456789abcdef01234567") -> dict[str, Any]:
+    system, user = PROTOCOL.messages(sample, nonce)
+    return {
+        "model": "mock",
+        "max_tokens": 300,
+        "system": system.content,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": user.content}]}],
+    }
+
+
+def send(
+    judge: Loopback, body: Any, path: str = "/v1/chat/completions", **headers: str
+) -> tuple[int, dict[str, str], Any]:
+    """Status (0 for a dropped connection), headers in lower case, and the decoded body."""
+    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=20)
+    try:
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request("POST", path, raw, headers)
+        answer = connection.getresponse()
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, json.loads(answer.read())
+    except (ConnectionError, http.client.HTTPException):
+        return 0, {}, None
+    finally:
+        connection.close()
+
+
+def get(judge: Loopback, path: str) -> Any:
+    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=20)
+    try:
+        connection.request("GET", path)
+        return json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+
+
+def text_of(answer: Any) -> str:
+    message = answer["choices"][0]["message"]
+    return str(message["content"] or message["refusal"])
+
+
+def test_a_verdict_satisfies_the_protocol_and_quotes_the_response() -> None:
+    """Ready-made for `mixseek judge`: consistent, about the sample it was asked for, and both verdicts occur."""
+    verdicts = set()
+    with loopback() as judge:
+        for number in range(12):
+            status, headers, answer = send(judge, openai_body(a_sample(number)))
+            outcome = PROTOCOL.parse(Reply(text_of(answer), "mock"), a_sample(number))
+
+            assert status == 200
+            assert headers["x-request-id"]
+            assert answer["choices"][0]["finish_reason"] == "stop"
+            assert answer["usage"]["prompt_tokens"] > answer["usage"]["completion_tokens"] > 0
+            assert isinstance(outcome, ValidJudgment)
+            assert outcome.fields["extraction_verified"] is True
+            verdicts.add(outcome.verdict)
+
+    assert verdicts == {"correct", "incorrect"}
+
+
+def test_both_wire_formats_give_the_same_verdict() -> None:
+    """What is asked decides, not how it travels."""
+    with loopback() as judge:
+        status, headers, answer = send(judge, anthropic_body(a_sample(3)), "/v1/messages")
+        same = text_of(send(judge, openai_body(a_sample(3)))[2])
+
+    assert status == 200
+    assert headers["request-id"]
+    assert (answer["type"], answer["role"], answer["stop_reason"]) == ("message", "assistant", "end_turn")
+    assert answer["content"] == [{"type": "text", "text": same}]
+    assert answer["usage"]["input_tokens"] > 0
+
+
+def test_the_verdict_depends_on_sample_model_and_seed_but_not_on_the_nonce() -> None:
+    """Workspaces have nonces of their own; their results must be comparable all the same."""
+    with loopback() as judge, loopback(MockOptions(seed=1)) as other_seed:
+        first = text_of(send(judge, openai_body(a_sample(1)))[2])
+
+        assert text_of(send(judge, openai_body(a_sample(1), nonce="f" * 24))[2]) == first
+        assert text_of(send(judge, openai_body(a_sample(2)))[2]) != first
+        assert text_of(send(judge, openai_body(a_sample(1), model="else"))[2]) != first
+        assert text_of(send(other_seed, openai_body(a_sample(1)))[2]) != first
+        assert judge.stats()["distinct"] == 3
+
+
+@pytest.mark.parametrize("asked", ["x", "a b", 'quo"te', "二", "7"])
+def test_the_reply_carries_the_id_the_prompt_asks_for(asked: str) -> None:
+    """Whatever the prompt calls the sample."""
+    text = f"Judge one sample. Its input_id is {json.dumps(asked, ensure_ascii=False)}.\n\nNow."
+    with loopback() as judge:
+        answer = send(judge, {"model": "mock", "messages": [{"role": "user", "content": text}]})[2]
+
+    assert json.loads(text_of(answer))["id"] == asked
+
+
+@pytest.mark.parametrize("fault", sorted(FLAGS))
+def test_a_bad_reply_earns_exactly_its_flag(fault: Fault) -> None:
+    """So that a test of the engine can tell the right flag from the wrong one."""
+    with loopback(MockOptions(fault_rate=1, faults=(fault,))) as judge:
+        status, _, answer = send(judge, openai_body(a_sample(4)))
+        outcome = PROTOCOL.parse(Reply(text_of(answer), "mock"), a_sample(4))
+
+        assert status == 200
+        assert isinstance(outcome, InvalidJudgment)
+        assert {finding.flag for finding in outcome.findings} == {FLAGS[fault]}
+        assert answer["choices"][0]["finish_reason"] == ("length" if fault is Fault.TRUNCATED else "stop")
+        assert (answer["choices"][0]["message"]["refusal"] is not None) == (fault is Fault.REFUSAL)
+
+
+@pytest.mark.parametrize("fault", sorted(HARMLESS_FAULTS))
+def test_a_harmless_fault_leaves_the_verdict_as_it_was(fault: Fault) -> None:
+    """A fence around it, or a slow line."""
+    with loopback(MockOptions(fault_rate=1, faults=(fault,), drip_seconds=0.2)) as judge, loopback() as calm:
+        started = time.monotonic()
+        dripped = PROTOCOL.parse(Reply(text_of(send(judge, openai_body(a_sample(4)))[2]), "mock"), a_sample(4))
+        seconds = time.monotonic() - started
+        plain = PROTOCOL.parse(Reply(text_of(send(calm, openai_body(a_sample(4)))[2]), "mock"), a_sample(4))
+
+    assert isinstance(dripped, ValidJudgment)
+    assert isinstance(plain, ValidJudgment)
+    assert dripped.fields == plain.fields
+    assert fault is not Fault.SLOW_DRIP or seconds >= 0.15
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "wire"),
+    [
+        (Fault.RATE_LIMIT, 429, "openai"),
+        (Fault.RATE_LIMIT, 429, "anthropic"),
+        (Fault.SERVER_ERROR, 500, "openai"),
+        (Fault.SERVER_ERROR, 500, "anthropic"),
+        (Fault.DROP, 0, "openai"),
+        (Fault.DROP, 0, "anthropic"),
+    ],
+)
+def test_a_failed_call_looks_like_the_real_thing(fault: Fault, status: int, wire: str) -> None:
+    """Status, Retry-After, and the error body of its wire format."""
+    with loopback(MockOptions(fault_rate=1, faults=(fault,), retry_after_seconds=0.5)) as judge:
+        body, path = (
+            (openai_body(a_sample(1)), "/v1/chat/completions")
+            if wire == "openai"
+            else (anthropic_body(a_sample(1)), "/v1/messages")
+        )
+        got, headers, answer = send(judge, body, path)
+
+        assert got == status
+        assert fault in CALL_FAULTS
+        assert judge.stats()["faults"] == {fault.value: 1}
+        if status == 429:
+            assert headers["retry-after"] == "0.5"
+        if status:
+            assert answer["error"]["message"]
+            assert ("type" in answer) == (wire == "anthropic")
+
+
+def faults_of(judge: Loopback, numbers: list[int], times: int) -> dict[int, list[int]]:
+    """Statuses in the order of asking, by sample."""
+    return {number: [send(judge, openai_body(a_sample(number)))[0] for _ in range(times)] for number in numbers}
+
+
+def test_faults_do_not_depend_on_the_order_of_requests() -> None:
+    """Decided by seed, request and how often it came; a retry may succeed."""
+    options = MockOptions(fault_rate=0.5, faults=(Fault.SERVER_ERROR,))
+    with loopback(options) as judge:
+        forth = faults_of(judge, list(range(12)), 3)
+    with loopback(options) as judge:
+        back = faults_of(judge, list(range(11, -1, -1)), 3)
+
+    assert forth == back
+    assert {status for statuses in forth.values() for status in statuses} == {200, 500}
+    assert any(statuses[0] == 500 and 200 in statuses for statuses in forth.values())
+
+
+def test_the_share_and_the_kinds_of_faults_are_as_asked_for() -> None:
+    """A fifth, all kinds."""
+    options = MockOptions(fault_rate=0.2, drip_seconds=0.01)
+    with loopback(options) as judge:
+        for number in range(400):
+            send(judge, {"model": "mock", "messages": [{"role": "user", "content": str(number)}]})
+        stats = judge.stats()
+
+    assert 50 <= sum(stats["faults"].values()) <= 110
+    assert set(stats["faults"]) == {fault.value for fault in Fault}
+
+
+def test_a_refused_key_is_named_in_the_message() -> None:
+    """As careless endpoints do, so that nobody may print such a message as it is."""
+    with loopback(MockOptions(refuses_keys=True)) as judge:
+        status, _, answer = send(judge, openai_body(a_sample(1)), Authorization="Bearer canary")
+        other, _, said = send(judge, anthropic_body(a_sample(1)), "/v1/messages", **{"x-api-key": "canary"})
+
+    assert (status, other) == (401, 401)
+    assert answer["error"]["code"] == "invalid_api_key"
+    assert "canary" in answer["error"]["message"]
+    assert said["error"]["type"] == "authentication_error"
+
+
+def test_a_schema_can_be_refused() -> None:
+    """A 400 that names the parameter; without the schema the same prompt is answered."""
+    schema = {"type": "json_schema", "json_schema": {"name": "reply", "schema": {}}}
+    with loopback(MockOptions(refuses_schemas=True)) as judge:
+        refused = send(judge, {**openai_body(a_sample(1)), "response_format": schema})
+        answered = send(judge, openai_body(a_sample(1)))
+
+    assert refused[0] == 400
+    assert "response_format" in refused[2]["error"]["message"]
+    assert answered[0] == 200
+
+
+def test_stats_count_and_reset_forgets() -> None:
+    """Over HTTP too, for people with curl."""
+    with loopback(MockOptions(latency_seconds=0.01)) as judge:
+        for number in (1, 1, 2):
+            send(judge, openai_body(a_sample(number)))
+        stats = get(judge, "/stats")
+        send(judge, b"", "/reset")
+        after = get(judge, "/stats")
+
+    assert stats == {
+        "requests": 3,
+        "distinct": 2,
+        "repeated": 1,
+        "seen": {"1": 1, "2": 1},
+        "answered": {"200": 3},
+        "abandoned": 0,
+        "faults": {},
+        "in_flight": 0,
+        "max_in_flight": 1,
+    }
+    assert (after["requests"], after["distinct"]) == (0, 0)
+
+
+def test_the_log_tells_received_answered_and_abandoned(tmp_path: Path) -> None:
+    """What the endpoint saw, for comparing with what the engine says."""
+    log = tmp_path / "requests.jsonl"
+    with loopback(MockOptions(latency_seconds=0.15, log=log)) as judge:
+        send(judge, openai_body(a_sample(5)))
+        raw = json.dumps(openai_body(a_sample(6))).encode()
+        with socket.create_connection((judge.server.host, judge.server.port)) as impatient:
+            impatient.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw))
+            wait_until(lambda: judge.requests == 2)
+        wait_until(lambda: judge.stats()["abandoned"] == 1)
+        lines = [json.loads(line) for line in log.read_text().splitlines()]
+
+    assert [(line["event"], line["number"]) for line in lines] == [
+        ("received", 1),
+        ("answered", 1),
+        ("received", 2),
+        ("abandoned", 2),
+    ]
+    assert lines[0]["question"] == "How many, 5?"
+    assert (lines[1]["status"], lines[1]["fault"]) == (200, None)
+    assert isinstance(lines[1]["is_correct"], bool)
+
+
+def wait_until(condition: Any, seconds: float = 5.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert condition()
+
+
+def test_a_full_endpoint_answers_429() -> None:
+    """Capacity 1: the second at the same time is sent away at once."""
+    with loopback(MockOptions(latency_seconds=0.3, capacity=1)) as judge:
+        raw = json.dumps(openai_body(a_sample(6))).encode()
+        with socket.create_connection((judge.server.host, judge.server.port)) as first:
+            first.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw))
+            wait_until(lambda: judge.requests == 1)
+            status = send(judge, openai_body(a_sample(7)))[0]
+            answered = first.recv(1 << 16)
+
+    assert status == 429
+    assert answered.startswith(b"HTTP/1.1 200 ")
+
+
+def test_it_can_be_down_for_a_while_and_come_back_at_the_same_place() -> None:
+    """Open connections die, new ones are refused, then all is well."""
+    with loopback(MockOptions(down_after_requests=1, down_seconds=0.4, latency_seconds=0.05)) as judge:
+        first = send(judge, openai_body(a_sample(1)))[0]
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((judge.server.host, judge.server.port)).close()
+        time.sleep(0.6)
+        again = send(judge, openai_body(a_sample(1)))[0]
+
+    assert (first, again) == (0, 200)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"not json",
+        b"[]",
+        b'{"messages": []}',
+        b'{"model": "m", "messages": [1]}',
+        b'{"model": "m", "stream": true}',
+    ],
+)
+def test_a_request_that_cannot_be_answered_is_400_with_the_reason(body: bytes) -> None:
+    """And the server lives on."""
+    with loopback() as judge:
+        status, _, answer = send(judge, body)
+
+        assert status == 400
+        assert answer["error"]["message"]
+        assert send(judge, openai_body(a_sample(1)))[0] == 200
+
+
+@pytest.mark.parametrize("missing", ["max_tokens", "messages", "model"])
+def test_the_anthropic_format_insists_on_its_fields(missing: str) -> None:
+    """As the real one does."""
+    body = anthropic_body(a_sample(1))
+    del body[missing]
+    with loopback() as judge:
+        status, _, answer = send(judge, body, "/v1/messages")
+
+    assert status == 400
+    assert answer["type"] == "error"
+    assert answer["error"]["type"] == "invalid_request_error"
+
+
+def raw_exchange(judge: Loopback, *pieces: bytes) -> bytes:
+    """What comes back for bytes sent piece by piece, until the server hangs up."""
+    with socket.create_connection((judge.server.host, judge.server.port), timeout=10) as connection:
+        for piece in pieces:
+            connection.sendall(piece)
+            time.sleep(0.02)
+        received = b""
+        while data := connection.recv(1 << 16):
+            received += data
+        return received
+
+
+def test_http_is_read_as_it_comes() -> None:
+    """Torn anywhere, chunked, two at once, with Expect, with a request line that is none."""
+    raw = json.dumps(openai_body(a_sample(1))).encode()
+    whole = b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
+    last = whole.replace(b"\r\nContent", b"\r\nConnection: close\r\nContent", 1)
+    chunks = b"POST /v1/messages HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    said = json.dumps(anthropic_body(a_sample(1))).encode()
+    halves = (said[:100], said[100:])
+    chunked = chunks + b"".join(b"%x\r\n%s\r\n" % (len(half), half) for half in halves) + b"0\r\n\r\n"
+    head, _, body = last.partition(b"\r\n\r\n")
+    with loopback() as judge:
+        torn = raw_exchange(judge, last[:10], last[10:70], last[70:-5], last[-5:])
+        piped = raw_exchange(judge, whole + last)
+        in_chunks = raw_exchange(judge, chunked[:90], chunked[90:200], chunked[200:])
+        expecting = raw_exchange(judge, head + b"\r\nExpect: 100-continue\r\n\r\n", body)
+        nonsense = raw_exchange(judge, b"hello\r\n\r\n")
+
+    assert torn.count(b"HTTP/1.1 200 OK") == 1
+    assert piped.count(b"HTTP/1.1 200 OK") == 2
+    assert in_chunks.count(b'"type":"message"') == 1
+    assert expecting.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
+    assert nonsense.startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_taken_port_is_a_line_for_a_person() -> None:
+    """Not a traceback from asyncio."""
+    from mixseek.judges.mock_server import serve
+
+    with loopback() as judge, pytest.raises(ConfigurationError, match="choose another --port"):
+        serve(judge.server.host, judge.server.port, MockOptions())
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_serve_says_when_it_is_ready_and_leaves_quietly(signum: signal.Signals) -> None:
+    """One line on stdout; exit 0 on either signal."""
+    script = "from mixseek.judges.mock_server import *; serve('127.0.0.1', 0, MockOptions())"
+    with subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        os.kill(process.pid, signum)
+        _, err = process.communicate(timeout=20)
+
+    assert line.startswith("ready: mock judge at http://127.0.0.1:")
+    assert (process.returncode, err) == (0, "")
