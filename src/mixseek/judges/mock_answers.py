@@ -46,8 +46,6 @@ class Prompt:
     # (role, text), system first; the nonce is already taken out.
     turns: tuple[tuple[str, str], ...]
     wants_schema: bool = False
-    # The one tool the judge has to answer with, where the request names it.
-    forced_tool: str | None = None
 
     @property
     def subject(self) -> str:
@@ -71,13 +69,13 @@ class Said:
     is_correct: bool
 
 
-def make_prompt(model: str, turns: list[tuple[str, str]], *, wants_schema: bool, forced_tool: str | None) -> Prompt:
+def make_prompt(model: str, turns: list[tuple[str, str]], *, wants_schema: bool) -> Prompt:
     """Takes the nonce out of every turn: it says nothing about the sample and differs between workspaces."""
     nonce = next(
         (found[1] for role, text in turns if role == "user" and (found := _NONCE_OF_A_PROMPT.search(text))), ""
     )
     plain = tuple((role, text.replace(nonce, "") if nonce else text) for role, text in turns)
-    return Prompt(model, plain, wants_schema, forced_tool)
+    return Prompt(model, plain, wants_schema)
 
 
 def section(prompt: Prompt, name: str) -> str:

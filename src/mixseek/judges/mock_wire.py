@@ -47,7 +47,7 @@ class OpenAIChat:
     def read(self, payload: Mapping[str, Any]) -> Prompt:
         form = payload.get("response_format")
         wants_schema = isinstance(form, dict) and form.get("type") == "json_schema"
-        return make_prompt(_model(payload), _turns(payload), wants_schema=wants_schema, forced_tool=None)
+        return make_prompt(_model(payload), _turns(payload), wants_schema=wants_schema)
 
     def key_in(self, headers: Mapping[str, str]) -> str:
         return headers.get("authorization", "").removeprefix("Bearer ")
@@ -96,10 +96,8 @@ class AnthropicMessages:
                 "messages: Unexpected role 'system'; the Messages API takes a top-level `system` parameter"
             )
         turns.insert(0, ("system", _text(payload.get("system", ""))))
-        choice = payload.get("tool_choice")
-        tool = choice.get("name") if isinstance(choice, dict) and choice.get("type") == "tool" else None
-        wants_schema = any(name in payload for name in ("output_config", "output_format")) or tool is not None
-        return make_prompt(_model(payload), turns, wants_schema=wants_schema, forced_tool=tool)
+        wants_schema = any(name in payload for name in ("output_config", "output_format"))
+        return make_prompt(_model(payload), turns, wants_schema=wants_schema)
 
     def key_in(self, headers: Mapping[str, str]) -> str:
         return headers.get("x-api-key", "")
@@ -111,8 +109,8 @@ class AnthropicMessages:
                 "type": "message",
                 "role": "assistant",
                 "model": prompt.model,
-                "content": [_block(prompt, said)],
-                "stop_reason": self._stop_reason(prompt, said),
+                "content": [{"type": "text", "text": said.text}],
+                "stop_reason": _STOP_REASONS[said.finish_reason],
                 "stop_sequence": None,
                 "usage": {
                     "input_tokens": said.input_tokens,
@@ -127,11 +125,6 @@ class AnthropicMessages:
         kind = _ANTHROPIC_ERRORS.get(status, "api_error")
         return orjson.dumps({"type": "error", "error": {"type": kind, "message": message}})
 
-    def _stop_reason(self, prompt: Prompt, said: Said) -> str:
-        if prompt.forced_tool is not None and said.finish_reason == "stop":
-            return "tool_use"
-        return _STOP_REASONS[said.finish_reason]
-
 
 WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/messages": AnthropicMessages()}
 
@@ -139,21 +132,6 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/m
 def list_models() -> bytes:
     """GET /v1/models: any model name is answered, one is listed."""
     return orjson.dumps({"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]})
-
-
-def _block(prompt: Prompt, said: Said) -> dict[str, Any]:
-    """A text block, or a call of the tool the request insists on when there is an object to call it with."""
-    if prompt.forced_tool is not None:
-        try:
-            return {
-                "type": "tool_use",
-                "id": "toolu_mock",
-                "name": prompt.forced_tool,
-                "input": orjson.loads(said.text),
-            }
-        except orjson.JSONDecodeError:
-            pass
-    return {"type": "text", "text": said.text}
 
 
 def _model(payload: Mapping[str, Any]) -> str:
