@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
-from mixseek.storage.records import decode_line, encode_line
+from mixseek.domain.judgments import Reply
+from mixseek.storage.records import decode_line, decode_reply, encode_line
 
 CACHE_FILE = "replies.sqlite"
 # Raise it with any change of the table or of what a value holds: a file of another version is set aside.
@@ -53,15 +54,6 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class CachedReply:
-    """A judge's raw text and what its endpoint said about it, when it was asked for the first time."""
-
-    text: str
-    details: Mapping[str, Any]
-    stored_at: datetime | None = None  # UTC; set by the cache
-
-
-@dataclass(frozen=True, slots=True)
 class CacheSize:
     """What the cache holds; `file_bytes` includes what it could give back to the disk."""
 
@@ -71,7 +63,9 @@ class CacheSize:
 
 
 class ReplyCacheFile:
-    """Open from construction to `close`; safe with other processes and threads, and never raises for a bad file.
+    """The ReplyCache port over a file: open from construction to `close`, safe with other processes and threads.
+
+    A reply comes back as it was put, judge included: the first who asked, perhaps under another name in the settings.
 
     Open it after forking, not before: SQLite's connections do not survive a fork.
     """
@@ -91,24 +85,24 @@ class ReplyCacheFile:
         """What a person should be told, each once: set aside, not written any more, not read any more."""
         return tuple(self._warnings)
 
-    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, CachedReply]:
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
         """The replies that are known; keys without one are left out."""
-        found: dict[bytes, CachedReply] = {}
+        found: dict[bytes, Reply] = {}
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             read = partial(read_rows, keys=keys[start : start + _KEYS_PER_QUERY])
-            rows: list[tuple[bytes, bytes, int]] = self._attempt("read", read, [])
-            for key, value, stored_at in rows:
-                reply = decode_reply(value, stored_at)
+            rows: list[tuple[bytes, bytes]] = self._attempt("read", read, [])
+            for key, value in rows:
+                reply = decode_cached(value)
                 if reply is not None:
                     found[key] = reply
         return found
 
-    def put_many(self, replies: Mapping[bytes, CachedReply]) -> None:
+    def put_many(self, replies: Mapping[bytes, Reply]) -> None:
         """All of them or none; the newest reply to a request stays."""
         if not replies or not self._is_writable:
             return
         now = int(self._clock().timestamp())
-        rows = [(key, encode_reply(reply), now) for key, reply in replies.items()]
+        rows = [(key, encode_cached(reply), now) for key, reply in replies.items()]
 
         def write(connection: sqlite3.Connection) -> None:
             with connection:
@@ -235,24 +229,25 @@ class ReplyCacheFile:
             self._warnings.append(sentence)
 
 
-def read_rows(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, bytes, int]]:
+def read_rows(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
     """Fetched whole: a damaged page shows itself only when it is reached."""
     marks = ",".join("?" * len(keys))
-    query = f"SELECT key, value, stored_at FROM replies WHERE key IN ({marks})"  # noqa: S608 - question marks only
+    query = f"SELECT key, value FROM replies WHERE key IN ({marks})"  # noqa: S608 - question marks only
     return connection.execute(query, keys).fetchall()
 
 
-def encode_reply(reply: CachedReply) -> bytes:
+def encode_cached(reply: Reply) -> bytes:
     """As the journal writes it: unpaired surrogates survive."""
-    return encode_line({"text": reply.text, "details": reply.details})
+    return encode_line(
+        {"text": reply.text, "judge": reply.judge, "attempt": reply.attempt, "details": reply.details},
+    )
 
 
-def decode_reply(value: bytes, stored_at: int) -> CachedReply | None:
+def decode_cached(value: bytes) -> Reply | None:
     """None for a value that is none of ours: asking again is cheaper than trusting it."""
     try:
-        data = decode_line(value)
-        return CachedReply(data["text"], data["details"], datetime.fromtimestamp(stored_at, UTC))
-    except (ValueError, KeyError, TypeError, OverflowError):
+        return decode_reply(decode_line(value))
+    except (ValueError, KeyError, TypeError):
         return None
 
 

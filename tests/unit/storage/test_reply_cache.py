@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixseek.storage.reply_cache import CachedReply, ReplyCacheFile, encode_reply, parts_of
+from mixseek.domain.judgments import Reply
+from mixseek.engine.caching import ReplyCache
+from mixseek.storage.reply_cache import ReplyCacheFile, encode_cached, parts_of
 
 NOW = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)
 DETAILS = {
@@ -39,11 +41,11 @@ def key_of(number: int) -> bytes:
     return hashlib.sha256(str(number).encode()).digest()
 
 
-def reply_of(number: int) -> CachedReply:
-    return CachedReply(f'{{"id": "s{number}"}}', DETAILS)
+def reply_of(number: int) -> Reply:
+    return Reply(f'{{"id": "s{number}"}}', "judge-x", 2, DETAILS)
 
 
-def replies_of(numbers: range) -> dict[bytes, CachedReply]:
+def replies_of(numbers: range) -> dict[bytes, Reply]:
     return {key_of(number): reply_of(number) for number in numbers}
 
 
@@ -67,8 +69,15 @@ def test_what_was_put_is_found_and_nothing_else(cache: ReplyCacheFile) -> None:
 
     found = cache.get_many([key_of(1), key_of(7), key_of(2)])
 
-    assert found == {key_of(number): CachedReply(reply_of(number).text, DETAILS, stored_at=NOW) for number in (1, 2)}
+    assert found == {key_of(number): reply_of(number) for number in (1, 2)}
     assert cache.warnings == ()
+
+
+def test_the_engine_can_use_it(cache: ReplyCacheFile) -> None:
+    """Checked by mypy: the port is what the engine knows."""
+    port: ReplyCache = cache
+
+    assert port.get_many([key_of(1)]) == {}
 
 
 def test_an_empty_request_is_an_empty_answer(cache: ReplyCacheFile) -> None:
@@ -89,7 +98,7 @@ def test_every_text_and_every_detail_comes_back_to_the_letter(
     """Lone surrogates and huge integers included."""
     path = tmp_path_factory.mktemp("cache") / "replies.sqlite"
     with reopened(path) as writer:
-        writer.put_many({key: CachedReply(text, details) for key, (text, details) in replies.items()})
+        writer.put_many({key: Reply(text, "j", 1, details) for key, (text, details) in replies.items()})
 
     with reopened(path) as reader:
         found = reader.get_many(list(replies))
@@ -99,12 +108,11 @@ def test_every_text_and_every_detail_comes_back_to_the_letter(
 
 def test_the_newest_reply_to_a_request_stays(path: Path) -> None:
     with ReplyCacheFile(path, lambda: NOW) as cache:
-        cache.put_many({key_of(1): CachedReply("old", {})})
-    later = NOW + timedelta(days=1)
-    with ReplyCacheFile(path, lambda: later) as cache:
-        cache.put_many({key_of(1): CachedReply("new", {})})
+        cache.put_many({key_of(1): Reply("old", "j")})
+    with ReplyCacheFile(path, lambda: NOW) as cache:
+        cache.put_many({key_of(1): Reply("new", "j")})
 
-        assert cache.get_many([key_of(1)]) == {key_of(1): CachedReply("new", {}, stored_at=later)}
+        assert cache.get_many([key_of(1)]) == {key_of(1): Reply("new", "j")}
         assert cache.size().replies == 1
 
 
@@ -127,11 +135,12 @@ def test_two_processes_share_one_cache(path: Path) -> None:
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from mixseek.storage.reply_cache import CachedReply, ReplyCacheFile
+from mixseek.domain.judgments import Reply
+from mixseek.storage.reply_cache import ReplyCacheFile
 first = int(sys.argv[2])
 with ReplyCacheFile(Path(sys.argv[1]), lambda: datetime.now(UTC)) as cache:
     for start in range(first, first + 1_000, 20):
-        cache.put_many({n.to_bytes(32, "big"): CachedReply(str(n), {}) for n in range(start, start + 20)})
+        cache.put_many({n.to_bytes(32, "big"): Reply(str(n), "j") for n in range(start, start + 20)})
         assert len(cache.get_many([n.to_bytes(32, "big") for n in range(start, start + 20)])) == 20
     print(len(cache.warnings))
 """
@@ -166,10 +175,11 @@ def test_a_killed_writer_leaves_its_last_batch_whole_or_absent(path: Path) -> No
 import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from mixseek.storage.reply_cache import CachedReply, ReplyCacheFile
+from mixseek.domain.judgments import Reply
+from mixseek.storage.reply_cache import ReplyCacheFile
 cache = ReplyCacheFile(Path(sys.argv[1]), lambda: datetime.now(UTC))
 for start in range(0, 100, 10):
-    cache.put_many({n.to_bytes(32, "big"): CachedReply("x" * 5_000, {}) for n in range(start, start + 10)})
+    cache.put_many({n.to_bytes(32, "big"): Reply("x" * 5_000, "j") for n in range(start, start + 10)})
 os.kill(os.getpid(), 9)
 """
     subprocess.run([sys.executable, "-c", script, str(path)], check=False, timeout=60)
@@ -293,7 +303,7 @@ def test_pruning_by_time_keeps_what_is_newer(path: Path) -> None:
 @pytest.mark.parametrize(("kept", "dropped"), [(0, 10), (3, 7), (10, 0), (99, 0)])
 def test_pruning_by_size_drops_the_oldest(cache: ReplyCacheFile, kept: int, dropped: int) -> None:
     cache.put_many(replies_of(range(10)))
-    each = len(encode_reply(reply_of(1)))
+    each = len(encode_cached(reply_of(1)))
 
     assert cache.prune(keep_bytes=kept * each) == dropped
     assert cache.get_many([key_of(number) for number in range(10)]).keys() == replies_of(range(dropped, 10)).keys()
