@@ -1,0 +1,219 @@
+"""One take of one live judge on one sample: cache, call, journal, parse, ask again."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from mixseek.domain.calls import Call, Usage
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.engine.budget import Budget
+from mixseek.engine.caching import ReplyCache
+from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.scheduling import Called
+from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
+from mixseek.errors import DatasetError, PermanentJudgeError, TransientJudgeError
+
+
+class LineEncoder(Protocol):
+    """Journal lines; their format is the storage's."""
+
+    def sample(self, sample: Sample, key: str) -> bytes: ...
+
+    def reply(self, key: str, reply: Reply) -> bytes: ...
+
+    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all asking shares."""
+
+    protocol: JudgeProtocol
+    encoder: LineEncoder
+    commits: GroupCommit
+    cache: ReplyCache
+    budget: Budget
+    nonce_of: Callable[[str], str]
+    # Requests that have left and not come back: who wants the same waits for them.
+    under_way: dict[bytes, "asyncio.Future[Reply]"] = field(default_factory=dict)
+    # Samples whose own line is in the journal, or queued for it, while they are at hand.
+    written: set[str] = field(default_factory=set)
+
+
+async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int) -> Outcome:
+    """What becomes of it; every reply is journaled before it is read, and an invalid one is asked for again."""
+    sample = at_hand.sample
+    unread = at_hand.unread.get((seat.name, take), ())
+    ask = unread[-1].attempt if unread else 0
+    outcome: Outcome | None = desk.protocol.parse(unread[-1], sample) if unread else None
+    while outcome is None or (isinstance(outcome, InvalidJudgment) and ask <= seat.max_reasks):
+        ask += 1
+        got = await obtain(desk, seat, at_hand, take, ask, outcome)
+        if not isinstance(got, Reply):
+            # A reply that was had stands, even where another could not be had.
+            return outcome or got
+        outcome = desk.protocol.parse(got, sample)
+    return outcome
+
+
+async def obtain(
+    desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int, ask: int, before: Outcome | None
+) -> Reply | Missing | Undecided:
+    """A reply that is in the journal, or why there is none."""
+    key = seat.keys.key(at_hand.key, take, ask)
+    known = at_hand.cached.get(key) if ask == 1 else desk.cache.get_many((key,)).get(key)
+    if known is not None:
+        reply = reuse(known, seat, take, ask)
+        # Not waited for: the cache has it, so reading it before it is journaled loses nothing.
+        desk.commits.add(lines_of(desk, at_hand, reply), {"cached": 1})
+        return reply
+    try:
+        twin = desk.under_way.get(key)
+        if twin is None:
+            return await request(desk, seat, at_hand, key, (take, ask, before))
+        reply = reuse(await asyncio.shield(twin), seat, take, ask)
+    except TransientJudgeError as error:
+        return Missing(str(error))
+    except PermanentJudgeError as error:
+        if error.concerns_everything:
+            raise
+        return Missing(str(error))
+    except DatasetError as error:
+        # Nothing can be asked about this sample, now or later.
+        return Undecided(f"cannot be asked: {error}")
+    desk.commits.add(lines_of(desk, at_hand, reply), {"cached": 1})
+    return reply
+
+
+async def request(
+    desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, key: bytes, asked: tuple[int, int, Outcome | None]
+) -> Reply:
+    """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
+    take, ask, before = asked
+    messages = desk.protocol.messages(at_hand.sample, desk.nonce_of(at_hand.key))
+    if isinstance(before, InvalidJudgment):
+        messages = ask_again(messages, before.findings)
+    call = Call(at_hand.key, messages, desk.protocol.reply_schema, take, ask)
+    future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+    desk.under_way[key] = future
+    try:
+        reply = await send(desk, seat, at_hand, call)
+    except asyncio.CancelledError:
+        future.cancel()
+        raise
+    except BaseException as error:
+        future.set_exception(error)
+        # Nobody may be waiting; asked for once, it is not reported as forgotten.
+        future.exception()
+        raise
+    finally:
+        del desk.under_way[key]
+    future.set_result(reply)
+    desk.cache.put_many({key: reply})
+    return reply
+
+
+async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) -> Reply:
+    """The endpoint's reply, durable."""
+    expected = estimate_usage(call)
+    expected_usd = seat.price(expected) or 0.0
+    await keep_rates(seat, expected)
+    open_permits = 0
+
+    def permit() -> None:
+        nonlocal open_permits
+        desk.budget.begin(expected_usd)
+        open_permits += 1
+
+    cost: float | None = None
+    try:
+        called = await seat.endpoint.call(seat.judge, call, permit)
+        cost = seat.price(called.answer.usage)
+    finally:
+        for number in range(open_permits):
+            desk.budget.end(expected_usd, cost if number == 0 else None)
+    if seat.tokens is not None:
+        seat.tokens.correct(total(called.answer.usage, expected) - total(expected, expected))
+    reply = replace(called.answer.reply, judge=seat.name, attempt=call.ask, details=describe(seat, call, called, cost))
+    counts = {"calls": called.tries}
+    if cost:
+        counts["cost_millionths"] = round(cost * 1_000_000)
+    await desk.commits.commit(lines_of(desk, at_hand, reply), counts)
+    return reply
+
+
+async def keep_rates(seat: LiveSeat, expected: Usage) -> None:
+    """Wait until requests and tokens per minute allow one more."""
+    if seat.requests is None and seat.tokens is None:
+        return
+    now = seat.endpoint.now()
+    waits = [
+        rate.reserve(units, now)
+        for rate, units in ((seat.requests, 1), (seat.tokens, total(expected, expected)))
+        if rate is not None
+    ]
+    await seat.endpoint.rest(max(waits))
+
+
+def total(usage: Usage, otherwise: Usage) -> int:
+    """All tokens; the estimate where the endpoint did not say."""
+    sums = zip(
+        (usage.input_tokens, usage.output_tokens), (otherwise.input_tokens, otherwise.output_tokens), strict=True
+    )
+    return sum((said if said is not None else guessed) or 0 for said, guessed in sums)
+
+
+def describe(seat: LiveSeat, call: Call, called: Called, cost: float | None) -> dict[str, Any]:
+    """What the journal keeps beside the text."""
+    answer = called.answer
+    details: dict[str, Any] = {
+        **answer.reply.details,
+        "take": call.take,
+        "ask": call.ask,
+        "usage": {
+            "input_tokens": answer.usage.input_tokens,
+            "output_tokens": answer.usage.output_tokens,
+            "cached_input_tokens": answer.usage.cached_input_tokens,
+        },
+        "latency_seconds": round(answer.latency_seconds, 6),
+        "finish_reason": answer.finish_reason,
+        "request_id": answer.request_id,
+        "model": answer.model,
+        "cached": False,
+        "tries": called.tries,
+        "cost_usd": cost,
+    }
+    model = seat.judge.description.get("model")
+    if isinstance(model, str):
+        # Who judged, where the judge has a name of its own: self-judgments are told by it.
+        details.setdefault("judge_model", model)
+    return details
+
+
+def reuse(reply: Reply, seat: LiveSeat, take: int, ask: int) -> Reply:
+    """A reply had before, under this judge's name; nothing was sent and nothing was paid."""
+    details: Mapping[str, Any] = {
+        **reply.details,
+        "take": take,
+        "ask": ask,
+        "cached": True,
+        "tries": 0,
+        "cost_usd": 0.0,
+    }
+    return Reply(reply.text, seat.name, ask, details)
+
+
+def lines_of(desk: Desk, at_hand: SampleAtHand, reply: Reply) -> list[bytes]:
+    """The reply's line, after the sample's own where that is not written yet."""
+    return [*introduce(desk, at_hand), desk.encoder.reply(at_hand.key, reply)]
+
+
+def introduce(desk: Desk, at_hand: SampleAtHand) -> list[bytes]:
+    """The sample's own line, once while it is at hand."""
+    if at_hand.key in desk.written:
+        return []
+    desk.written.add(at_hand.key)
+    return [desk.encoder.sample(at_hand.sample, at_hand.key)]

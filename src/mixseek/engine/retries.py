@@ -1,0 +1,39 @@
+"""The one retry policy: what is tried again, after how long, and when it is enough. Pure."""
+
+from dataclasses import dataclass
+
+from mixseek.errors import TransientJudgeError
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Exponential backoff with jitter; `patience_seconds` is how long an endpoint may go without one success."""
+
+    tries: int = 8
+    first_delay_seconds: float = 0.5
+    longest_delay_seconds: float = 30.0
+    # Failures in a row, without a success in between, that mean: the endpoint is down, not the request unlucky.
+    # Lower than `tries`, so that an outage is recognised before it costs a sample its reply.
+    failures_until_down: int = 5
+    first_probe_seconds: float = 1.0
+    longest_probe_seconds: float = 10.0
+    patience_seconds: float = 600.0
+
+    def delay_before_retry(self, failures: int, error: TransientJudgeError, lot: float) -> float:
+        """Seconds until the next try after `failures` of them; `lot` is a random number in 0..1.
+
+        A time that the endpoint named is kept, with a little on top: everybody was told the same one.
+        """
+        backoff = min(self.longest_delay_seconds, self.first_delay_seconds * 2.0 ** min(failures - 1, 30))
+        if error.retry_after_seconds is not None:
+            return error.retry_after_seconds + lot * self.first_delay_seconds
+        # Never less than half: a retry at once meets what the first one met.
+        return backoff * (0.5 + lot / 2)
+
+    def delay_before_probe(self, probes: int) -> float:
+        """Seconds until a silent endpoint is tried again, after `probes` in vain."""
+        return min(self.longest_probe_seconds, self.first_probe_seconds * 2.0 ** min(probes, 30))
+
+    def gives_up(self, failures: int) -> bool:
+        """Whether one request has had its tries; overloads are not counted, they are the endpoint's matter."""
+        return failures >= self.tries

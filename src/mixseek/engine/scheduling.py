@@ -1,0 +1,217 @@
+"""One endpoint: who may call it now, what a failure means for the others, and when waiting is over."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from mixseek.domain.calls import Answer, Call, LiveJudge
+from mixseek.engine.limits import AdaptiveLimit
+from mixseek.engine.retries import RetryPolicy
+from mixseek.errors import MixseekError, PermanentJudgeError, TransientJudgeError
+
+Clock = Callable[[], float]
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class HaltedError(MixseekError):
+    """The run is stopping: nothing new is begun. Not a failure of the sample that met it."""
+
+
+class EndpointDownError(MixseekError):
+    """An endpoint gave no sign of life for longer than the caller's patience."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Time and chance as arguments."""
+
+    clock: Clock
+    sleep: Sleep
+    draw: Callable[[], float]  # uniform in 0..1
+    tell: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """An answer, and how many requests it took."""
+
+    answer: Answer
+    tries: int
+
+
+class Endpoint:
+    """Shared by every judge behind one address: their limit, their pauses and their luck are common."""
+
+    def __init__(self, name: str, limit: AdaptiveLimit, policy: RetryPolicy, around: Surroundings) -> None:
+        self.name = name
+        self.in_flight = 0
+        self.retries = 0
+        self._limit = limit
+        self._policy = policy
+        self._around = around
+        self._waiting: deque[asyncio.Future[bool]] = deque()
+        self._resting: set[asyncio.Future[None]] = set()
+        self._alarm: asyncio.Future[None] | None = None
+        self._is_halted = False
+        self._paused_until = float("-inf")
+        # The circuit breaker: open while the endpoint is taken for down.
+        self._is_down = False
+        self._is_probing = False
+        self._probes = 0
+        self._failures = 0
+        self._failing_since: float | None = None
+
+    async def call(self, judge: LiveJudge, call: Call, permit: Callable[[], None]) -> Called:
+        """An answer, however many tries it takes within the policy.
+
+        `permit` is asked before each request leaves and may raise. Raises PermanentJudgeError, TransientJudgeError
+        when this request had its tries, EndpointDownError when the endpoint is beyond patience, HaltedError.
+        """
+        tries = failures = 0
+        while True:
+            is_probe = await self._turn()
+            started = self._around.clock()
+            try:
+                permit()
+                tries += 1
+                answer = await judge.call(call)
+            except TransientJudgeError as error:
+                failures += not error.is_overload
+                self._failed(error, started, is_probe)
+                # While the endpoint is down, nobody's tries are counted out: it is not this request's fault.
+                if not self._is_down and self._policy.gives_up(failures):
+                    raise
+                delay = self._policy.delay_before_retry(max(1, failures), error, self._around.draw())
+            except PermanentJudgeError:
+                self._revived()
+                raise
+            else:
+                self._limit.succeeded(self._around.clock() - started)
+                self._revived()
+                return Called(answer, tries)
+            finally:
+                self._leave(is_probe)
+            self.retries += 1
+            await self.rest(delay)
+
+    def now(self) -> float:
+        """Seconds on this endpoint's clock."""
+        return self._around.clock()
+
+    async def rest(self, seconds: float) -> None:
+        """Sleep that a halt ends."""
+        if self._is_halted:
+            raise HaltedError("stopping")
+        if seconds <= 0:
+            return
+        resting = asyncio.ensure_future(self._around.sleep(seconds))
+        self._resting.add(resting)
+        try:
+            await resting
+        except asyncio.CancelledError:
+            if self._is_halted:
+                raise HaltedError("stopping") from None
+            resting.cancel()
+            raise
+        finally:
+            self._resting.discard(resting)
+
+    def halt(self) -> None:
+        """Nothing new leaves from now on; what is in flight may come back."""
+        self._is_halted = True
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_exception(HaltedError("stopping"))
+        self._waiting.clear()
+        for resting in list(self._resting):
+            resting.cancel()
+        if self._alarm is not None:
+            self._alarm.cancel()
+
+    async def _turn(self) -> bool:
+        """Wait for a place, first come first served; True when this call is the probe of an endpoint that is down."""
+        if self._is_halted:
+            raise HaltedError("stopping")
+        place: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._dispatch()
+        try:
+            return await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled() and place.exception() is None:
+                self._leave(place.result())
+            raise
+
+    def _dispatch(self) -> None:
+        while self._waiting:
+            if self._waiting[0].done():
+                self._waiting.popleft()
+                continue
+            if self.in_flight >= (1 if self._is_down else self._limit.calls) or self._is_probing:
+                return
+            wait = self._paused_until - self._around.clock()
+            if wait > 0:
+                self._wake_after(wait)
+                return
+            self.in_flight += 1
+            self._is_probing = self._is_down
+            self._waiting.popleft().set_result(self._is_down)
+
+    def _wake_after(self, seconds: float) -> None:
+        if self._alarm is not None and not self._alarm.done():
+            return
+
+        async def wake() -> None:
+            await self._around.sleep(seconds)
+            self._alarm = None
+            self._dispatch()
+
+        self._alarm = asyncio.ensure_future(wake())
+
+    def _leave(self, is_probe: bool) -> None:
+        self.in_flight -= 1
+        if is_probe:
+            self._is_probing = False
+        self._dispatch()
+
+    def _failed(self, error: TransientJudgeError, started: float, is_probe: bool) -> None:
+        now = self._around.clock()
+        if self._failing_since is None:
+            self._failing_since = now
+        if error.is_overload:
+            self._limit.overloaded(started, now)
+        else:
+            self._failures += 1
+        if error.retry_after_seconds is not None:
+            self._pause(now + error.retry_after_seconds)
+        if self._is_down or self._failures >= self._policy.failures_until_down:
+            self._go_down(error, now, is_probe)
+        waited = max(now, self._paused_until) - self._failing_since
+        if (self._is_down or error.is_overload) and waited >= self._policy.patience_seconds:
+            raise EndpointDownError(
+                f"{self.name}: no reply for {waited:.0f} s, and --patience is {self._policy.patience_seconds:.0f} s "
+                f"({error}); run the same command again to resume"
+            ) from error
+
+    def _go_down(self, error: TransientJudgeError, now: float, is_probe: bool) -> None:
+        if not self._is_down:
+            self._is_down = True
+            self._probes = 0
+            self._around.tell(f"{self.name} does not answer ({error}); waiting for it to come back")
+            self._pause(now + self._policy.delay_before_probe(0))
+        elif is_probe:
+            self._probes += 1
+            self._pause(now + self._policy.delay_before_probe(self._probes))
+
+    def _pause(self, until: float) -> None:
+        self._paused_until = max(self._paused_until, until)
+
+    def _revived(self) -> None:
+        self._failures = 0
+        self._failing_since = None
+        if self._is_down:
+            self._is_down = False
+            self._paused_until = float("-inf")
+            self._around.tell(f"{self.name} answers again")
+            self._dispatch()

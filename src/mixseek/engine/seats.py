@@ -1,0 +1,119 @@
+"""Who sits before the samples: judges that answer at once, and judges that have to be waited for."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from mixseek.domain.calls import Call, LiveJudge, Usage
+from mixseek.domain.judgments import Finding, Reply, Status
+from mixseek.domain.ports import Judge, Message
+from mixseek.domain.samples import Sample
+from mixseek.engine.caching import RequestKeys
+from mixseek.engine.limits import RateLimit
+from mixseek.engine.scheduling import Endpoint
+
+# Tokens to US dollars; None where nobody knows the price.
+Price = Callable[[Usage], float | None]
+# Characters per token: measured on English prose for most models; other scripts take more tokens a character.
+_CHARACTERS_PER_TOKEN = 4.0
+_CHARACTERS_PER_TOKEN_OUTSIDE_ASCII = 1.5
+# What a verdict with its comment takes; only for estimates before the endpoint has said how many they were.
+EXPECTED_OUTPUT_TOKENS = 150
+# A finding may quote what the judge wrote, which may quote the judged text: enough to act on, not to smuggle with.
+_DETAIL_CHARACTERS = 200
+
+
+def unpriced(usage: Usage) -> float | None:
+    """Nobody knows."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineSeat:
+    """Rules, or recorded replies; asked once, however many repeats there are: the answer is always the same."""
+
+    judge: Judge
+
+    @property
+    def name(self) -> str:
+        return self.judge.name
+
+    @property
+    def takes(self) -> int:
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSeat:
+    """A judge behind an endpoint, with what the engine must know about it."""
+
+    judge: LiveJudge
+    endpoint: Endpoint
+    keys: RequestKeys
+    takes: int = 1
+    max_reasks: int = 1
+    price: Price = unpriced
+    requests: RateLimit | None = None
+    tokens: RateLimit | None = None
+
+    @property
+    def name(self) -> str:
+        return self.judge.name
+
+
+Seat = OfflineSeat | LiveSeat
+# A judge's name and the number of the take.
+TakeKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAtHand:
+    """A sample still to be judged, with what an earlier process or the cache already has of it."""
+
+    sample: Sample
+    key: str
+    known: Mapping[TakeKey, Status] = field(default_factory=dict)
+    # Journaled by an earlier process that died before it read them, in the order of asking.
+    unread: Mapping[TakeKey, tuple[Reply, ...]] = field(default_factory=dict)
+    # First asks that the cache knows, by request key.
+    cached: Mapping[bytes, Reply] = field(default_factory=dict)
+
+
+def is_settled(known: Mapping[TakeKey, Status], seats: tuple[Seat, ...], cascade: bool) -> bool:
+    """Nobody is left to ask. A missing reply is asked for again; a cascade ends at the first judge that was valid."""
+    for seat in seats:
+        statuses = [known.get((seat.name, take), Status.MISSING) for take in range(1, seat.takes + 1)]
+        if Status.MISSING in statuses:
+            return False
+        if cascade and Status.VALID in statuses:
+            return True
+    return True
+
+
+def ask_again(messages: tuple[Message, ...], findings: tuple[Finding, ...]) -> tuple[Message, ...]:
+    """The same prompt with what was wrong, at the end of the last message: some models refuse two turns in a row."""
+    listed = "\n".join(f"- {finding.flag.value}: {_one_line(finding.detail)}" for finding in findings)
+    note = (
+        "\n\nYour previous reply to this request could not be used:\n"
+        f"{listed}\n"
+        "Judge again from the beginning. Reply with exactly one JSON object as described above, and nothing else."
+    )
+    *before, last = messages
+    return (*before, Message(last.role, last.content + note))
+
+
+def _one_line(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _DETAIL_CHARACTERS else flat[: _DETAIL_CHARACTERS - 1] + "…"
+
+
+def estimate_usage(call: Call) -> Usage:
+    """From characters, before anything is sent: an estimate, to be shown as one."""
+    tokens = 0.0
+    for message in call.messages:
+        length = len(message.content)
+        if message.content.isascii():
+            tokens += length / _CHARACTERS_PER_TOKEN
+        else:
+            foreign = length - len(message.content.encode("ascii", "ignore"))
+            tokens += (length - foreign) / _CHARACTERS_PER_TOKEN + foreign / _CHARACTERS_PER_TOKEN_OUTSIDE_ASCII
+    return Usage(round(tokens), EXPECTED_OUTPUT_TOKENS)
