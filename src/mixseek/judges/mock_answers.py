@@ -13,6 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 _NONCE_OF_A_PROMPT = re.compile(r"<<<\w+ ([0-9A-Za-z]{16,})>>>")
+# A prompt whose nonce was taken out.
+_FENCED = re.compile(r"^<<<\w+ >>>$.*^<<<END \w+ >>>$", re.MULTILINE | re.DOTALL)
 _INPUT_ID = re.compile(r'input_id\D{0,8}?((?<=\s)"(?:[^"\\]|\\.)*"|(?<=\s)-?\d+)')
 _LONGEST_QUOTE = 60
 
@@ -48,9 +50,15 @@ class Prompt:
     wants_schema: bool = False
 
     @property
-    def subject(self) -> str:
-        """What is judged: the first user turn. A re-ask adds turns and is still about the same thing."""
+    def task(self) -> str:
+        """The first user turn."""
         return next((text for role, text in self.turns if role == "user"), "")
+
+    @property
+    def subject(self) -> str:
+        """What is judged: all that is fenced. A re-ask adds words around it and is still about the same thing."""
+        fenced = _FENCED.search(self.task)
+        return fenced[0] if fenced else self.task
 
     def digest(self, seed: int) -> bytes:
         """The same for the same request, whatever order requests come in."""
@@ -81,11 +89,11 @@ def make_prompt(model: str, turns: list[tuple[str, str]], *, wants_schema: bool)
 def section(prompt: Prompt, name: str) -> str:
     """The fenced text of that name; blank when the prompt has none."""
     begin, end = f"<<<{name} >>>\n", f"\n<<<END {name} >>>"
-    start = prompt.subject.find(begin)
+    start = prompt.task.find(begin)
     if start < 0:
         return ""
-    stop = prompt.subject.find(end, start + len(begin) - 1)
-    return prompt.subject[start + len(begin) : max(stop, start + len(begin))]
+    stop = prompt.task.find(end, start + len(begin) - 1)
+    return prompt.task[start + len(begin) : max(stop, start + len(begin))]
 
 
 def pick_fault(digest: bytes, times_seen: int, rate: float, kinds: tuple[Fault, ...]) -> Fault | None:
@@ -130,7 +138,7 @@ def _verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[str, Any]:
     is_correct = quote is not None and share_of(drawn) < correct_share
     wrong = ("wrong_logic", "hallucination", "format_error")[drawn[9] % 3]
     return {
-        "id": _asked_id(prompt.subject),
+        "id": _asked_id(prompt.task),
         "is_correct": is_correct,
         "extracted_answer": quote,
         "reasoning_score": 4 + drawn[8] % 2 if is_correct else 1 + drawn[8] % 3,
@@ -139,9 +147,9 @@ def _verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[str, Any]:
     }
 
 
-def _asked_id(subject: str) -> Any:
+def _asked_id(task: str) -> Any:
     """The id the prompt names; 1 where it names none."""
-    found = _INPUT_ID.search(subject)
+    found = _INPUT_ID.search(task)
     return json.loads(found[1]) if found else 1
 
 

@@ -124,6 +124,19 @@ def test_the_verdict_depends_on_sample_model_and_seed_but_not_on_the_nonce() -> 
         assert judge.stats()["distinct"] == 3
 
 
+def test_a_re_ask_is_another_request_with_the_same_verdict() -> None:
+    """Words around the fences, or turns after them, do not change what is judged."""
+    body = openai_body(a_sample(1))
+    longer, turns = json.loads(json.dumps(body)), json.loads(json.dumps(body))
+    longer["messages"][-1]["content"] += "\n\nYour previous reply could not be used. Judge again."
+    turns["messages"] += [{"role": "assistant", "content": "?"}, {"role": "user", "content": "Judge again."}]
+    with loopback() as judge:
+        replies = {text_of(send(judge, asked)[2]) for asked in (body, longer, turns)}
+
+        assert len(replies) == 1
+        assert judge.stats()["distinct"] == 3
+
+
 @pytest.mark.parametrize("asked", ["x", "a b", 'quo"te', "二", "7"])
 def test_the_reply_carries_the_id_the_prompt_asks_for(asked: str) -> None:
     """Whatever the prompt calls the sample."""
