@@ -3,75 +3,116 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.storage.journal import damaged, read_lines
-from mixseek.storage.records import decode_line
+from mixseek.storage.records import decode_line, decode_reply
 
 # 0 is "nothing yet"; missing is nothing yet as well, because it is asked for again.
 _STATUSES = (Status.VALID, Status.INVALID, Status.UNDECIDED)
 _BASE = len(_STATUSES) + 1
+_NO_REPLIES: Mapping[tuple[str, int], tuple[Reply, ...]] = {}
+# A judge's name and the number of the take.
+TakeKey = tuple[str, int]
 
 
 class JudgedBefore:
-    """Statuses by sample and judge. One dict of 16-byte keys for all judges: about 110 bytes a sample."""
+    """Statuses by sample, judge and take. One dict of 16-byte keys for all judges: about 110 bytes a sample."""
 
-    def __init__(self, judges: Sequence[str]) -> None:
-        self._weights = {judge: _BASE**position for position, judge in enumerate(judges)}
+    def __init__(self, judges: Sequence[str], repeats: int = 1) -> None:
+        takes = [(judge, take) for judge in judges for take in range(1, repeats + 1)]
+        self._weights = {take: _BASE**position for position, take in enumerate(takes)}
         # The statuses of all judges as digits of one number: small, and shared by samples that ended alike.
         self._codes: dict[bytes, int] = {}
-        self._decoded: dict[int, Mapping[str, Status]] = {0: {}}
+        self._decoded: dict[int, Mapping[TakeKey, Status]] = {0: {}}
+        self._first_takes: dict[int, Mapping[str, Status]] = {0: {}}
+        # Replies that nobody has read yet: only those in flight when a process died, so few.
+        self._unread: dict[bytes, dict[TakeKey, list[Reply]]] = {}
 
     def __len__(self) -> int:
         """Samples with at least one outcome that stands."""
         return sum(1 for code in self._codes.values() if code)
 
     def statuses(self, sample: Sample) -> Mapping[str, Status]:
-        """Judge name to status; judges that are still to be asked are left out."""
-        return self._decode(self._codes.get(bytes.fromhex(sample.key()), 0)) if self._codes else {}
+        """Judge name to status of the first take; judges that are still to be asked are left out."""
+        code = self._codes.get(bytes.fromhex(sample.key()), 0) if self._codes else 0
+        known = self._first_takes.get(code)
+        if known is None:
+            known = {judge: status for (judge, take), status in self._decode(code).items() if take == 1}
+            self._first_takes[code] = known
+        return known
+
+    def takes(self, key: str) -> Mapping[TakeKey, Status]:
+        """Judge name and take to status, by the sample's key; what is still to be asked is left out."""
+        return self._decode(self._codes.get(bytes.fromhex(key), 0)) if self._codes else {}
+
+    def unread_replies(self, key: str) -> Mapping[TakeKey, tuple[Reply, ...]]:
+        """Replies that were paid for and never read, in the order of asking."""
+        unread = self._unread.get(bytes.fromhex(key)) if self._unread else None
+        return {take: tuple(replies) for take, replies in unread.items()} if unread else _NO_REPLIES
 
     def counts(self) -> dict[str, Counter[Status]]:
-        """How many samples ended how, by judge."""
-        counts: dict[str, Counter[Status]] = {judge: Counter() for judge in self._weights}
+        """How many outcomes of each kind, by judge."""
+        counts: dict[str, Counter[Status]] = {judge: Counter() for judge, _ in self._weights}
         for code, times in Counter(self._codes.values()).items():
-            for judge, status in self._decode(code).items():
+            for (judge, _), status in self._decode(code).items():
                 counts[judge][status] += times
         return counts
 
-    def remember(self, key: str, judge: str, status: str) -> None:
+    def remember(self, key: str, judge: str, status: str, take: int = 1) -> None:
         """The last status told counts; judges that are not asked in this run are passed over."""
-        weight = self._weights.get(judge)
+        weight = self._weights.get((judge, take))
         if weight is None:
             return
         digit = 0 if status == Status.MISSING else _STATUSES.index(Status(status)) + 1
         packed = bytes.fromhex(key)
         code = self._codes.get(packed, 0)
         self._codes[packed] = code + (digit - code // weight % _BASE) * weight
+        unread = self._unread.get(packed)
+        if unread is not None:
+            unread.pop((judge, take), None)
+            if not unread:
+                del self._unread[packed]
 
-    def _decode(self, code: int) -> Mapping[str, Status]:
+    def remember_reply(self, key: str, reply: Reply) -> None:
+        """Until its outcome is told, it is still to be read."""
+        take = reply.details.get("take", 1)
+        if (reply.judge, take) in self._weights:
+            self._unread.setdefault(bytes.fromhex(key), {}).setdefault((reply.judge, take), []).append(reply)
+
+    def _decode(self, code: int) -> Mapping[TakeKey, Status]:
         known = self._decoded.get(code)
         if known is None:
             known = {
-                judge: _STATUSES[digit - 1]
-                for judge, weight in self._weights.items()
+                take: _STATUSES[digit - 1]
+                for take, weight in self._weights.items()
                 if (digit := code // weight % _BASE)
             }
             self._decoded[code] = known
         return known
 
 
-def recall_journal(path: Path, judges: Sequence[str]) -> JudgedBefore:
+def recall_journal(path: Path, judges: Sequence[str], repeats: int = 1) -> JudgedBefore:
     """Reads every line, so that damage is found before new work is added; raises StorageError naming the byte."""
-    judged = JudgedBefore(judges)
+    judged = JudgedBefore(judges, repeats)
     for offset, line in read_lines(path):
         try:
-            record = decode_line(line)
-            kind = record["t"]
-            if kind == "outcome":
-                judged.remember(record["key"], record["judge"], record["status"])
-            elif kind not in ("sample", "reply"):
-                raise ValueError(f"unknown record type {kind!r}")  # noqa: TRY301 - one handler words all damage
+            remember_record(judged, decode_line(line))
         except (ValueError, KeyError, TypeError) as error:
             raise damaged(path, offset, ValueError(str(error))) from error
     return judged
+
+
+def remember_record(judged: JudgedBefore, record: Mapping[str, Any]) -> None:
+    """Raises ValueError for a record of no known kind."""
+    match record["t"]:
+        case "outcome":
+            judged.remember(record["key"], record["judge"], record["status"], record.get("take", 1))
+        case "reply":
+            judged.remember_reply(record["key"], decode_reply(record))
+        case "sample":
+            pass
+        case kind:
+            raise ValueError(f"unknown record type {kind!r}")

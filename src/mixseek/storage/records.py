@@ -5,6 +5,8 @@
     {"t":"outcome","key":…,"judge":…,"status":…,"id":…,"method":…,"score":…,"verdict":…,"fields":{…},
      "span":[start,end]|null,"rules":[…],"flags":[{"flag":…,"detail":…}],"repairs":[…],"reason":…}
 
+An outcome of a repeat (`--repeats`) ends with `"take":2` and so on; without it, it is the first take.
+
 Text that UTF-8 cannot hold (an unpaired surrogate) stands in the line as U+FFFD, so that every JSON reader accepts
 the line; the record as it was is then kept beside it, in `exact`.
 """
@@ -71,6 +73,7 @@ class OutcomeRecord:
     sample_id: str
     judge: str
     outcome: Outcome
+    take: int = 1
 
 
 Record = SampleRecord | ReplyRecord | OutcomeRecord
@@ -100,7 +103,7 @@ def encode_reply(sample_key: str, reply: Reply) -> bytes:
     )
 
 
-def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome) -> bytes:
+def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take: int = 1) -> bytes:
     """Every field is there for every status, null or empty where it has no meaning: tables are made of these."""
     record: dict[str, Any] = {
         "t": "outcome",
@@ -118,6 +121,8 @@ def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome) -> by
         "repairs": (),
         "reason": None,
     }
+    if take != 1:
+        record["take"] = take
     match outcome:
         case ValidJudgment():
             record["method"] = outcome.method
@@ -152,7 +157,7 @@ def decode_record(line: bytes) -> Record:
             case "reply":
                 return ReplyRecord(data["key"], decode_reply(data))
             case "outcome":
-                return OutcomeRecord(data["key"], data["id"], data["judge"], decode_outcome(data))
+                return OutcomeRecord(data["key"], data["id"], data["judge"], decode_outcome(data), data.get("take", 1))
             case other:
                 raise ValueError(f"unknown record type {other!r}")
     except (KeyError, TypeError) as error:
