@@ -21,13 +21,18 @@ def test_each_form_makes_its_judge_and_is_its_name(tmp_path: Path) -> None:
         assert judge.name == spec
 
 
+FORMS = "available: rules, replay, replay:FILE, PROVIDER:MODEL, PROVIDER:MODEL@BASE_URL, NAME"
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("rule", "unknown judge 'rule'; did you mean 'rules'? available: rules, replay, replay:FILE"),
-        ("", "unknown judge ''; available: rules, replay, replay:FILE"),
-        ("gpt-x", "unknown judge 'gpt-x'; available: rules, replay, replay:FILE"),
-        ("openai:gpt-x", "endpoint judges (provider:model) come with the next release"),
+        ("rule", f"unknown judge 'rule'; did you mean 'rules'? {FORMS}"),
+        ("", f"unknown judge ''; {FORMS}"),
+        ("gpt-x", f"unknown judge 'gpt-x'; {FORMS}"),
+        ("opnai:gpt-x", "unknown judge 'opnai:gpt-x'; did you mean 'openai:gpt-x'?"),
+        ("wherever:x", "unknown judge 'wherever:x'; providers: openai, anthropic, "),
+        ("ollama", "unknown judge 'ollama'; write ollama:MODEL, or add [judges.ollama] to mixseek.toml"),
         ("rules:x", "unknown judge 'rules:x'; 'rules' takes nothing after the colon"),
         ("replay:", "unknown judge 'replay:'; give the file of replies after the colon"),
     ],
