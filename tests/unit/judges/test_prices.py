@@ -1,0 +1,180 @@
+"""A price is the settings', or the table's for the address that charges, or unknown and said to be."""
+
+import sys
+import time
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import genai_prices
+import pytest
+from genai_prices.data import providers
+
+from mixseek.domain.calls import Usage
+from mixseek.errors import ConfigurationError
+from mixseek.judges.prices import Card, PriceList, Rates, is_hosted, look_up_rates, override_rates
+from mixseek.settings.judge_settings import JudgeSettings
+
+AT = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)
+OPENAI = "https://api.openai.com/v1"
+USAGE = Usage(input_tokens=1_000_000, output_tokens=100_000)
+# Who has both an address that we can write down and a model with prices for text in and out.
+ADDRESSES = {
+    "openai": OPENAI,
+    "anthropic": "https://api.anthropic.com",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "deepseek": "https://api.deepseek.com/v1",
+    "groq": "https://api.groq.com/openai/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "together": "https://api.together.xyz/v1",
+    "x-ai": "https://api.x.ai/v1",
+    "perplexity": "https://api.perplexity.ai",
+}
+
+
+def never(model: str, base_url: str, at: datetime) -> Card:
+    raise AssertionError("the table was asked")
+
+
+@pytest.mark.parametrize("provider", sorted(ADDRESSES))
+@pytest.mark.parametrize("cached", [None, 30_000])
+@pytest.mark.parametrize("input_tokens", [50_000, 150_000, 250_000, 900_000])
+def test_prices_are_the_tables_for_every_model_of_a_provider(
+    provider: str, input_tokens: int, cached: int | None
+) -> None:
+    """Our arithmetic is the faster one and must not differ from the table's own, tiers and caches included."""
+    models = next(item.models for item in providers if item.id == provider)
+    wrong, priced = [], 0
+    for model in models:
+        ours = PriceList(ADDRESSES[provider], model.id).price_of(Usage(input_tokens, 700, cached), AT)
+        usage = genai_prices.Usage(input_tokens=input_tokens, output_tokens=700, cache_read_tokens=cached)
+        try:
+            theirs = genai_prices.calc_price(
+                usage, model.id, provider_api_url=ADDRESSES[provider], genai_request_timestamp=AT
+            )
+        except LookupError:
+            assert ours is None
+            continue
+        priced += ours is not None
+        if ours is not None and ours != theirs.total_price:
+            wrong.append((model.id, ours, theirs.total_price))
+
+    assert wrong == []
+    assert priced > len(models) / 2
+
+
+def test_a_model_of_a_known_provider_has_a_price() -> None:
+    price = PriceList(OPENAI, "gpt-4o-mini").price_of(USAGE, AT)
+
+    assert price == Decimal("0.15") + Decimal("0.06")
+
+
+def test_the_name_that_the_endpoint_gives_counts_first() -> None:
+    """The alias asked for may be cheaper or dearer than what answered."""
+    prices = PriceList(OPENAI, "gpt-4o")
+
+    assert prices.price_of(USAGE, AT, "gpt-4o-mini-2024-07-18") == PriceList(OPENAI, "gpt-4o-mini").price_of(USAGE, AT)
+    assert prices.price_of(USAGE, AT, "no-such-model-at-all") == prices.price_of(USAGE, AT)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "model"),
+    [
+        (OPENAI, "no-such-model-at-all"),
+        ("https://judges.example.org/v1", "gpt-4o-mini"),
+        ("http://127.0.0.1:8000/v1", "gpt-4o-mini"),
+        (None, "gpt-4o-mini"),
+    ],
+)
+def test_what_nobody_knows_is_none(base_url: str | None, model: str) -> None:
+    """A famous name behind an unknown address is no reason to guess."""
+    assert PriceList(base_url, model).price_of(USAGE, AT) is None
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(input_tokens=5), Usage(output_tokens=5)])
+def test_tokens_that_were_not_counted_have_no_price(usage: Usage) -> None:
+    assert PriceList(OPENAI, "gpt-4o-mini").price_of(usage, AT) is None
+    assert Rates(Decimal(1), Decimal(1)).price(usage) is None
+
+
+def test_a_table_with_half_a_price_is_no_price() -> None:
+    """Embedding models have no output price; a reply that used one would otherwise look free."""
+    assert look_up_rates("text-embedding-3-small", OPENAI, AT) == ()
+
+
+def test_without_the_package_prices_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+
+    assert PriceList(OPENAI, "gpt-4o-mini").price_of(USAGE, AT) is None
+
+
+def test_the_settings_win_and_the_table_is_not_asked() -> None:
+    rates = override_rates(JudgeSettings(price_input=0.15, price_output=2))
+    prices = PriceList(OPENAI, "gpt-4o-mini", rates, look_up=never)
+
+    assert prices.price_of(USAGE, AT) == Decimal("0.15") + Decimal("0.2")
+    assert prices.price_of(Usage(), AT) is None
+
+
+def test_nothing_in_the_settings_is_no_override() -> None:
+    assert override_rates(JudgeSettings()) is None
+
+
+@pytest.mark.parametrize("settings", [JudgeSettings(price_input=1.0), JudgeSettings(price_output=1.0)])
+def test_half_an_override_is_refused(settings: JudgeSettings) -> None:
+    with pytest.raises(ConfigurationError, match="belong together"):
+        override_rates(settings)
+
+
+def test_tokens_from_the_endpoints_cache_are_part_of_the_input() -> None:
+    rates = Rates(Decimal(10), Decimal(0), cached_input_usd=Decimal(1))
+
+    assert rates.price(Usage(1_000_000, 0, 400_000)) == Decimal("6.4")
+    assert rates.price(Usage(1_000_000, 0)) == Decimal(10)
+    # More cached than there were: a count that cannot be trusted earns no discount.
+    assert rates.price(Usage(1_000_000, 0, 2_000_000)) == Decimal(10)
+
+
+def test_a_model_is_looked_up_once_for_each_half_hour() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def look_up(model: str, base_url: str, at: datetime) -> Card:
+        asked.append((model, at.hour * 60 + at.minute))
+        return (Rates(Decimal(1), Decimal(1)),)
+
+    prices = PriceList(OPENAI, "m", look_up=look_up)
+    for minute in (0, 29, 30, 59):
+        prices.price_of(USAGE, AT.replace(minute=minute))
+
+    assert asked == [("m", 540), ("m", 570)]
+
+
+def test_a_price_takes_microseconds() -> None:
+    prices = PriceList(OPENAI, "gpt-4o-mini")
+    prices.price_of(USAGE, AT)
+
+    started = time.process_time()
+    for _ in range(1_000):
+        prices.price_of(USAGE, AT, "gpt-4o-mini-2024-07-18")
+
+    assert time.process_time() - started < 0.1
+
+
+@pytest.mark.parametrize(
+    ("base_url", "expected"),
+    [
+        (OPENAI, True),
+        ("http://8.8.8.8/v1", True),
+        ("http://localhost:8000/v1", False),
+        ("http://127.0.0.1:1/v1", False),
+        ("http://[::1]:1/v1", False),
+        ("http://10.1.2.3/v1", False),
+        ("http://gpu-box:8000/v1", False),
+        ("http://gpu.local/v1", False),
+        ("nonsense", False),
+    ],
+)
+def test_the_table_is_loaded_only_for_addresses_that_may_charge(base_url: str, expected: bool) -> None:
+    assert is_hosted(base_url) is expected
+    if not expected:
+        assert PriceList(base_url, "gpt-4o-mini", look_up=never).price_of(USAGE, AT) is None
