@@ -156,7 +156,7 @@ def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str
         connection.execute(KEEP_FIRST_SAMPLE, {"run": run})
     outcomes = count_rows(
         connection,
-        "SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT key, judge FROM outcomes WHERE run = $run))"
+        "SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT key, judge, take FROM outcomes WHERE run = $run))"
         " FROM outcomes WHERE run = $run",
         run,
     )

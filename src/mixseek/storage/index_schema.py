@@ -1,7 +1,9 @@
 """The index's tables and the statements that fill them from a journal."""
 
+from collections.abc import Mapping
+
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 SCHEMA = """
 CREATE TABLE index_version (version INTEGER);
@@ -14,9 +16,13 @@ CREATE TABLE samples (
     ground_truth VARCHAR, ground_truth_alternatives VARCHAR[], question VARCHAR, response VARCHAR, rubric VARCHAR,
     metadata JSON, response_characters INTEGER
 );
-CREATE TABLE replies (run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, text VARCHAR);
+CREATE TABLE replies (
+    run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, text VARCHAR,
+    is_cached BOOLEAN, ask INTEGER, tries INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR, model VARCHAR,
+    input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12)
+);
 CREATE TABLE outcomes (
-    run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, is_final BOOLEAN,
+    run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
     status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR, comment VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
@@ -37,7 +43,26 @@ _SAMPLE = """sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR, gro
 
 _OUTCOME = """judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR', score: 'DOUBLE', verdict: 'VARCHAR',
     fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]', flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]',
-    repairs: 'VARCHAR[]', reason: 'VARCHAR'"""
+    repairs: 'VARCHAR[]', reason: 'VARCHAR', take: 'INTEGER'"""
+
+# Column to type and place in the details of a live judge's reply.
+_DETAILS = {
+    "is_cached": ("BOOLEAN", "$.cached"),
+    "ask": ("INTEGER", "$.ask"),
+    "tries": ("INTEGER", "$.tries"),
+    "latency_seconds": ("DOUBLE", "$.latency_seconds"),
+    "finish_reason": ("VARCHAR", "$.finish_reason"),
+    "model": ("VARCHAR", "$.model"),
+    "input_tokens": ("BIGINT", "$.usage.input_tokens"),
+    "output_tokens": ("BIGINT", "$.usage.output_tokens"),
+    "cached_input_tokens": ("BIGINT", "$.usage.cached_input_tokens"),
+    "cost_usd": ("DECIMAL(24, 12)", "$.cost_usd"),
+}
+
+
+def _casts(columns: Mapping[str, tuple[str, str]]) -> str:
+    return ", ".join(f"try_cast(details->>'{place}' AS {kind})" for kind, place in columns.values())
+
 
 _LOAD = {
     "sample": (
@@ -48,13 +73,15 @@ _LOAD = {
         sample.metadata, length(sample.response)""",
     ),
     "reply": (
-        "judge: 'VARCHAR', attempt: 'INTEGER', text: 'VARCHAR'",
-        "INSERT INTO replies SELECT $run, key, row_number() OVER (), judge, attempt, text",
+        # Details are JSON and cast with care: recorded replies bring what their recorder wrote, of any type.
+        "judge: 'VARCHAR', attempt: 'INTEGER', text: 'VARCHAR', details: 'JSON'",
+        f"""INSERT INTO replies SELECT $run, key, row_number() OVER (), judge, attempt, text,
+        {_casts(_DETAILS)}""",
     ),
     "outcome": (
         _OUTCOME,
         """INSERT INTO outcomes SELECT $run, key, row_number() OVER (), judge,
-        coalesce(list_position($judges, judge), len($judges) + 1), true, status, method, score, verdict,
+        coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method, score, verdict,
         try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
         try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',
         fields, span, rules, flags, repairs, reason""",
@@ -69,13 +96,13 @@ KEEP_FIRST_SAMPLE = """DELETE FROM samples WHERE run = $run AND position NOT IN 
 
 # A judge asked again because nothing had come: the last outcome counts.
 KEEP_LAST_OUTCOME = """DELETE FROM outcomes WHERE run = $run AND position NOT IN (
-    SELECT max(position) FROM outcomes WHERE run = $run GROUP BY key, judge)"""
+    SELECT max(position) FROM outcomes WHERE run = $run GROUP BY key, judge, take)"""
 
 # What was taken up and never judged is missing, for every judge that was due: all of them, or, in a cascade,
 # those that no valid judgment stands before. Positions are negative: no line of the journal says it.
 ADD_MISSING = """INSERT INTO outcomes BY NAME
     SELECT $run AS run, due.key AS key, -row_number() OVER () AS position, due.judge AS judge,
-        due.judge_order AS judge_order, true AS is_final, 'missing' AS status,
+        due.judge_order AS judge_order, 1 AS take, true AS is_final, 'missing' AS status,
         'not judged yet: run the same command again' AS reason,
         [] AS rules, [] AS flags, [] AS repairs, '{}' AS fields
     FROM (

@@ -77,6 +77,8 @@ class Manifest(ManifestPart):
     protocol: ProtocolEntry
     judges: tuple[JudgeEntry, ...]
     cascade: bool = False
+    # Independent takes of each judge that has to be waited for; rules are asked once.
+    repeats: int = 1
     gates: Mapping[str, float] = Field(default_factory=dict)
     # Judge to status to number of samples.
     counts: Mapping[str, Mapping[str, int]] = Field(default_factory=dict)
@@ -113,6 +115,7 @@ class Manifest(ManifestPart):
             ("protocol", self.protocol.hash, request.protocol.hash),
             ("set of judges, or other rules", self.judges, request.judges),
             ("cascade", self.cascade, request.cascade),
+            ("number of repeats", self.repeats, request.repeats),
         ):
             if ours != theirs:
                 raise ConfigurationError(
