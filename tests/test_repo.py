@@ -88,7 +88,8 @@ def test_documents_name_only_verbs_that_exist(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_documents_name_only_commands_that_exist(path: Path) -> None:
     """A command line that a document shows is one that we parse."""
-    named = set(re.findall(r"^\s*(?:\$ )?mixseek ([a-z]+)", read(path), re.MULTILINE))
+    blocks = "\n".join(re.findall(r"^```[a-z]*\n(.*?)^```", read(path), re.MULTILINE | re.DOTALL))
+    named = set(re.findall(r"^\s*(?:\$ )?mixseek ([a-z]+)", blocks, re.MULTILINE))
 
     assert named <= set(command_names())
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.flows.running import COMMAND, environment, mixseek, read_jsonl, sums, the_one_line, write_jsonl
+from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl, sums, the_one_line, write_jsonl
 
 GOOD = '{"id": "a", "question": "1+1?", "response": "The answer is 2.", "ground_truth": "2"}\n'
 
 
 def judge(data: Path | str, cwd: Path, *more: str | Path) -> subprocess.CompletedProcess[str]:
-    return mixseek("judge", data, "--workspace", "ws", "--run", "r", "--json", *more, cwd=cwd)
+    return mixseek_here("judge", data, "--workspace", "ws", "--run", "r", "--json", *more, cwd=cwd)
 
 
 def write_bytes(data: bytes) -> Callable[[Path], Path]:
@@ -43,7 +43,7 @@ def test_a_dataset_that_cannot_be_judged_is_one_line_that_names_the_place(name: 
     """Exit 2: trying again changes nothing."""
     make, words = BAD_DATASETS[name]
 
-    done = judge(make(tmp_path), tmp_path)
+    done = mixseek("judge", make(tmp_path), "--workspace", "ws", "--run", "r", "--json", cwd=tmp_path)
 
     line = the_one_line(done)
     assert done.returncode == 2
@@ -118,11 +118,11 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     assert "journal" in line
 
     again = judge(data, tmp_path)
-    undisturbed = mixseek("judge", data, "--workspace", "other", "--run", "r", "--json", cwd=tmp_path)
+    undisturbed = mixseek_here("judge", data, "--workspace", "other", "--run", "r", "--json", cwd=tmp_path)
 
     assert again.returncode == undisturbed.returncode == 0, again.stderr
-    mixseek("export", "r", "--workspace", "ws", "--to", "a.jsonl", cwd=tmp_path)
-    mixseek("export", "r", "--workspace", "other", "--to", "b.jsonl", cwd=tmp_path)
+    mixseek_here("export", "r", "--workspace", "ws", "--to", "a.jsonl", cwd=tmp_path)
+    mixseek_here("export", "r", "--workspace", "other", "--to", "b.jsonl", cwd=tmp_path)
     assert read_jsonl(tmp_path / "a.jsonl") == read_jsonl(tmp_path / "b.jsonl")
 
 
@@ -145,7 +145,7 @@ def test_what_does_not_exist_is_named(arguments: tuple[str, ...], words: tuple[s
     judge(write_jsonl(tmp_path / "data.jsonl", sums(3)), tmp_path)
     place = () if arguments[0] == "protocol" else ("--workspace", "ws")
 
-    done = mixseek(*arguments, *place, cwd=tmp_path)
+    done = mixseek_here(*arguments, *place, cwd=tmp_path)
 
     line = the_one_line(done)
     assert done.returncode == 2
@@ -157,7 +157,7 @@ def test_an_empty_workspace_says_how_to_begin(command: str, tmp_path: Path) -> N
     """No run yet is not a crash."""
     arguments = {"report": (), "show": ("x",), "export": ("--to", "x.jsonl")}[command]
 
-    done = mixseek(command, *arguments, "--workspace", "ws", cwd=tmp_path)
+    done = mixseek_here(command, *arguments, "--workspace", "ws", cwd=tmp_path)
 
     assert done.returncode == 2
     assert "mixseek judge" in the_one_line(done)
@@ -167,7 +167,7 @@ def test_a_setting_that_does_not_exist_is_named(tmp_path: Path) -> None:
     """mixseek.toml is closed."""
     (tmp_path / "mixseek.toml").write_text('workspce = "x"\n', encoding="utf-8")
 
-    done = mixseek("runs", cwd=tmp_path)
+    done = mixseek_here("runs", cwd=tmp_path)
 
     assert done.returncode == 2
     assert "did you mean 'workspace'?" in the_one_line(done)

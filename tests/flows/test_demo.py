@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.flows.running import mixseek
+from tests.flows.running import mixseek, mixseek_here
 
 
 def test_the_demo_judges_compares_and_reports(tmp_path: Path) -> None:
@@ -20,8 +20,8 @@ def test_the_demo_judges_compares_and_reports(tmp_path: Path) -> None:
 
 def test_the_demo_is_data_too(tmp_path: Path) -> None:
     """At least 60 samples, three languages, every judgment traced to a rule; a second run shows the same."""
-    first = json.loads(mixseek("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)
-    second = json.loads(mixseek("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)
+    first = json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)
+    second = json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)
     lines = first["lines"]
 
     assert len(lines) >= 60
@@ -33,9 +33,9 @@ def test_the_demo_is_data_too(tmp_path: Path) -> None:
 
 def test_the_demo_can_be_gone_on_with(tmp_path: Path) -> None:
     """The next steps that it prints are commands that work."""
-    printed = mixseek("demo", cwd=tmp_path).stdout
+    printed = mixseek_here("demo", cwd=tmp_path).stdout
     steps = [line.split()[1:] for line in printed.splitlines() if line.startswith("  mixseek ")]
     steps = [[word for word in step if word != "--open"] for step in steps if "your-answers.jsonl" not in step]
 
     assert [step[0] for step in steps] == ["report", "show"]
-    assert [mixseek(*step, cwd=tmp_path).returncode for step in steps] == [0, 0]
+    assert [mixseek_here(*step, cwd=tmp_path).returncode for step in steps] == [0, 0]

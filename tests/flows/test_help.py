@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.flows.running import COMMAND, environment, mixseek, the_one_line
+from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, the_one_line
 
 COMMANDS = ("demo", "judge", "report", "runs", "show", "export", "protocol show", "protocol hash")
 
@@ -53,7 +53,7 @@ def test_importing_the_package_imports_nothing_at_all() -> None:
 
 def test_the_version_is_one_line(tmp_path: Path) -> None:
     """For bug reports."""
-    assert mixseek("--version", cwd=tmp_path).stdout == "mixseek 0.1.0\n"
+    assert mixseek_here("--version", cwd=tmp_path).stdout == "mixseek 0.1.0\n"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_the_version_is_one_line(tmp_path: Path) -> None:
 )
 def test_a_usage_error_is_one_line_with_a_hint(arguments: tuple[str, ...], word: str, tmp_path: Path) -> None:
     """Exit 2, and where to look."""
-    done = mixseek(*arguments, cwd=tmp_path)
+    done = mixseek_here(*arguments, cwd=tmp_path)
 
     assert done.returncode == 2
     assert word in the_one_line(done)
@@ -78,7 +78,7 @@ def test_a_usage_error_is_one_line_with_a_hint(arguments: tuple[str, ...], word:
 
 def test_without_arguments_help_is_shown(tmp_path: Path) -> None:
     """Typing the bare name is how people begin."""
-    done = mixseek(cwd=tmp_path)
+    done = mixseek_here(cwd=tmp_path)
 
     assert done.returncode == 0
     assert done.stdout.startswith("Usage: mixseek")

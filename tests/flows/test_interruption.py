@@ -121,6 +121,26 @@ def test_a_second_signal_stops_at_once(place: Path) -> None:
     assert "Traceback" not in err
 
 
+def test_a_judging_process_that_is_killed_is_one_line_and_resumable(place: Path) -> None:
+    """Out of memory, say. Exit 4: the same command goes on behind what was journaled."""
+    process = start(*judge_arguments("shot", 2), cwd=place)
+    wait_for_growth(process, journal_of(place, "shot"), 1)
+    os.kill(worker_of(process), signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 4, err
+    assert out == ""
+    assert "a judging process died" in err.splitlines()[-1]
+    assert "Traceback" not in err
+    assert journal_of(place, "calm").read_bytes().startswith(journal_of(place, "shot").read_bytes())
+
+
+def worker_of(process: subprocess.Popen[str]) -> int:
+    """A child that judges; multiprocessing keeps another one, which only cleans up."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+    return next(int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes())
+
+
 def test_no_judging_process_outlives_a_kill(place: Path) -> None:
     """A worker that waits for a dead parent would wait for ever."""
     process = start(*judge_arguments("orphans", 2), cwd=place)
@@ -142,7 +162,10 @@ def test_two_commands_on_one_run_do_not_mix_their_lines(place: Path) -> None:
     """The second one is told that the run is busy; the first one is not disturbed."""
     process = start(*judge_arguments("busy", 1), cwd=place)
     wait_for_growth(process, journal_of(place, "busy"), 1)
+    # Held still, so that it cannot be over before the second one has started.
+    process.send_signal(signal.SIGSTOP)
     second = mixseek(*judge_arguments("busy", 1), cwd=place)
+    process.send_signal(signal.SIGCONT)
     process.communicate(timeout=60)
 
     assert process.returncode == 0

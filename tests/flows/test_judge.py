@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.running import COMMAND, environment, mixseek, read_jsonl, sums, the_one_line, write_jsonl
+from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl, sums, the_one_line, write_jsonl
 
 SUMMARY_KEYS = {
     "run",
@@ -50,18 +50,19 @@ def data(tmp_path: Path) -> Path:
 
 def judge(data: Path | str, *more: str | Path, cwd: Path, **rest: Any) -> subprocess.CompletedProcess[str]:
     arguments = ("--protocol", "semantic", "--workspace", "ws", "--run", "r", "--json")
-    return mixseek("judge", data, *arguments, *more, cwd=cwd, **rest)
+    return mixseek_here("judge", data, *arguments, *more, cwd=cwd, **rest)
 
 
 def export(cwd: Path, run: str = "r", name: str = "out.jsonl") -> list[dict[str, Any]]:
-    done = mixseek("export", run, "--workspace", "ws", "--to", name, cwd=cwd)
+    done = mixseek_here("export", run, "--workspace", "ws", "--to", name, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return read_jsonl(cwd / name)
 
 
 def test_stdout_is_exactly_one_json_summary(data: Path, tmp_path: Path) -> None:
-    """The contract for programs, to the letter."""
-    done = judge(data, "--judge", "rules", cwd=tmp_path)
+    """The contract for programs, to the letter, by the real command."""
+    arguments = ("--protocol", "semantic", "--judge", "rules", "--workspace", "ws", "--run", "r", "--json")
+    done = mixseek("judge", data, *arguments, cwd=tmp_path)
     summary = json.loads(done.stdout)
 
     assert done.returncode == 0
@@ -123,7 +124,7 @@ def test_without_a_name_the_same_request_is_the_same_run(data: Path, tmp_path: P
     """And another request is another run."""
     arguments = ("judge", data, "--workspace", "ws", "--json")
     runs = [
-        json.loads(mixseek(*arguments, *more, cwd=tmp_path).stdout)["run"]
+        json.loads(mixseek_here(*arguments, *more, cwd=tmp_path).stdout)["run"]
         for more in ((), (), ("--limit", "10"), ("--language", "ja"))
     ]
 
@@ -182,7 +183,7 @@ def test_stdin_is_a_dataset_too(data: Path, tmp_path: Path) -> None:
     """And gives what the file gives."""
     judge(data, cwd=tmp_path)
     from_file = export(tmp_path)
-    done = mixseek(
+    done = mixseek_here(
         "judge", "-", "--workspace", "ws", "--run", "piped", "--json", cwd=tmp_path, stdin=data.read_text("utf-8")
     )
 
@@ -201,7 +202,7 @@ def test_csv_with_other_column_names_gives_the_same_verdicts(data: Path, tmp_pat
     judge(data, cwd=tmp_path)
     from_jsonl = export(tmp_path)
 
-    done = mixseek("judge", "data.csv", "--workspace", "ws", "--run", "csv", "--json", *mapping, cwd=tmp_path)
+    done = mixseek_here("judge", "data.csv", "--workspace", "ws", "--run", "csv", "--json", *mapping, cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     same = ("id", "status", "verdict", "span", "rules")
@@ -270,7 +271,7 @@ def test_other_formats_hold_the_same_rows(ending: str, data: Path, tmp_path: Pat
     import duckdb
 
     judge(data, cwd=tmp_path)
-    done = mixseek("export", "r", "--workspace", "ws", "--to", f"out.{ending}", "--json", cwd=tmp_path)
+    done = mixseek_here("export", "r", "--workspace", "ws", "--to", f"out.{ending}", "--json", cwd=tmp_path)
     with duckdb.connect() as connection:
         rows = connection.sql(f"select id, status, verdict from '{tmp_path}/out.{ending}'").fetchall()  # noqa: S608
 
@@ -283,12 +284,12 @@ def test_reading_commands_find_the_only_run_and_the_latest(data: Path, tmp_path:
     judge(data, cwd=tmp_path)
     place = ("--workspace", "ws")
 
-    shown = json.loads(mixseek("show", "sum-3", *place, "--json", cwd=tmp_path).stdout)
-    reported = mixseek("report", *place, cwd=tmp_path)
-    mixseek("judge", data, *place, "--run", "second", "--limit", "5", cwd=tmp_path)
-    latest = json.loads(mixseek("report", "latest", *place, "--json", cwd=tmp_path).stdout)
-    ambiguous = mixseek("show", "sum-3", *place, cwd=tmp_path)
-    listed = json.loads(mixseek("runs", *place, "--json", cwd=tmp_path).stdout)
+    shown = json.loads(mixseek_here("show", "sum-3", *place, "--json", cwd=tmp_path).stdout)
+    reported = mixseek_here("report", *place, cwd=tmp_path)
+    mixseek_here("judge", data, *place, "--run", "second", "--limit", "5", cwd=tmp_path)
+    latest = json.loads(mixseek_here("report", "latest", *place, "--json", cwd=tmp_path).stdout)
+    ambiguous = mixseek_here("show", "sum-3", *place, cwd=tmp_path)
+    listed = json.loads(mixseek_here("runs", *place, "--json", cwd=tmp_path).stdout)
 
     assert shown["judgments"][0]["id"] == "sum-3"
     assert reported.returncode == 0, reported.stderr
@@ -304,9 +305,9 @@ def test_the_workspace_comes_from_option_then_environment_then_file(data: Path, 
     (tmp_path / "mixseek.toml").write_text('workspace = "from-file"\n', encoding="utf-8")
     arguments = ("judge", data, "--run", "r", "--json")
 
-    from_file = json.loads(mixseek(*arguments, cwd=tmp_path).stdout)
-    from_env = json.loads(mixseek(*arguments, cwd=tmp_path, env={"MIXSEEK_WORKSPACE": "from-env"}).stdout)
-    given = json.loads(mixseek(*arguments, "--workspace", "given", cwd=tmp_path).stdout)
+    from_file = json.loads(mixseek_here(*arguments, cwd=tmp_path).stdout)
+    from_env = json.loads(mixseek_here(*arguments, cwd=tmp_path, env={"MIXSEEK_WORKSPACE": "from-env"}).stdout)
+    given = json.loads(mixseek_here(*arguments, "--workspace", "given", cwd=tmp_path).stdout)
 
     assert [Path(found["workspace"]).name for found in (from_file, from_env, given)] == [
         "from-file",
@@ -324,8 +325,8 @@ def test_settings_of_the_directory_are_the_defaults_of_the_command(data: Path, t
         encoding="utf-8",
     )
 
-    by_settings = json.loads(mixseek("judge", data, "--json", cwd=tmp_path).stdout)
-    by_options = json.loads(mixseek("judge", data, "--json", "--panel", "--judge", "rules", cwd=tmp_path).stdout)
+    by_settings = json.loads(mixseek_here("judge", data, "--json", cwd=tmp_path).stdout)
+    by_options = json.loads(mixseek_here("judge", data, "--json", "--panel", "--judge", "rules", cwd=tmp_path).stdout)
 
     assert by_settings["judges"] == ["rules", "replay:replies.jsonl"]
     assert by_settings["cascade"] is True

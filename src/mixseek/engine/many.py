@@ -1,6 +1,7 @@
 """Many samples: batches through one process or several, journaled in dataset order, stoppable at any batch."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from itertools import chain
 
 from mixseek.domain.ports import Journal, ProgressSink
@@ -46,16 +47,24 @@ def judge_many(
         ended = True
 
     results = (
-        map(assignment.judge, until_stopped())
+        judge_here(until_stopped(), assignment)
         if is_short
         else judge_in_processes(until_stopped(), assignment, workers, stop)
     )
     recorded = 0
-    for result in results:
-        record(result, journal, progress)
-        recorded += 1
+    # Closed whatever happens: a full disk must not leave processes behind.
+    with closing(results):
+        for result in results:
+            record(result, journal, progress)
+            recorded += 1
     # Fewer recorded than begun: the workers were taken down together with us, and those batches are still to do.
     return ended and recorded == begun
+
+
+def judge_here(batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
+    """One batch after the other, in this process."""
+    for batch in batches:
+        yield assignment.judge(batch)
 
 
 def read_head(source: Iterator[Batch]) -> tuple[list[Batch], bool]:

@@ -1,47 +1,108 @@
-"""The same batches over several processes: order kept, a bounded number in flight, nothing orphaned."""
+"""The same batches over several processes: order kept, a bounded number in flight, nobody hung and nobody orphaned.
+
+Not a ProcessPoolExecutor: when one of its workers is killed while writing a result, its reader waits for the rest
+for ever. Here every worker has a pipe of its own, whose end is noticed by both sides, however the other one dies.
+"""
 
 import multiprocessing
-import os
 import signal
-import threading
+import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import wait
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
 
 from mixseek.engine.batch import Assignment, Batch, BatchResult
 from mixseek.errors import MixseekError, WorkerError
 
 # Two batches a process: one being judged, one waiting, so that nobody idles while the journal is synced.
 BATCHES_PER_WORKER = 2
+# A worker whose pipe was closed leaves at once, or after the batch it is at.
+LEAVE_SECONDS = 5.0
 
 
-def judge_in_processes(
-    batches: Iterator[Batch], assignment: Assignment, workers: int, stop: Callable[[], bool]
-) -> Iterator[BatchResult]:
-    """Results in the order of the batches; raises WorkerError when a process dies (what came before is journaled)."""
-    # spawn, not fork: DuckDB and rich run threads, and a forked lock stays locked.
-    pool = ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), initializer=start_worker, initargs=(assignment,)
-    )
-    finished = False
-    try:
-        yield from in_order(pool, batches, workers * BATCHES_PER_WORKER)
-        finished = True
-    except BrokenProcessPool as error:
-        # `kill` of the whole process group takes the workers too: that is an interruption, not a crash.
-        if not stop():
+class RemoteError(Exception):
+    """Where in another process an exception came from."""
+
+
+class Worker:
+    """One process, asked for one batch at a time."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        # spawn, not fork: DuckDB and rich run threads, and a forked lock stays locked.
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, assignment), daemon=True)
+        start_unsignalled(self._process.start)
+        # Their end must live in their process alone: only then does its death end the pipe.
+        theirs.close()
+
+    def judge(self, batch: Batch) -> BatchResult:
+        """Raises WorkerError when the process is gone, and what a judge raised as it was raised."""
+        try:
+            self._pipe.send(batch)
+            answer = self._pipe.recv()
+        except (EOFError, OSError) as error:
             raise WorkerError(
                 "a judging process died (out of memory?); everything journaled is kept: "
                 "run the same command again to resume, with --workers 1 if it happens again"
             ) from error
+        if isinstance(answer, BatchResult):
+            return answer
+        failure, origin = answer
+        raise failure from RemoteError(origin)
+
+    def dismiss(self) -> None:
+        """Lets it go; a closed pipe is all it needs to know."""
+        self._pipe.close()
+        self._process.join(LEAVE_SECONDS)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._process.close()
+
+    def kill(self) -> None:
+        """For a parent in a hurry."""
+        self._process.kill()
+
+
+def judge_in_processes(
+    batches: Iterator[Batch], assignment: Assignment, workers: int, stop: Callable[[], bool]
+) -> Generator[BatchResult, None, None]:
+    """Results in the order of the batches; raises WorkerError when a process dies (what came before is journaled)."""
+    crew = [Worker(assignment) for _ in range(workers)]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    for worker in crew:
+        idle.put(worker)
+
+    def judge(batch: Batch) -> BatchResult:
+        worker = idle.get()
+        try:
+            return worker.judge(batch)
+        finally:
+            idle.put(worker)
+
+    # A thread waits for each process, so that reading, judging and journaling go on side by side.
+    threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+    try:
+        yield from in_order(lambda batch: threads.submit(judge, batch), batches, workers * BATCHES_PER_WORKER)
+    except BaseException as error:
+        for worker in crew:
+            worker.kill()
+        # Killed together with us: an interruption, not a crash.
+        if not (isinstance(error, WorkerError) and stop()):
+            raise
     finally:
-        # Not waiting on failure: the parent is about to leave, and workers follow it (see start_worker).
-        pool.shutdown(wait=finished, cancel_futures=True)
+        threads.shutdown(cancel_futures=True)
+        for worker in crew:
+            worker.dismiss()
 
 
-def in_order(pool: ProcessPoolExecutor, batches: Iterator[Batch], depth: int) -> Iterator[BatchResult]:
+def in_order(
+    submit: Callable[[Batch], "Future[BatchResult]"], batches: Iterator[Batch], depth: int
+) -> Iterator[BatchResult]:
     """Keep `depth` batches in flight; a dataset that breaks midway still yields what was read before the break."""
     in_flight: deque[Future[BatchResult]] = deque()
     broken: MixseekError | None = None
@@ -55,45 +116,37 @@ def in_order(pool: ProcessPoolExecutor, batches: Iterator[Batch], depth: int) ->
             if batch is None:
                 ended = True
             else:
-                in_flight.append(submit(pool, batch))
+                in_flight.append(submit(batch))
         if in_flight:
             yield in_flight.popleft().result()
     if broken is not None:
         raise broken
 
 
-def submit(pool: ProcessPoolExecutor, batch: Batch) -> Future[BatchResult]:
-    """Ctrl-C goes to the whole terminal group; a worker born with SIGINT blocked never sees it, the parent drains."""
+def start_unsignalled(start: Callable[[], None]) -> None:
+    """Signals may go to the whole group; born with them blocked, a worker never sees them, and the parent drains."""
     if not hasattr(signal, "pthread_sigmask"):
-        return pool.submit(judge_batch, batch)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        start()
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
-        return pool.submit(judge_batch, batch)
+        start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# One slot per process, filled before its first batch: sending the assignment with each batch would cost more.
-_assignment: Assignment | None = None
-
-
-def start_worker(assignment: Assignment) -> None:
-    """Runs once in each new process."""
-    global _assignment  # noqa: PLW0603 - the pool offers no other place for per-process state
-    _assignment = assignment
+def serve(pipe: Connection, assignment: Assignment) -> None:
+    """The life of a worker: batches in, results out, until the other end is closed or gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(answer_batch(assignment, pipe.recv()))
 
 
-def leave_with_parent() -> None:
-    """kill -9 of the parent closes no queue that we could notice; its sentinel tells."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def judge_batch(batch: Batch) -> BatchResult:
-    """What a worker does with one batch."""
-    assert _assignment is not None
-    return _assignment.judge(batch)
+def answer_batch(assignment: Assignment, batch: Batch) -> BatchResult | tuple[Exception, str]:
+    """A result in as few pieces as possible, or what a judge raised and where."""
+    try:
+        result = assignment.judge(batch)
+    except Exception as error:  # noqa: BLE001 - raised again in the parent, by Worker.judge
+        return error, traceback.format_exc()
+    return BatchResult((b"".join(result.lines),), result.counts, result.samples, result.skipped)

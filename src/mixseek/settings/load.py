@@ -1,20 +1,43 @@
 """Reading settings, with every way it can fail turned into one line that names the key."""
 
 import difflib
+import os
 import tomllib
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import SettingsError
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.models import SETTINGS_FILE, Settings
+from mixseek.settings.models import Settings
+
+SETTINGS_FILE = "mixseek.toml"
+ENVIRONMENT_PREFIX = "MIXSEEK_"
 
 
 def load_settings() -> Settings:
     """Settings of the current directory and environment; raises ConfigurationError naming what to change."""
-    try:
+    if not is_anything_set():
         return Settings()
+    return read_settings()
+
+
+def is_anything_set() -> bool:
+    """Mostly nothing is, and then the machinery for reading it need not be loaded."""
+    # lexists: a dangling link is a mistake to be named, not a file that is not there.
+    return os.path.lexists(SETTINGS_FILE) or any(name.upper().startswith(ENVIRONMENT_PREFIX) for name in os.environ)
+
+
+def read_settings() -> Settings:
+    """From the environment and the file."""
+    from pydantic_settings import SettingsError
+
+    from mixseek.settings.sources import GivenSettings
+
+    try:
+        if Path(SETTINGS_FILE).is_symlink() and not Path(SETTINGS_FILE).exists():
+            raise ConfigurationError(f"{SETTINGS_FILE}: a link to a file that is not there; mend or remove it")
+        return GivenSettings()
     except ValidationError as error:
         raise ConfigurationError(describe_error(error.errors()[0])) from error
     except SettingsError as error:

@@ -4,9 +4,6 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
-
-SETTINGS_FILE = "mixseek.toml"
 
 
 class JudgeSettings(BaseModel):
@@ -22,29 +19,10 @@ class JudgeSettings(BaseModel):
     workers: int = Field(default=0, ge=0, le=256)
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Everything `mixseek.toml` and `MIXSEEK_*` may say."""
 
-    model_config = SettingsConfigDict(
-        extra="forbid",
-        frozen=True,
-        env_prefix="MIXSEEK_",
-        env_nested_delimiter="__",
-        env_ignore_empty=True,  # MIXSEEK_WORKSPACE= means unset, not the current directory
-        toml_file=SETTINGS_FILE,
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workspace: Path = Path(".mixseek")
     judge: JudgeSettings = JudgeSettings()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Add the TOML source: `toml_file=` alone reads nothing."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)

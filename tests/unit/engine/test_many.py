@@ -1,5 +1,6 @@
 """Many samples: order, stopping, crashes, one process or several."""
 
+import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from mixseek.domain.samples import Sample
 from mixseek.engine import many
 from mixseek.engine.batch import Assignment, Batch
 from mixseek.engine.many import judge_many
-from mixseek.errors import DatasetError, WorkerError
+from mixseek.errors import DatasetError, StorageError, WorkerError
 
 ASSIGNMENT = Assignment(StubProtocol(), (StubRules(),), False, StubEncode())
 PROCESS_COUNTS = [1, 2]
@@ -23,7 +24,8 @@ class ListJournal:
     lines: list[bytes] = field(default_factory=list)
 
     def append(self, lines: Iterable[bytes]) -> None:
-        self.lines.extend(lines)
+        # Another process sends its lines in one piece.
+        self.lines.extend(b"".join(lines).splitlines(keepends=True))
 
 
 @dataclass
@@ -106,6 +108,22 @@ def test_a_process_that_dies_is_one_clear_error_and_keeps_what_came_before() -> 
     expected = [f"s{n} rules valid\n".encode() for n in range(200)]
     assert len(journal.lines) <= 50
     assert journal.lines == expected[: len(journal.lines)]
+
+
+@pytest.mark.parametrize("workers", PROCESS_COUNTS)
+def test_a_journal_that_cannot_be_written_ends_everything(workers: int) -> None:
+    """The error comes through at once, and no process is left behind."""
+
+    class FullDisk:
+        def append(self, lines: Iterable[bytes]) -> None:
+            raise StorageError("the disk is full")
+
+    with pytest.raises(StorageError, match="disk is full"):
+        judge_many(
+            make_batches(200), ASSIGNMENT, FullDisk(), Progress(ListJournal()), workers=workers, stop=lambda: False
+        )
+
+    assert multiprocessing.active_children() == []
 
 
 def test_processes_killed_together_with_us_are_an_interruption() -> None:

@@ -1,0 +1,33 @@
+"""Where settings come from. Apart from the models: pydantic-settings costs a fifth of a second to import."""
+
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from mixseek.settings.models import Settings
+
+SETTINGS_FILE = "mixseek.toml"
+ENVIRONMENT_PREFIX = "MIXSEEK_"
+
+
+class GivenSettings(Settings, BaseSettings):
+    """Settings as found in the environment and in the current directory."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid",
+        frozen=True,
+        env_prefix=ENVIRONMENT_PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,  # MIXSEEK_WORKSPACE= means unset, not the current directory
+        toml_file=SETTINGS_FILE,
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Add the TOML source: `toml_file=` alone reads nothing."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
