@@ -81,8 +81,8 @@ _LOAD = {
     "outcome": (
         _OUTCOME,
         """INSERT INTO outcomes SELECT $run, key, row_number() OVER (), judge,
-        coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method, score, verdict,
-        try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
+        coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method,
+        score, verdict, try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
         try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',
         fields, span, rules, flags, repairs, reason""",
     ),

@@ -10,6 +10,7 @@ import duckdb
 
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.storage import run_queries as sql
+from mixseek.storage.call_accounts import CALL_TOTALS, FINISH_REASONS, CallAccount, read_accounts
 from mixseek.storage.index import ensure_indexed
 from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -188,6 +189,11 @@ class RunIndex:
             ReasonCount(judge, Status(status), reason, count)
             for judge, status, reason, count in self._all(sql.REASON_COUNTS, limit=limit)
         ]
+
+    def call_accounts(self) -> list[CallAccount]:
+        """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
+        totals = self._all(CALL_TOTALS)
+        return read_accounts(totals, self._all(FINISH_REASONS) if totals else ())
 
     def response_lengths(self) -> list[LengthSummary]:
         """By judge, status and verdict."""

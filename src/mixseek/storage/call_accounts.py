@@ -1,0 +1,79 @@
+"""What the calls of a run came to, judge by judge, from the replies in the journal.
+
+Only live judges write down whether a reply came from the cache: that tells their replies from recorded ones.
+Replies from the cache cost nothing and say nothing about the endpoint: they are counted, and left out of the rest.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+CALL_TOTALS = """
+    SELECT judge, count(*) FILTER (NOT is_cached), count(*) FILTER (is_cached),
+        coalesce(sum(coalesce(tries, 1)) FILTER (NOT is_cached), 0), count(*) FILTER (NOT is_cached AND ask > 1),
+        coalesce(sum(input_tokens) FILTER (NOT is_cached), 0), coalesce(sum(output_tokens) FILTER (NOT is_cached), 0),
+        coalesce(sum(cached_input_tokens) FILTER (NOT is_cached), 0),
+        count(*) FILTER (NOT is_cached AND (input_tokens IS NULL OR output_tokens IS NULL)),
+        coalesce(sum(cost_usd) FILTER (NOT is_cached), 0), count(*) FILTER (NOT is_cached AND cost_usd IS NULL),
+        quantile_cont(latency_seconds, [0.5, 0.9, 0.99]) FILTER (NOT is_cached),
+        coalesce(list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)), [])
+    FROM replies WHERE run = $run AND is_cached IS NOT NULL GROUP BY judge
+    ORDER BY list_position((SELECT judges FROM runs WHERE run = $run), judge) NULLS LAST, judge"""
+
+FINISH_REASONS = """
+    SELECT judge, finish_reason, count(*) FROM replies WHERE run = $run AND NOT is_cached AND finish_reason IS NOT NULL
+    GROUP BY judge, finish_reason ORDER BY count(*) DESC, finish_reason"""
+
+
+_COLUMNS = (
+    *("judge", "calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
+    *("uncounted", "cost_usd", "unpriced", "latency", "models"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds from sending a request to its last byte, of the try that was answered."""
+
+    p50: float
+    p90: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallAccount:
+    """One judge. Sums are over what is known; `uncounted` and `unpriced` say how many calls they leave out."""
+
+    judge: str
+    calls: int  # replies that the endpoint gave in this run
+    cached: int  # replies taken from the cache instead
+    tries: int  # requests sent for `calls`, repeats after a failure included
+    reasks: int  # calls that asked again after an invalid reply
+    input_tokens: int
+    output_tokens: int
+    cached_input_tokens: int  # of `input_tokens`, what the endpoint had in a cache of its own
+    uncounted: int  # calls whose tokens the endpoint did not count
+    cost_usd: Decimal
+    unpriced: int  # calls whose price is not known
+    latency: Latency | None
+    models: tuple[str, ...]  # as the endpoint names them
+    finish_reasons: Mapping[str, int]  # the most frequent first
+
+
+def read_accounts(totals: Iterable[tuple[Any, ...]], reasons: Iterable[tuple[Any, ...]]) -> list[CallAccount]:
+    """From the rows of the two queries above."""
+    by_judge: dict[str, dict[str, int]] = defaultdict(dict)
+    for judge, reason, count in reasons:
+        by_judge[judge][reason] = count
+    return [read_account(row, by_judge[row[0]]) for row in totals]
+
+
+def read_account(row: tuple[Any, ...], finish_reasons: Mapping[str, int]) -> CallAccount:
+    """From the columns of CALL_TOTALS."""
+    values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
+    values["latency"] = Latency(*values["latency"]) if values["latency"] else None
+    values["models"] = tuple(values["models"])
+    values["cost_usd"] = Decimal(values["cost_usd"])
+    return CallAccount(**values, finish_reasons=finish_reasons)
