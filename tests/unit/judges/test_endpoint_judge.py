@@ -1,0 +1,384 @@
+"""A judge behind an endpoint that misbehaves, refuses parameters, or is shared by many calls."""
+
+import asyncio
+import time
+from typing import Any
+
+import aiohttp
+import orjson
+import pytest
+from tests.unit.judges.loopback import (
+    CALL,
+    CANARY,
+    Scripted,
+    ask,
+    breaks_off,
+    drips,
+    drops,
+    judge_at,
+    says,
+    serving,
+)
+from tests.unit.judges.wire_documents import TEXT, completion, message, openai_error
+
+from mixseek.domain.calls import Answer
+from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
+from mixseek.judges import http
+from mixseek.judges.endpoint_judge import EndpointJudge
+from mixseek.judges.endpoints import resolve_target
+from mixseek.settings.judge_settings import JudgeSettings
+
+WIRES = ["openai", "anthropic"]
+GOOD: dict[str, Any] = {
+    "openai": completion({"content": TEXT}),
+    "anthropic": message([{"type": "text", "text": TEXT}]),
+}
+
+
+def run_script(*script: Scripted, wire: str = "openai", **settings: Any) -> tuple[Answer, list[Any]]:
+    async def run() -> tuple[Answer, list[Any]]:
+        async with serving(*script) as endpoint:
+            answer = await ask(judge_at(endpoint.url, wire, **settings))
+            return answer, [orjson.loads(body) if isinstance(body, bytes) else body for body in endpoint.bodies]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("drop", "the connection was dropped before an answer came"),
+        ("break", "the answer broke off"),
+        ("drip", "no complete answer within 0.3 s"),
+    ],
+)
+def test_a_connection_that_fails_is_worth_another_try(wire: str, fault: str, words: str) -> None:
+    body = orjson.dumps(GOOD[wire])
+    script = {"drop": drops, "break": breaks_off(body, 40), "drip": drips(body, 0.05)}[fault]
+
+    started = time.monotonic()
+    with pytest.raises(TransientJudgeError) as caught:
+        run_script(script, wire=wire, timeout_seconds=0.3)
+
+    assert words in str(caught.value)
+    assert not caught.value.is_overload
+    assert time.monotonic() - started < 5
+
+
+def test_nobody_listening_is_worth_another_try() -> None:
+    async def run() -> Answer:
+        server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        server.close()
+        await server.wait_closed()
+        return await ask(judge_at(f"http://127.0.0.1:{port}"))
+
+    with pytest.raises(TransientJudgeError, match="cannot connect"):
+        asyncio.run(run())
+
+
+def test_speaking_tls_to_a_plain_port_is_named() -> None:
+    async def run() -> Answer:
+        async with serving(says(GOOD["openai"])) as endpoint:
+            return await ask(judge_at(endpoint.url.replace("http:", "https:")))
+
+    with pytest.raises(TransientJudgeError, match="TLS failed"):
+        asyncio.run(run())
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_too_many_requests_carries_the_wait(wire: str) -> None:
+    with pytest.raises(TransientJudgeError) as caught:
+        run_script(says(openai_error("slow down"), 429, {"Retry-After": "2"}), wire=wire)
+
+    assert caught.value.is_overload
+    assert caught.value.retry_after_seconds == 2.0
+
+
+def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_BODY_BYTES", 1000)
+
+    with pytest.raises(TransientJudgeError, match="the answer broke off"):
+        run_script(says(b" " * 5000))
+
+
+UNSUPPORTED_FORMAT = says(
+    openai_error(
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported.", param="response_format"
+    ),
+    400,
+)
+NO_JSON_WORD = says(openai_error("'messages' must contain the word 'json' in some form", param="messages"), 400)
+
+
+def test_structured_output_steps_down_from_schema_to_object_to_none() -> None:
+    answer, bodies = run_script(UNSUPPORTED_FORMAT, NO_JSON_WORD, says(GOOD["openai"]))
+
+    assert [body.get("response_format", {}).get("type") for body in bodies] == ["json_schema", "json_object", None]
+    assert (answer.reply.details["schema"], answer.reply.details["requests"]) == ("none", 3)
+
+
+def test_what_was_learnt_is_remembered_for_the_next_call() -> None:
+    async def run() -> list[Any]:
+        async with serving(UNSUPPORTED_FORMAT, says(GOOD["openai"])) as endpoint:
+            judge = judge_at(endpoint.url)
+            await judge.call(CALL)
+            await ask(judge)
+            return [orjson.loads(body)["response_format"]["type"] for body in endpoint.bodies]
+
+    assert asyncio.run(run()) == ["json_schema", "json_object", "json_object"]
+
+
+def test_many_calls_refused_at_once_step_down_only_once() -> None:
+    """Each of them was put in the old way; none may take the new way for refused."""
+
+    async def run() -> list[str]:
+        async with serving(*[UNSUPPORTED_FORMAT] * 20, says(GOOD["openai"])) as endpoint:
+            judge = judge_at(endpoint.url)
+            answers = await asyncio.gather(*[judge.call(CALL) for _ in range(20)])
+            await judge.close()
+            return [answer.reply.details["schema"] for answer in answers]
+
+    assert set(asyncio.run(run())) == {"json_object"}
+
+
+def test_the_users_own_response_format_is_never_taken_back() -> None:
+    with pytest.raises(PermanentJudgeError) as caught:
+        run_script(UNSUPPORTED_FORMAT, body={"response_format": {"type": "json_schema"}})
+
+    assert caught.value.concerns_everything
+
+
+WANTS_OTHER_NAME = says(
+    openai_error(
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        param="max_tokens",
+        code="unsupported_parameter",
+    ),
+    400,
+)
+
+
+def test_the_token_limit_goes_by_the_name_that_the_model_demands() -> None:
+    _, bodies = run_script(WANTS_OTHER_NAME, says(GOOD["openai"]), max_tokens=77)
+
+    assert [(body.get("max_tokens"), body.get("max_completion_tokens")) for body in bodies] == [(77, None), (None, 77)]
+
+
+def test_a_limit_that_is_too_large_is_not_renamed() -> None:
+    too_large = says(openai_error("max_tokens is too large: 9. This model supports at most 8", param="max_tokens"), 400)
+
+    with pytest.raises(PermanentJudgeError) as caught:
+        run_script(too_large, says(GOOD["openai"]), max_tokens=9)
+
+    assert caught.value.concerns_everything
+
+
+def test_an_endpoint_that_refuses_every_way_is_left_after_four_requests() -> None:
+    confused = says(openai_error("response_format, max_tokens, max_completion_tokens: unsupported"), 400)
+
+    async def run() -> int:
+        async with serving(confused) as endpoint:
+            with pytest.raises(PermanentJudgeError):
+                await ask(judge_at(endpoint.url, max_tokens=5))
+            return len(endpoint.paths)
+
+    assert asyncio.run(run()) <= 4
+
+
+def test_judges_of_one_loop_share_a_session_that_the_last_one_closes() -> None:
+    async def run() -> tuple[bool, bool, bool]:
+        async with serving(says(GOOD["openai"])) as endpoint:
+            one, two = judge_at(endpoint.url), judge_at(endpoint.url)
+            await asyncio.gather(one.call(CALL), two.call(CALL))
+            session = one._connection.session()
+            is_shared = session is two._connection.session()
+            await one.close()
+            is_open = not session.closed
+            await two.close()
+            await two.close()
+            return is_shared, is_open, session.closed
+
+    assert asyncio.run(run()) == (True, True, True)
+
+
+def test_a_judge_can_be_used_in_a_second_loop_and_after_being_closed() -> None:
+    judges: list[EndpointJudge] = []
+
+    async def run() -> str:
+        async with serving(says(GOOD["openai"])) as endpoint:
+            if not judges:
+                judges.append(judge_at(endpoint.url))
+            judge = judge_at(endpoint.url)
+            await judge.call(CALL)
+            await judge.close()
+            return (await ask(judge)).reply.text
+
+    assert [asyncio.run(run()), asyncio.run(run())] == [TEXT, TEXT]
+
+
+def test_many_calls_travel_at_once() -> None:
+    """300 calls of 0.2 s each take far less than a minute: nothing queues inside the client."""
+
+    async def slowly(request: Any) -> Any:
+        await asyncio.sleep(0.2)
+        return await says(GOOD["openai"])(request)
+
+    async def run() -> float:
+        async with serving(slowly) as endpoint:
+            judge = judge_at(endpoint.url)
+            started = time.monotonic()
+            await asyncio.gather(*[judge.call(CALL) for _ in range(300)])
+            elapsed = time.monotonic() - started
+            await judge.close()
+            return elapsed
+
+    assert asyncio.run(run()) < 10
+
+
+def test_a_cancelled_call_is_cancelled_and_nothing_else() -> None:
+    async def run() -> None:
+        async with serving(drips(b" " * 100, 0.1)) as endpoint:
+            judge = judge_at(endpoint.url)
+            task = asyncio.create_task(judge.call(CALL))
+            await asyncio.sleep(0.15)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await judge.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_redirect_never_carries_the_key_away(wire: str) -> None:
+    async def run() -> int:
+        async with serving(says(b"", 307, {"Location": "/elsewhere"})) as endpoint:
+            with pytest.raises(PermanentJudgeError):
+                await ask(judge_at(endpoint.url, wire))
+            return len(endpoint.paths)
+
+    assert asyncio.run(run()) == 1
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_key_that_the_endpoint_echoes_reaches_neither_reply_nor_error(wire: str) -> None:
+    echo = {
+        "openai": completion({"content": f"key {CANARY}"}),
+        "anthropic": message([{"type": "text", "text": f"key {CANARY}"}]),
+    }[wire]
+    answer, _ = run_script(says(echo), wire=wire)
+    with pytest.raises(TransientJudgeError) as caught:
+        run_script(says(f"<p>{CANARY}".encode()), wire=wire)
+
+    assert answer.reply.text == "key [key]"
+    assert "canary" not in repr(answer) + str(caught.value)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_judge_shows_no_credential_anywhere(wire: str) -> None:
+    settings = JudgeSettings(
+        model="m",
+        wire=wire,
+        base_url="http://127.0.0.1:1/v1",
+        api_key_env="K",
+        headers={"Authorization": f"Bearer {CANARY}", "X-Api-Key": CANARY, "X-Team": "a", "X-Session": "$S"},
+        body={"api_key": CANARY, "nested": {"secret": CANARY, "n": 1}, "max_new_tokens": 3},
+    )
+    environment = {"K": CANARY, "S": "session-canary-1"}
+    judge = EndpointJudge(resolve_target("j", {"j": settings}, environment), environment)
+    shown = [repr(judge), str(judge), repr(judge.target), repr(settings), repr(vars(judge)["_redaction"])]
+
+    assert "canary" not in " ".join([*shown, repr(judge.description), judge.fingerprint, repr(judge.target.key)])
+    assert judge.description["headers"] == {"X-Team": "a", "X-Session": "$S"}
+    assert judge.description["body"] == {"nested": {"n": 1}, "max_new_tokens": 3}
+
+
+def fingerprint(**settings: Any) -> str:
+    return judge_at(settings.pop("url", "http://127.0.0.1:1/v1"), **settings).fingerprint
+
+
+def test_the_fingerprint_changes_with_all_that_decides_a_reply_and_with_nothing_else() -> None:
+    different: list[dict[str, Any]] = [
+        {},
+        {"model": "n"},
+        {"wire": "anthropic"},
+        {"url": "http://127.0.0.1:2/v1"},
+        {"temperature": 0.0},
+        {"top_p": 0.5},
+        {"max_tokens": 5},
+        {"seed": 1},
+        {"body": {"a": 1}},
+        {"headers": {"anthropic-beta": "b"}},
+    ]
+    same: list[dict[str, Any]] = [
+        {"rpm": 5},
+        {"timeout_seconds": 3.0},
+        {"price_input": 1.0},
+        {"headers": {"api-key": "x"}},
+    ]
+
+    assert len({fingerprint(**settings) for settings in different}) == len(different)
+    assert {fingerprint(**settings) for settings in same} == {fingerprint()}
+
+
+def test_a_header_from_an_unset_variable_is_refused_before_the_run() -> None:
+    with pytest.raises(ConfigurationError, match="header X-A needs the environment variable NOT_SET"):
+        judge_at("http://127.0.0.1:1", headers={"X-A": "$NOT_SET"})
+
+
+def test_no_session_is_left_behind() -> None:
+    async def run() -> int:
+        async with serving(says(GOOD["openai"])) as endpoint:
+            await ask(judge_at(endpoint.url))
+            return len(http._SESSIONS)
+
+    assert asyncio.run(run()) == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "proxy"),
+    [
+        ("https://api.x/v1", {}, None),
+        ("https://api.x/v1", {"HTTPS_PROXY": "http://p:1"}, "http://p:1"),
+        ("https://api.x/v1", {"https_proxy": "http://p:1", "NO_PROXY": "y, .api.x"}, None),
+        ("https://api.x/v1", {"ALL_PROXY": "http://p:2"}, "http://p:2"),
+        ("http://api.x/v1", {"HTTPS_PROXY": "http://p:1"}, None),
+        ("http://127.0.0.1:8000", {"HTTP_PROXY": "http://p:1", "no_proxy": "127.0.0.1"}, None),
+        ("https://api.x/v1", {"HTTPS_PROXY": "http://p:1", "NO_PROXY": "*"}, None),
+    ],
+)
+def test_the_environments_proxy_is_found(url: str, environment: dict[str, str], proxy: str | None) -> None:
+    assert http.proxy_for(url, environment) == proxy
+
+
+def test_proxies_are_obeyed_only_when_asked() -> None:
+    environment = {"HTTP_PROXY": "http://user:proxy-canary@127.0.0.1:9", "K": CANARY}
+    judges = []
+    for use_proxy in (False, True):
+        settings = JudgeSettings(
+            model="m", base_url="http://127.0.0.1:1", api_key_env="K", use_proxy=use_proxy, timeout_seconds=2
+        )
+        judges.append(EndpointJudge(resolve_target("j", {"j": settings}, environment), environment))
+
+    async def run() -> str:
+        with pytest.raises(TransientJudgeError) as caught:
+            await ask(judges[1])
+        return str(caught.value)
+
+    assert [judge._proxy for judge in judges] == [None, environment["HTTP_PROXY"]]
+    assert "canary" not in asyncio.run(run())
+
+
+def test_the_pool_takes_as_many_connections_as_the_engine_allows() -> None:
+    async def run() -> Any:
+        session = http._open_session()
+        connector = session.connector
+        await session.close()
+        return connector
+
+    connector = asyncio.run(run())
+
+    assert isinstance(connector, aiohttp.TCPConnector)
+    assert connector.limit == 0
