@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
 from mixseek.domain.judgments import Reply
@@ -72,3 +73,32 @@ class LiveJudge(Protocol):
     async def close(self) -> None:
         """Give connections back."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Seconds from sending a request to its last byte, of the try that was answered."""
+
+    p50: float
+    p90: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallAccount:
+    """One judge. Sums are over what is known; `uncounted` and `unpriced` say how many calls they leave out."""
+
+    judge: str
+    calls: int  # replies that the endpoint gave in this run
+    cached: int  # replies taken from the cache instead
+    tries: int  # requests sent for `calls`, repeats after a failure included
+    reasks: int  # calls that asked again after an invalid reply
+    input_tokens: int
+    output_tokens: int
+    cached_input_tokens: int  # of `input_tokens`, what the endpoint had in a cache of its own
+    uncounted: int  # calls whose tokens the endpoint did not count
+    cost_usd: Decimal
+    unpriced: int  # calls whose price is not known
+    latency: Latency | None
+    models: tuple[str, ...]  # as the endpoint names them
+    finish_reasons: Mapping[str, int]  # the most frequent first

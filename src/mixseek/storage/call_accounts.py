@@ -6,9 +6,10 @@ Replies from the cache cost nothing and say nothing about the endpoint: they are
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+
+from mixseek.domain.calls import CallAccount, Latency
 
 CALL_TOTALS = """
     SELECT judge, count(*) FILTER (NOT is_cached), count(*) FILTER (is_cached),
@@ -31,35 +32,6 @@ _COLUMNS = (
     *("judge", "calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
     *("uncounted", "cost_usd", "unpriced", "latency", "models"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """Seconds from sending a request to its last byte, of the try that was answered."""
-
-    p50: float
-    p90: float
-    p99: float
-
-
-@dataclass(frozen=True, slots=True)
-class CallAccount:
-    """One judge. Sums are over what is known; `uncounted` and `unpriced` say how many calls they leave out."""
-
-    judge: str
-    calls: int  # replies that the endpoint gave in this run
-    cached: int  # replies taken from the cache instead
-    tries: int  # requests sent for `calls`, repeats after a failure included
-    reasks: int  # calls that asked again after an invalid reply
-    input_tokens: int
-    output_tokens: int
-    cached_input_tokens: int  # of `input_tokens`, what the endpoint had in a cache of its own
-    uncounted: int  # calls whose tokens the endpoint did not count
-    cost_usd: Decimal
-    unpriced: int  # calls whose price is not known
-    latency: Latency | None
-    models: tuple[str, ...]  # as the endpoint names them
-    finish_reasons: Mapping[str, int]  # the most frequent first
 
 
 def read_accounts(totals: Iterable[tuple[Any, ...]], reasons: Iterable[tuple[Any, ...]]) -> list[CallAccount]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import duckdb
 
+from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.storage import run_queries as sql
-from mixseek.storage.call_accounts import CALL_TOTALS, FINISH_REASONS, CallAccount, read_accounts
+from mixseek.storage.call_accounts import CALL_TOTALS, FINISH_REASONS, read_accounts
 from mixseek.storage.index import ensure_indexed
 from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
 from mixseek.storage.workspace import RunDirectory, Workspace

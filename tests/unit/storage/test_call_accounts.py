@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample
 
+from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.judgments import Reply
-from mixseek.storage.call_accounts import CallAccount, Latency
 from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.run_index import open_run_index
 
