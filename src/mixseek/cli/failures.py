@@ -6,7 +6,15 @@ from typing import Any
 from typer import TyperException
 
 from mixseek.cli.exit_codes import ExitCode
-from mixseek.errors import BusyError, ConfigurationError, MixseekError, StorageError, WorkerError
+from mixseek.errors import (
+    BusyError,
+    ConfigurationError,
+    MixseekError,
+    PermanentJudgeError,
+    StorageError,
+    TransientJudgeError,
+    WorkerError,
+)
 
 # A disk that says one of these is not broken: the path is wrong, or not ours to write.
 MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}
@@ -15,9 +23,9 @@ MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR
 def exit_code_of(error: MixseekError) -> ExitCode:
     """Who can mend it decides: the caller (2), a second run (4), or nobody but us (3)."""
     match error:
-        case ConfigurationError():
+        case ConfigurationError() | PermanentJudgeError():
             return ExitCode.USAGE
-        case WorkerError() | BusyError():
+        case WorkerError() | BusyError() | TransientJudgeError():
             return ExitCode.INCOMPLETE
         case StorageError(__cause__=OSError(errno=number)) if number in MISPLACED:
             return ExitCode.USAGE

@@ -13,7 +13,12 @@ ProtocolName = Annotated[
 ]
 JudgeSpecs = Annotated[
     list[str] | None,
-    typer.Option("--judge", metavar="SPEC", help="rules, replay:FILE or replay; repeat for more. Default: rules."),
+    typer.Option(
+        "--judge",
+        metavar="SPEC",
+        help="rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE or replay; "
+        "repeat for more. Default: rules.",
+    ),
 ]
 Cascade = Annotated[
     bool | None,
@@ -47,6 +52,32 @@ Workers = Annotated[
     int | None, typer.Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Judge the first N samples only.")]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most; fewer while it is busy. Default: 32."
+    ),
+]
+Repeats = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=100, help="Independent replies of each model to each sample. Default: 1."),
+]
+MaxReasks = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, max=10, help="Ask again so often after an invalid reply. Default: 1."),
+]
+MaxCalls = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests; resumable.")]
+MaxCost = Annotated[
+    float | None, typer.Option(metavar="USD", min=0.0, help="Stop before more than this is spent; resumable.")
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask again even where the workspace has the reply.")]
+Patience = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down. Default: 600."),
+]
+Timeout = Annotated[
+    float | None, typer.Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
 
@@ -66,6 +97,14 @@ def judge(
     workers: Workers = None,
     limit: Limit = None,
     quiet: Quiet = False,
+    concurrency: Concurrency = None,
+    repeats: Repeats = None,
+    max_reasks: MaxReasks = None,
+    max_calls: MaxCalls = None,
+    max_cost: MaxCost = None,
+    no_cache: NoCache = False,
+    patience: Patience = None,
+    timeout: Timeout = None,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -78,11 +117,13 @@ def judge(
       mixseek judge answers.jsonl --protocol semantic --judge rules
       mixseek judge answers.csv --map response=output --map ground_truth=target --fail-under 80%
       mixseek judge answers.jsonl --cascade --judge rules --judge replay:replies.jsonl --json
+      mixseek judge answers.jsonl --cascade --judge rules --judge openai:gpt-5-mini --max-cost 2
     """
-    from mixseek.cli.judging import JudgeArguments, run_judge
+    from mixseek.cli.judging import JudgeArguments, LiveArguments, run_judge
     from mixseek.composition.gates import Gates
 
+    live = LiveArguments(concurrency, repeats, max_reasks, max_calls, max_cost, no_cache, patience, timeout)
     arguments = JudgeArguments(
-        data, protocol, judges, cascade, workspace, run, parse_mapping(mapping or []), language, workers, limit
+        data, protocol, judges, cascade, workspace, run, parse_mapping(mapping or []), language, workers, limit, live
     )
     return run_judge(arguments, Gates(fail_under, max_invalid, max_undecided), as_json=as_json, quiet=quiet)

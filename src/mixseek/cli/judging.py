@@ -1,5 +1,6 @@
 """What `mixseek judge` does between its options and its exit code."""
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +13,37 @@ from mixseek.cli.progress import show_progress
 from mixseek.cli.streams import print_notice, print_result
 from mixseek.composition.gates import GateResult, Gates, check_gates
 from mixseek.composition.judging import Interruption, judge_dataset
-from mixseek.composition.requests import JudgeRequest
+from mixseek.composition.requests import JudgeRequest, LiveOptions
 from mixseek.composition.summaries import RunSummary, describe_summary, summary_document
 from mixseek.settings.load import load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class LiveArguments:
+    """Options for judges that have to be waited for, as typed; None where the default holds."""
+
+    concurrency: int | None = None
+    repeats: int | None = None
+    max_reasks: int | None = None
+    max_calls: int | None = None
+    max_cost: float | None = None
+    no_cache: bool = False
+    patience: float | None = None
+    timeout: float | None = None
+
+    def to_options(self) -> LiveOptions:
+        """With the defaults filled in."""
+        plain = LiveOptions()
+        return LiveOptions(
+            concurrency=self.concurrency or plain.concurrency,
+            max_reasks=plain.max_reasks if self.max_reasks is None else self.max_reasks,
+            repeats=self.repeats or plain.repeats,
+            max_calls=self.max_calls,
+            max_cost_usd=self.max_cost,
+            use_cache=not self.no_cache,
+            patience_seconds=self.patience or plain.patience_seconds,
+            timeout_seconds=self.timeout,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +60,7 @@ class JudgeArguments:
     language: str | None
     workers: int | None
     limit: int | None
+    live: "LiveArguments"
 
     def to_request(self, gates: Gates) -> JudgeRequest:
         """The command line wins over the environment, the environment over mixseek.toml."""
@@ -49,6 +79,9 @@ class JudgeArguments:
             workers=defaults.workers if self.workers is None else self.workers,
             gates=gates.limits(),
             command_line=("mixseek", *sys.argv[1:]),
+            live=self.live.to_options(),
+            configured=settings.configured_judges(),
+            environment=os.environ,
         )
 
 
@@ -59,6 +92,9 @@ def run_judge(arguments: JudgeArguments, gates: Gates, *, as_json: bool, quiet: 
         tell = (lambda _: None) if quiet else (lambda text: print_notice(f"mixseek: {text}"))
         result = judge_dataset(request, lambda total: show_progress(total, quiet), stop, tell)
     if isinstance(result, Interruption):
+        if result.reason is not None:
+            print_notice(f"mixseek: stopped: {result.reason}")
+            return ExitCode.INCOMPLETE
         print_notice(
             f"mixseek: interrupted; everything judged so far is in {result.journal}: "
             "run the same command again to resume"

@@ -1,13 +1,19 @@
 """Protocols and judges by name."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeGuard
 
+from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.errors import ConfigurationError
-from mixseek.judges.specs import make_judge
+from mixseek.judges.endpoints import PROVIDERS, split_spec
+from mixseek.judges.specs import is_live, make_judge, make_live_judge
 from mixseek.protocols.registry import describe, load_protocol
+from mixseek.settings.judge_settings import JudgeSettings
+
+AnyJudge = Judge | LiveJudge
 
 
 def get_protocol(name: str, language: str | None = None) -> JudgeProtocol:
@@ -16,13 +22,61 @@ def get_protocol(name: str, language: str | None = None) -> JudgeProtocol:
 
 
 def get_judges(specs: Sequence[str]) -> tuple[Judge, ...]:
-    """The judges in order; two of one name could not be told apart in the journal."""
+    """Judges that answer at once, in order; two of one name could not be told apart in the journal."""
+    check_specs(specs)
+    return tuple(make_judge(spec) for spec in specs)
+
+
+def get_panel(
+    specs: Sequence[str],
+    configured: Mapping[str, JudgeSettings],
+    environment: Mapping[str, str],
+    timeout_seconds: float | None = None,
+) -> tuple[AnyJudge, ...]:
+    """All kinds of judges, in order; nothing is sent yet."""
+    check_specs(specs)
+    return tuple(
+        make_live_judge(spec, with_timeout(spec, configured, timeout_seconds), environment)
+        if is_live(spec, configured)
+        else make_judge(spec, configured)
+        for spec in specs
+    )
+
+
+def check_specs(specs: Sequence[str]) -> None:
+    """At least one judge, and none twice."""
     if not specs:
         raise ConfigurationError("no judge; name one with --judge, e.g. --judge rules")
     repeated = {spec for spec in specs if specs.count(spec) > 1}
     if repeated:
-        raise ConfigurationError(f"--judge {sorted(repeated)[0]} is given twice; name each judge once")
-    return tuple(make_judge(spec) for spec in specs)
+        raise ConfigurationError(
+            f"--judge {sorted(repeated)[0]} is given twice; name each judge once (--repeats asks one several times)"
+        )
+
+
+def with_timeout(
+    spec: str, configured: Mapping[str, JudgeSettings], timeout_seconds: float | None
+) -> Mapping[str, JudgeSettings]:
+    """The settings with the timeout of the command line, which wins over the file."""
+    if timeout_seconds is None:
+        return configured
+    settings = configured.get(spec)
+    if settings is None:
+        provider, model, base_url = split_spec(spec)
+        if provider not in PROVIDERS or not model:
+            return configured
+        settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
+    return {**configured, spec: replace(settings, timeout_seconds=timeout_seconds)}
+
+
+def is_waited_for(judge: AnyJudge) -> TypeGuard[LiveJudge]:
+    """Whether the judge is behind an endpoint or a model; rules and recorded replies answer at once."""
+    return hasattr(judge, "fingerprint")
+
+
+def answers_at_once(judge: AnyJudge) -> TypeGuard[Judge]:
+    """The other kind."""
+    return not is_waited_for(judge)
 
 
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:

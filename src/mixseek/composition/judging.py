@@ -3,28 +3,28 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from mixseek.composition.catalogue import answers_at_once
 from mixseek.composition.requests import RULES, JudgeRequest, Plan, first_manifest, make_plan
 from mixseek.composition.summaries import RunSummary, summarise_run
+from mixseek.composition.watching import ProgressMaker, Told
 from mixseek.composition.writing import JournalEncoder
-from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
 from mixseek.engine.batch import Assignment, Recall, pending_batches
+from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
+from mixseek.errors import JudgeCallError
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.manifest import Manifest, RunStatus, read_manifest, write_manifest
-from mixseek.storage.recall import recall_journal
+from mixseek.storage.recall import JudgedBefore, recall_journal
 
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
 BATCH_SAMPLES = 512
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
-
-ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Interruption:
 
     run: str
     journal: str
+    # Why it stopped by itself; None where somebody asked.
+    reason: str | None = None
 
 
 def judge_dataset(
@@ -56,9 +58,14 @@ def judge_dataset(
         manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
         write_manifest(plan.run.manifest, manifest)
         tell_gaps(plan, tell)
-        if not judge_rest(plan, journal, show_progress, stop, tell):
+        try:
+            end = judge_rest(plan, journal, show_progress, stop, tell)
+        except JudgeCallError:
             write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
-            return Interruption(plan.run.name, str(plan.run.journal))
+            raise
+        if end.ending is not Ending.COMPLETE:
+            write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
+            return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
             tell(f"indexing {plan.samples:,} samples")
         summary = summarise_run(plan.workspace, plan.run, manifest)
@@ -93,17 +100,24 @@ def judge_rest(
     show_progress: ProgressMaker,
     stop: Callable[[], bool],
     tell: Callable[[str], None],
-) -> bool:
-    """Whether the dataset came to its end."""
-    recall: Recall | None = None
+) -> RunEnd:
+    """How it came to its end."""
+    before: JudgedBefore | None = None
     if journal.length_bytes:
-        before = recall_journal(journal.path, plan.judge_names)
+        before = recall_journal(journal.path, plan.judge_names, plan.repeats)
         tell(f"resuming run {plan.run.name}: {len(before):,} of {plan.samples:,} samples have been judged before")
-        recall = before.statuses
-    assignment = Assignment(plan.protocol, plan.judges, plan.cascade, JournalEncoder())
+    if plan.is_live:
+        # Here and not above: rules-only runs do not pay for loading an event loop and an HTTP client.
+        from mixseek.composition.live_judging import judge_rest_live
+
+        return judge_rest_live(plan, journal, first_batches(plan), before, Told(show_progress, stop, tell))
+    judges = tuple(judge for judge in plan.judges if answers_at_once(judge))
+    assignment = Assignment(plan.protocol, judges, plan.cascade, JournalEncoder())
+    recall: Recall | None = before.statuses if before is not None else None
     batches = pending_batches(first_batches(plan), plan.judge_names, plan.cascade, recall)
     with show_progress(plan.samples) as progress:
-        return judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=stop)
+        ended = judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=stop)
+    return RunEnd(Ending.COMPLETE if ended else Ending.STOPPED)
 
 
 def first_batches(plan: Plan) -> Iterator[list[Sample]]:

@@ -11,17 +11,32 @@ from importlib import metadata, resources
 from itertools import islice
 from pathlib import Path
 
-from mixseek.composition.catalogue import get_judges, get_protocol
+from mixseek.composition.catalogue import AnyJudge, get_panel, get_protocol, is_waited_for
 from mixseek.domain.judgments import Method
-from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import DatasetError
+from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
 from mixseek.storage.manifest import Environment, JudgeEntry, Manifest, ProtocolEntry, RunStatus
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 
 RULES = Method.RULES.value
 # What decides a verdict or the shape of a file; anything else can be looked up from these.
-PACKAGES = ("mixseek", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
+PACKAGES = ("mixseek", "aiohttp", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """How judges are asked that have to be waited for; a judge's own settings win over the first two."""
+
+    concurrency: int = 32
+    max_reasks: int = 1
+    repeats: int = 1
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    use_cache: bool = True
+    patience_seconds: float = 600.0
+    timeout_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,10 @@ class JudgeRequest:
     workers: int = 0
     gates: Mapping[str, float] = field(default_factory=dict)
     command_line: Sequence[str] = ()
+    live: LiveOptions = LiveOptions()
+    configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # Where keys are found; never to be shown.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +71,7 @@ class Plan:
     dataset: Dataset
     samples: int
     protocol: JudgeProtocol
-    judges: tuple[Judge, ...]
+    judges: tuple[AnyJudge, ...]
     workers: int
 
     @property
@@ -64,6 +83,16 @@ class Plan:
         """In the order in which they are asked."""
         return tuple(judge.name for judge in self.judges)
 
+    @property
+    def is_live(self) -> bool:
+        """Whether anybody has to be waited for."""
+        return any(is_waited_for(judge) for judge in self.judges)
+
+    @property
+    def repeats(self) -> int:
+        """Rules and recorded replies would only repeat themselves."""
+        return self.request.live.repeats if self.is_live else 1
+
 
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written.
@@ -71,7 +100,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     The cheap checks come first: a misspelt judge is said before a million rows are read.
     """
     protocol = get_protocol(request.protocol, request.language)
-    judges = get_judges(request.judges)
+    judges = get_panel(request.judges, request.configured, request.environment, request.live.timeout_seconds)
     workspace = Workspace(request.workspace)
     if request.run is not None:
         workspace.run(request.run)
@@ -85,7 +114,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         protocol_name=protocol.name,
         protocol_hash=protocol.hash,
         judges=[describe_judge(judge).model_dump_json() for judge in judges],
-        options={"cascade": request.cascade, "mapping": dict(survey.mapping), "samples": samples},
+        options=options_of(request, survey.mapping, samples, is_live=any(is_waited_for(judge) for judge in judges)),
     )
     # Rules are pure computation and spread well; a replay file would be opened again by every process.
     spreads = all(judge.name == RULES for judge in judges)
@@ -93,7 +122,15 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     return Plan(request, workspace, workspace.run(name), dataset, samples, protocol, judges, workers)
 
 
-def refuse_blind_rules(dataset: Dataset, judges: Sequence[Judge]) -> None:
+def options_of(request: JudgeRequest, mapping: Mapping[str, str], samples: int, *, is_live: bool) -> dict[str, object]:
+    """What else makes a request another one."""
+    options: dict[str, object] = {"cascade": request.cascade, "mapping": dict(mapping), "samples": samples}
+    if is_live and request.live.repeats > 1:
+        options["repeats"] = request.live.repeats
+    return options
+
+
+def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
     """Rules without a single ground truth would leave everything undecided: surely a column with another name."""
     survey = dataset.survey()
     if survey.rows_without_ground_truth == survey.rows and any(judge.name == RULES for judge in judges):
@@ -120,9 +157,12 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             language=protocol.language,
             hash=protocol.hash,
             parameters=protocol.parameters,
+            prompt_hashes=hash_prompts(protocol),
         ),
         judges=tuple(describe_judge(judge) for judge in plan.judges),
         cascade=plan.cascade,
+        repeats=plan.repeats,
+        network_used=any(is_waited_for(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,
         environment=Environment(
             command_line=tuple(plan.request.command_line),
@@ -133,10 +173,22 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
     )
 
 
-def describe_judge(judge: Judge) -> JudgeEntry:
+def describe_judge(judge: AnyJudge) -> JudgeEntry:
     """Rules are named by their own digest: a run begun by other rules is another run, not half of this one."""
+    if is_waited_for(judge):
+        said = dict(judge.description)
+        model = said.pop("model", None)
+        kind = str(said.pop("provider", judge.name.partition(":")[0]))
+        parameters = {**said, "fingerprint": judge.fingerprint}
+        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=parameters)
     kind = judge.name.partition(":")[0]
     return JudgeEntry(name=judge.name, kind=kind, parameters={"rules_sha256": digest_rules()} if kind == RULES else {})
+
+
+def hash_prompts(protocol: JudgeProtocol) -> dict[str, str]:
+    """By role; empty for a protocol that is not declared in files."""
+    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
+    return {role: hashlib.sha256(source.text.encode()).hexdigest() for role, source in templates.items()}
 
 
 @cache

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mixseek.domain.judgments import Outcome, Reply
 from mixseek.domain.samples import Sample
 from mixseek.engine.one import Judged
 from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
@@ -19,3 +20,17 @@ class JournalEncoder:
             if judged.reply is not None:
                 yield encode_reply(key, judged.reply)
             yield encode_outcome(sample, key, judged.judge, judged.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalLines:
+    """Line by line, for judges whose replies come one at a time."""
+
+    def sample(self, sample: Sample, key: str) -> bytes:
+        return encode_sample(sample, key)
+
+    def reply(self, key: str, reply: Reply) -> bytes:
+        return encode_reply(key, reply)
+
+    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int) -> bytes:
+        return encode_outcome(sample, key, judge, outcome, take)

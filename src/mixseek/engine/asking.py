@@ -119,7 +119,7 @@ async def request(
 async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) -> Reply:
     """The endpoint's reply, durable."""
     expected = estimate_usage(call)
-    expected_usd = seat.price(expected) or 0.0
+    expected_usd = seat.price(expected, None) or 0.0
     await keep_rates(seat, expected)
     open_permits = 0
 
@@ -131,7 +131,7 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
     cost: float | None = None
     try:
         called = await seat.endpoint.call(seat.judge, call, permit)
-        cost = seat.price(called.answer.usage)
+        cost = seat.price(called.answer.usage, called.answer.model)
     finally:
         for number in range(open_permits):
             desk.budget.end(expected_usd, cost if number == 0 else None)

@@ -5,13 +5,13 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, TypeVar
 
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.asking import Desk, ask_take, introduce
 from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.one import ask
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
 from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
@@ -24,23 +24,6 @@ _STOPPING = (HaltedError, BudgetSpentError, EndpointDownError)
 _GLANCE_SECONDS = 0.1
 # After a stop, calls in flight may take their timeout; a little more for their journaling.
 _DRAIN_MARGIN_SECONDS = 5.0
-
-
-class Ending(StrEnum):
-    """How a run came to its end."""
-
-    COMPLETE = "complete"  # every sample was taken up
-    STOPPED = "stopped"  # the caller asked
-    OUT_OF_BUDGET = "out_of_budget"
-    ENDPOINT_DOWN = "endpoint_down"
-
-
-@dataclass(frozen=True, slots=True)
-class LiveEnd:
-    """The ending, and a sentence for a person where it was not the natural one."""
-
-    ending: Ending
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +50,7 @@ async def judge_many_live(
     assignment: LiveAssignment,
     progress: ProgressSink,
     stop: Callable[[], bool],
-) -> LiveEnd:
+) -> RunEnd:
     """Judge until the batches end, or something says stop; what was begun is finished and journaled either way.
 
     Raises PermanentJudgeError at once when an endpoint refuses everything, StorageError when the disk does.
@@ -88,12 +71,12 @@ class _Run:
         self._stop = stop
         self._queue: deque[SampleAtHand] = deque()
         self._has_ended = False
-        self._end = LiveEnd(Ending.COMPLETE)
+        self._end = RunEnd(Ending.COMPLETE)
         self._is_halted = False
         self._shown_in_flight = 0
         self._endpoints = {seat.endpoint for seat in assignment.seats if isinstance(seat, LiveSeat)}
 
-    async def judge(self) -> LiveEnd:
+    async def judge(self) -> RunEnd:
         self._desk.commits.start()
         workers = [
             asyncio.create_task(self._work(), name=f"judging-{number}")
@@ -149,7 +132,7 @@ class _Run:
         if self._is_halted:
             return
         self._is_halted = True
-        self._end = LiveEnd(ending, reason)
+        self._end = RunEnd(ending, reason)
         for endpoint in self._endpoints:
             endpoint.halt()
 

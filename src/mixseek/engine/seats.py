@@ -11,8 +11,8 @@ from mixseek.engine.caching import RequestKeys
 from mixseek.engine.limits import RateLimit
 from mixseek.engine.scheduling import Endpoint
 
-# Tokens to US dollars; None where nobody knows the price.
-Price = Callable[[Usage], float | None]
+# Tokens, and the model that answered as far as it is known, to US dollars; None where nobody knows the price.
+Price = Callable[[Usage, str | None], float | None]
 # Characters per token: measured on English prose for most models; other scripts take more tokens a character.
 _CHARACTERS_PER_TOKEN = 4.0
 _CHARACTERS_PER_TOKEN_OUTSIDE_ASCII = 1.5
@@ -22,7 +22,7 @@ EXPECTED_OUTPUT_TOKENS = 150
 _DETAIL_CHARACTERS = 200
 
 
-def unpriced(usage: Usage) -> float | None:
+def unpriced(usage: Usage, answered_by: str | None) -> float | None:
     """Nobody knows."""
     return None
 

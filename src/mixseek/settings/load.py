@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.models import Settings
+from mixseek.settings.models import JudgeTable, Settings
 
 SETTINGS_FILE = "mixseek.toml"
 ENVIRONMENT_PREFIX = "MIXSEEK_"
@@ -54,20 +54,35 @@ def read_settings() -> Settings:
 
 def describe_error(error: Any) -> str:
     """One line: where the value came from, what is wrong, and the nearest key that exists."""
-    place = ".".join(str(part) for part in error["loc"])
+    location = error["loc"]
+    place = ".".join(str(part) for part in location)
     if error["type"] == "extra_forbidden":
-        return f"{SETTINGS_FILE}: unknown key '{place}'{suggest_key(error['loc'])}"
-    return f"{SETTINGS_FILE} or MIXSEEK_* environment: {place}: {error['msg']} (got {error['input']!r})"
+        return f"{SETTINGS_FILE}: unknown key '{place}'{suggest_key(location)}"
+    # Values of a judge's table are not repeated: people put keys where they do not belong.
+    got = "" if location[0] == "judges" else f" (got {error['input']!r})"
+    return f"{SETTINGS_FILE} or MIXSEEK_* environment: {place}: {error['msg']}{got}"
 
 
 def suggest_key(location: tuple[int | str, ...]) -> str:
     """A close match among the keys of the same table, or the list of them."""
-    model: type[BaseModel] = Settings
-    for part in location[:-1]:
-        field = model.model_fields.get(str(part))
-        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
-            return ""
-        model = field.annotation
+    model = model_at(location[:-1])
+    if model is None:
+        return ""
+    if model is JudgeTable and str(location[-1]) in ("api_key", "key", "token"):
+        return "; keys do not stand in files: name an environment variable with api_key_env"
     known = sorted(model.model_fields)
     close = difflib.get_close_matches(str(location[-1]), known, n=1)
     return f"; did you mean '{close[0]}'?" if close else f"; known keys here: {', '.join(known)}"
+
+
+def model_at(location: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The model of a table; `[judges.NAME]` may have any name."""
+    if len(location) == 2 and location[0] == "judges":
+        return JudgeTable
+    model: type[BaseModel] = Settings
+    for part in location:
+        field = model.model_fields.get(str(part))
+        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+            return None
+        model = field.annotation
+    return model

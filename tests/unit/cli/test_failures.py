@@ -16,6 +16,8 @@ EXPECTED = {
     "StorageError": ExitCode.INTERNAL,
     "WorkerError": ExitCode.INCOMPLETE,
     "BusyError": ExitCode.INCOMPLETE,
+    "TransientJudgeError": ExitCode.INCOMPLETE,
+    "PermanentJudgeError": ExitCode.USAGE,
 }
 
 

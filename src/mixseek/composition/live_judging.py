@@ -1,0 +1,65 @@
+"""A run whose judges have to be waited for."""
+
+import asyncio
+from collections.abc import Iterator
+
+from mixseek.composition.live_parts import BufferedCache, LiveParts, live_batches, make_parts, open_cache
+from mixseek.composition.requests import Plan
+from mixseek.composition.watching import Told
+from mixseek.composition.writing import JournalLines
+from mixseek.domain.ports import ProgressSink
+from mixseek.domain.samples import Sample
+from mixseek.engine.asking import Desk
+from mixseek.engine.budget import Budget
+from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.engine.endings import RunEnd
+from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
+from mixseek.storage.journal import JournalFile
+from mixseek.storage.recall import JudgedBefore
+
+
+def judge_rest_live(
+    plan: Plan, journal: JournalFile, batches: Iterator[list[Sample]], before: JudgedBefore | None, told: Told
+) -> RunEnd:
+    """Ask what is not in the journal; the cache is open for as long as that takes."""
+    parts = make_parts(plan, told.tell)
+    file = open_cache(plan)
+    cache = BufferedCache(file) if file is not None else NoCache()
+    pending = live_batches(batches, parts, plan.cascade, before, cache)
+    try:
+        with told.show_progress(plan.samples) as progress:
+            return asyncio.run(ask_all(plan, parts, journal, pending, cache, (progress, told)))
+    finally:
+        if file is not None and isinstance(cache, BufferedCache):
+            cache.flush()
+            file.close()
+            for warning in file.warnings:
+                told.tell(warning)
+
+
+async def ask_all(
+    plan: Plan,
+    parts: LiveParts,
+    journal: JournalFile,
+    pending: Iterator[LiveBatch],
+    cache: ReplyCache,
+    watched: tuple[ProgressSink, Told],
+) -> RunEnd:
+    """Connections are given back whatever happens."""
+    progress, told = watched
+    options = plan.request.live
+    desk = Desk(
+        protocol=plan.protocol,
+        encoder=JournalLines(),
+        commits=GroupCommit(journal, progress),
+        cache=cache,
+        budget=Budget(options.max_calls, options.max_cost_usd),
+        nonce_of=parts.nonce_of,
+    )
+    assignment = LiveAssignment(desk, parts.seats, plan.cascade, parts.samples_at_hand, parts.drain_seconds)
+    try:
+        return await judge_many_live(pending, assignment, progress, told.stop)
+    finally:
+        for seat in parts.live_seats:
+            await seat.judge.close()

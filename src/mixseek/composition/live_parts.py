@@ -1,0 +1,179 @@
+"""From a plan to seats before endpoints: limits, prices, cache and keys, each where it belongs."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+
+from mixseek.composition.catalogue import answers_at_once, is_waited_for
+from mixseek.composition.nonces import key_id, workspace_key
+from mixseek.composition.requests import Plan
+from mixseek.domain.calls import LiveJudge, Usage
+from mixseek.domain.judgments import Reply
+from mixseek.domain.samples import Sample
+from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
+from mixseek.engine.limits import AdaptiveLimit, RateLimit
+from mixseek.engine.live import LiveBatch
+from mixseek.engine.retries import RetryPolicy
+from mixseek.engine.scheduling import Endpoint, Surroundings
+from mixseek.engine.seats import LiveSeat, OfflineSeat, Price, SampleAtHand, Seat, is_settled
+from mixseek.errors import ConfigurationError
+from mixseek.judges.prices import PriceList, override_rates
+from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.storage.recall import JudgedBefore
+from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
+from mixseek.templating.fence import fence_nonce
+
+# Memory stays flat however many endpoints there are.
+MOST_SAMPLES_AT_HAND = 4_096
+_PUTS_AT_ONCE = 128
+_NOTHING: Mapping[bytes, Reply] = {}
+
+
+class BufferedCache:
+    """Replies go into the file by the hundred: a transaction for each would cost more than all the rest."""
+
+    def __init__(self, file: ReplyCacheFile) -> None:
+        self._file = file
+        self._waiting: dict[bytes, Reply] = {}
+
+    def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
+        found = self._file.get_many(keys)
+        if self._waiting:
+            found.update({key: self._waiting[key] for key in keys if key in self._waiting})
+        return found
+
+    def put_many(self, replies: Mapping[bytes, Reply]) -> None:
+        self._waiting.update(replies)
+        if len(self._waiting) >= _PUTS_AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """What is still waiting; a crash before this costs money, never truth."""
+        self._file.put_many(self._waiting)
+        self._waiting = {}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveParts:
+    """Everything that a live run needs beside the journal."""
+
+    seats: tuple[Seat, ...]
+    nonce_of: Callable[[str], str]
+    samples_at_hand: int
+    drain_seconds: float
+
+    @property
+    def live_seats(self) -> tuple[LiveSeat, ...]:
+        return tuple(seat for seat in self.seats if isinstance(seat, LiveSeat))
+
+
+def make_parts(plan: Plan, tell: Callable[[str], None]) -> LiveParts:
+    """Raises ConfigurationError for a limit on costs that nobody can count."""
+    options = plan.request.live
+    key = workspace_key(plan.workspace.root)
+    around = Surroundings(time.monotonic, asyncio.sleep, random.random, tell)
+    policy = RetryPolicy(patience_seconds=options.patience_seconds)
+    endpoints: dict[str, Endpoint] = {}
+    live = [judge for judge in plan.judges if is_waited_for(judge)]
+    for name in {judge.endpoint for judge in live}:
+        most = max(concurrency_of(plan, judge) for judge in live if judge.endpoint == name)
+        endpoints[name] = Endpoint(name, AdaptiveLimit(most), policy, around)
+    seats: list[Seat] = []
+    for judge in plan.judges:
+        if is_waited_for(judge):
+            seats.append(make_seat(plan, judge, endpoints[judge.endpoint], key_id(key)))
+        elif answers_at_once(judge):
+            seats.append(OfflineSeat(judge))
+    at_once = sum(concurrency_of(plan, judge) for judge in live)
+    drain = max(settings_of(plan, judge).timeout_seconds for judge in live)
+    return LiveParts(tuple(seats), partial(fence_nonce, key), min(2 * at_once, MOST_SAMPLES_AT_HAND), drain)
+
+
+def make_seat(plan: Plan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSeat:
+    """A judge with its own limits."""
+    options, settings = plan.request.live, settings_of(plan, judge)
+    price = price_of(judge, settings)
+    if options.max_cost_usd is not None and price(Usage(1_000, 100), None) is None:
+        raise ConfigurationError(
+            f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output "
+            f"(US dollars per million tokens) to its [judges.NAME] table, or use --max-calls"
+        )
+    return LiveSeat(
+        judge=judge,
+        endpoint=endpoint,
+        keys=RequestKeys(plan.protocol.hash, judge.fingerprint, nonce_key_id),
+        takes=options.repeats,
+        max_reasks=options.max_reasks if settings.max_reasks is None else settings.max_reasks,
+        price=price,
+        requests=RateLimit(settings.rpm) if settings.rpm else None,
+        tokens=RateLimit(settings.tpm) if settings.tpm else None,
+    )
+
+
+def settings_of(plan: Plan, judge: LiveJudge) -> JudgeSettings:
+    """Of its table, or the defaults; the command line's timeout wins."""
+    settings = plan.request.configured.get(judge.name, JudgeSettings())
+    timeout = plan.request.live.timeout_seconds
+    return settings if timeout is None else replace(settings, timeout_seconds=timeout)
+
+
+def concurrency_of(plan: Plan, judge: LiveJudge) -> int:
+    """The judge's own setting wins over the command line's."""
+    return settings_of(plan, judge).concurrency or plan.request.live.concurrency
+
+
+def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
+    """By the settings, or by the public table for hosted models; None where neither knows."""
+    base_url, model = judge.description.get("base_url"), judge.description.get("model")
+    prices = PriceList(
+        base_url if isinstance(base_url, str) else None,
+        model if isinstance(model, str) else judge.name,
+        override_rates(settings),
+    )
+
+    def price(usage: Usage, answered_by: str | None) -> float | None:
+        cost = prices.price_of(usage, datetime.now(UTC), answered_by)
+        return None if cost is None else float(cost)
+
+    return price
+
+
+def open_cache(plan: Plan) -> ReplyCacheFile | None:
+    """None where the caller wants none."""
+    if not plan.request.live.use_cache:
+        return None
+    return ReplyCacheFile(plan.workspace.root / CACHE_FILE, lambda: datetime.now(UTC))
+
+
+def live_batches(
+    batches: Iterator[list[Sample]], parts: LiveParts, cascade: bool, before: JudgedBefore | None, cache: ReplyCache
+) -> Iterator[LiveBatch]:
+    """Without what the journal holds, and with what the cache knows: one look-up a batch."""
+    for samples in batches:
+        rest: list[SampleAtHand] = []
+        keys: list[bytes] = []
+        for sample in samples:
+            key = sample.key()
+            known = before.takes(key) if before is not None else {}
+            if known and is_settled(known, parts.seats, cascade):
+                continue
+            unread = before.unread_replies(key) if before is not None else {}
+            rest.append(SampleAtHand(sample, key, known, unread))
+            if not isinstance(cache, NoCache):
+                keys += first_asks(parts, rest[-1])
+        found = cache.get_many(keys) if keys else _NOTHING
+        if found:
+            rest = [SampleAtHand(one.sample, one.key, one.known, one.unread, found) for one in rest]
+        yield LiveBatch(rest, skipped=len(samples) - len(rest))
+
+
+def first_asks(parts: LiveParts, at_hand: SampleAtHand) -> Iterator[bytes]:
+    """The requests that this sample may need, re-asks aside."""
+    for seat in parts.live_seats:
+        for take in range(1, seat.takes + 1):
+            if (seat.name, take) not in at_hand.known:
+                yield seat.keys.key(at_hand.key, take, 1)
