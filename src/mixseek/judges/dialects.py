@@ -20,7 +20,7 @@ class DialectMemory:
     def of(self, target: Target, wire: Wire) -> Dialect:
         """What is believed now."""
         known = self._known.get((target.base_url, target.model))
-        return known or Dialect(wire.schema_modes()[0], target.token_parameter)
+        return known or Dialect(wire.schema_modes()[0], target.limit_parameter)
 
     def learn(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
         """The dialect to try next after a 400 to a request in `used`; None when the refusal is about something else."""
@@ -35,12 +35,12 @@ class DialectMemory:
     def _after(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
         key = (target.base_url, target.model)
         has_two_names = target.wire is WireFormat.OPENAI and target.settings.max_tokens is not None
-        if has_two_names and self._is_about_token_parameter(used, refusal):
+        if has_two_names and self._is_about_limit_parameter(used, refusal):
             if key in self._switched:
                 return None  # refused both ways: the value is wrong, not the name
             self._switched.add(key)
-            other = next(name for name in _TOKEN_PARAMETERS if name != used.token_parameter)
-            return replace(used, token_parameter=other)
+            other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
+            return replace(used, limit_parameter=other)
         if _SCHEMA_PARAMETERS & target.settings.body.keys():
             return None  # the user's own wish, sent as it stands whatever we would choose
         modes = wire.schema_modes()
@@ -50,14 +50,14 @@ class DialectMemory:
         return None
 
     @staticmethod
-    def _is_about_token_parameter(used: Dialect, refusal: Refusal) -> bool:
+    def _is_about_limit_parameter(used: Dialect, refusal: Refusal) -> bool:
         if refusal.is_context_overflow:
             return False
         if refusal.parameter in _TOKEN_PARAMETERS:
-            return refusal.parameter == used.token_parameter and "unsupported" in refusal.code + refusal.message.lower()
-        other = next(name for name in _TOKEN_PARAMETERS if name != used.token_parameter)
+            return refusal.parameter == used.limit_parameter and "unsupported" in refusal.code + refusal.message.lower()
+        other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
         words = refusal.message.lower()
-        return used.token_parameter in words and (other in words or "unsupported" in words or "unrecognized" in words)
+        return used.limit_parameter in words and (other in words or "unsupported" in words or "unrecognized" in words)
 
 
 PROCESS_MEMORY = DialectMemory()

@@ -31,7 +31,7 @@ class Provider:
     # Where the base URL can be found in the environment, and what is appended to it.
     url_variable: str | None = None
     url_suffix: str = ""
-    token_parameter: str = "max_tokens"  # noqa: S105 - the name of a parameter
+    limit_parameter: str = "max_tokens"
 
 
 def _hosted(base_url: str, *key_variables: str) -> Provider:
@@ -47,7 +47,7 @@ PROVIDERS: Mapping[str, Provider] = {
         WireFormat.OPENAI,
         "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
-        token_parameter="max_completion_tokens",  # noqa: S106 - the name of a parameter
+        limit_parameter="max_completion_tokens",
     ),
     "anthropic": Provider(
         WireFormat.ANTHROPIC, "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), key_header="x-api-key"
@@ -60,7 +60,7 @@ PROVIDERS: Mapping[str, Provider] = {
         key_header="api-key",
         url_variable="AZURE_OPENAI_ENDPOINT",
         url_suffix="/openai/v1",
-        token_parameter="max_completion_tokens",  # noqa: S106 - the name of a parameter
+        limit_parameter="max_completion_tokens",
     ),
     "mistral": _hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     "deepseek": _hosted("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
@@ -88,7 +88,7 @@ class Target:
     model: str
     settings: JudgeSettings
     key_header: str
-    token_parameter: str
+    limit_parameter: str
     key: Secret | None = field(default=None, repr=False, compare=False)
     # What to say when the endpoint asks for a key: which variable was looked at, and what came of it.
     key_hint: str = ""
@@ -166,7 +166,7 @@ def _target(
         model=settings.model or "",
         settings=settings,
         key_header="x-api-key" if wire is WireFormat.ANTHROPIC else provider.key_header,
-        token_parameter=provider.token_parameter if is_own_host or provider.base_url is None else "max_tokens",
+        limit_parameter=provider.limit_parameter if is_own_host or provider.base_url is None else "max_tokens",
         key=key,
         key_hint=hint,
     )

@@ -37,7 +37,7 @@ class OpenAIChat:
         if settings.top_p is not None:
             body["top_p"] = settings.top_p
         if settings.max_tokens is not None:
-            body[dialect.token_parameter] = settings.max_tokens
+            body[dialect.limit_parameter] = settings.max_tokens
         if settings.seed is not None:
             # The same seed would make the repeats of a judgment one and the same reply.
             body["seed"] = settings.seed + call.take - 1

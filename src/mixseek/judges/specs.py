@@ -18,8 +18,13 @@ JUDGE_FORMS = {
     "replay:FILE": "replies in a JSONL file, matched by id",
     "PROVIDER:MODEL": f"a model behind an endpoint; providers: {', '.join(PROVIDERS)}",
     "PROVIDER:MODEL@BASE_URL": "the same, at another address",
+    "gguf:PATH": "a GGUF model in this process (extra `embedded`)",
+    "pydantic-ai:PROVIDER:MODEL": "every other provider (extra `providers`)",
     "NAME": "a [judges.NAME] table of mixseek.toml",
 }
+# Live judges that are not spoken to over our own HTTP; each module is loaded only when it is asked for.
+_EMBEDDED, _OTHER_PROVIDERS = "gguf", "pydantic-ai"
+_LIVE_KINDS = (*PROVIDERS, _EMBEDDED, _OTHER_PROVIDERS)
 _NO_SETTINGS: Mapping[str, JudgeSettings] = {}
 
 
@@ -41,18 +46,33 @@ def is_live(spec: str, configured: Mapping[str, JudgeSettings]) -> bool:
     kind, colon, _ = spec.partition(":")
     if kind in ("rules", "replay"):
         return False
-    return spec in configured or (bool(colon) and kind in PROVIDERS)
+    return spec in configured or (bool(colon) and kind in _LIVE_KINDS)
 
 
 def make_live_judge(spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> LiveJudge:
     """`provider:model`, `provider:model@base_url` or a configured name; nothing is sent yet."""
     if not is_live(spec, configured):
         raise unknown_judge(spec, configured)
+    settings = configured.get(spec)
+    kind = spec.partition(":")[0] if settings is None else settings.provider
+    # Imports stand here and not above: rules-only runs do not pay for loading an HTTP client or a model runtime.
+    if kind == _EMBEDDED:
+        from mixseek.judges.embedded import make_embedded_judge
+
+        return make_embedded_judge(_full_spec(spec, settings), environment, settings, name=spec)
+    if kind == _OTHER_PROVIDERS:
+        from mixseek.judges.providers import make_provider_judge
+
+        return make_provider_judge(_full_spec(spec, settings), environment, settings, name=spec)
     target = resolve_target(spec, configured, environment)
-    # Here and not above: rules-only runs do not pay for loading an HTTP client.
     from mixseek.judges.endpoint_judge import EndpointJudge
 
     return EndpointJudge(target, environment)
+
+
+def _full_spec(spec: str, settings: JudgeSettings | None) -> str:
+    """What a table's provider and model would be on the command line."""
+    return spec if settings is None else f"{settings.provider}:{settings.model or ''}"
 
 
 def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> ConfigurationError:
@@ -64,9 +84,9 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     elif kind == "replay":
         advice = f"give the file of replies after the colon; {available}"
     elif colon:
-        close = difflib.get_close_matches(kind, PROVIDERS, n=1)
-        advice = f"did you mean '{close[0]}:{rest}'?" if close else f"providers: {', '.join(PROVIDERS)}"
-    elif kind in PROVIDERS:
+        close = difflib.get_close_matches(kind, _LIVE_KINDS, n=1)
+        advice = f"did you mean '{close[0]}:{rest}'?" if close else f"providers: {', '.join(_LIVE_KINDS)}"
+    elif kind in _LIVE_KINDS:
         advice = f"write {kind}:MODEL, or add [judges.{kind}] to mixseek.toml"
     else:
         close = difflib.get_close_matches(kind, ("rules", "replay", *configured), n=1)

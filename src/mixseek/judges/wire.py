@@ -22,7 +22,7 @@ class Dialect:
     """What one model behind one endpoint turned out to understand."""
 
     schema: SchemaMode
-    token_parameter: str
+    limit_parameter: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,17 @@
 """What a user may write after --judge."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from mixseek.errors import ConfigurationError
+from mixseek.judges.endpoints import PROVIDERS
 from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 from mixseek.judges.rules import RulesJudge
-from mixseek.judges.specs import make_judge
+from mixseek.judges.specs import is_live, make_judge, make_live_judge
+from mixseek.settings.judge_settings import JudgeSettings
 
 
 def test_each_form_makes_its_judge_and_is_its_name(tmp_path: Path) -> None:
@@ -21,7 +25,10 @@ def test_each_form_makes_its_judge_and_is_its_name(tmp_path: Path) -> None:
         assert judge.name == spec
 
 
-FORMS = "available: rules, replay, replay:FILE, PROVIDER:MODEL, PROVIDER:MODEL@BASE_URL, NAME"
+FORMS = (
+    "available: rules, replay, replay:FILE, PROVIDER:MODEL, PROVIDER:MODEL@BASE_URL, "
+    "gguf:PATH, pydantic-ai:PROVIDER:MODEL, NAME"
+)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +54,40 @@ def test_an_unknown_judge_is_one_line_with_what_there_is(spec: str, words: str) 
 def test_a_replay_file_that_is_not_there_fails_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="recorded replies cannot be read"):
         make_judge(f"replay:{tmp_path / 'absent.jsonl'}")
+
+
+def test_only_judges_that_have_to_be_waited_for_are_live() -> None:
+    configured = {"mine": JudgeSettings(model="m"), "rules": JudgeSettings(model="m")}
+    live = [*(f"{provider}:m" for provider in PROVIDERS), "mine", "openai:", "gguf:x.gguf", "pydantic-ai:bedrock:m"]
+    others = ["rules", "replay", "replay:x", "unknown", "unknown:m", "", "openai"]
+
+    assert [spec for spec in live if not is_live(spec, configured)] == []
+    assert [spec for spec in others if is_live(spec, configured)] == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_makes_a_judge_named_by_its_spec(provider: str) -> None:
+    environment = dict.fromkeys(PROVIDERS[provider].key_variables, "sk-canary-000")
+    environment["AZURE_OPENAI_ENDPOINT"] = "https://x.openai.azure.com/"
+    judge = make_live_judge(f"{provider}:some/model:free", {}, environment)
+
+    assert judge.name == f"{provider}:some/model:free"
+    assert judge.description["model"] == "some/model:free"
+    assert judge.endpoint.partition("://")[0] in ("http", "https")
+    assert "canary" not in repr(judge) + repr(judge.description)
+
+
+def test_an_unknown_live_judge_is_one_line_with_the_nearest_name() -> None:
+    with pytest.raises(ConfigurationError, match="did you mean 'vllm-box'"):
+        make_live_judge("vlm-box", {"vllm-box": JudgeSettings(model="m")}, {})
+
+
+def test_asking_for_rules_loads_no_http_client() -> None:
+    """Rules-only runs and --help stay as light as they were."""
+    code = (
+        "import sys; from mixseek.judges.specs import is_live, make_judge; make_judge('rules');"
+        "is_live('openai:m', {}); print('aiohttp' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.strip() == "False"

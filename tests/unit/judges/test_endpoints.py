@@ -1,0 +1,142 @@
+"""From a spec or a table to one target: address, model and key."""
+
+import pytest
+
+from mixseek.errors import ConfigurationError
+from mixseek.judges.endpoints import PROVIDERS, Target, WireFormat, is_loopback, resolve_target, split_spec
+from mixseek.settings.judge_settings import JudgeSettings
+
+KEY = "sk-canary-000"
+
+
+def target_of(spec: str, settings: JudgeSettings | None = None, **environment: str) -> Target:
+    return resolve_target(spec, {} if settings is None else {spec: settings}, environment)
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts"),
+    [
+        ("openai:gpt-x", ("openai", "gpt-x", None)),
+        ("ollama:qwen3:4b", ("ollama", "qwen3:4b", None)),
+        ("openrouter:a/b:free", ("openrouter", "a/b:free", None)),
+        ("openai:m@http://h:1/v1", ("openai", "m", "http://h:1/v1")),
+        ("openai:m@x@https://h/v1", ("openai", "m@x", "https://h/v1")),
+        ("openai:", ("openai", "", None)),
+    ],
+)
+def test_a_spec_is_split_even_where_a_model_holds_colons_and_at_signs(
+    spec: str, parts: tuple[str, str, str | None]
+) -> None:
+    assert split_spec(spec) == parts
+
+
+def test_hosted_providers_are_reached_by_https_and_local_ones_on_loopback() -> None:
+    for provider in PROVIDERS.values():
+        if provider.base_url is not None:
+            assert provider.base_url.startswith("https://") is provider.key_required
+            assert is_loopback(provider.base_url) is not provider.key_required
+
+
+def test_a_spec_takes_address_wire_and_key_from_the_table() -> None:
+    openai = target_of("openai:m", OPENAI_API_KEY=f" {KEY}\n")
+    anthropic = target_of("anthropic:m", ANTHROPIC_API_KEY=KEY)
+
+    assert (openai.base_url, openai.wire, openai.key_header) == (
+        "https://api.openai.com/v1",
+        WireFormat.OPENAI,
+        "Authorization",
+    )
+    assert openai.key is not None
+    assert openai.key.reveal() == KEY
+    assert openai.limit_parameter == "max_completion_tokens"
+    assert (anthropic.endpoint, anthropic.wire, anthropic.key_header) == (
+        "https://api.anthropic.com",
+        WireFormat.ANTHROPIC,
+        "x-api-key",
+    )
+
+
+def test_azure_takes_its_address_from_the_environment() -> None:
+    target = target_of("azure:m", AZURE_OPENAI_ENDPOINT="https://x.openai.azure.com/", AZURE_OPENAI_API_KEY=KEY)
+
+    assert target.url("/chat/completions") == "https://x.openai.azure.com/openai/v1/chat/completions"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "is_sent"),
+    [
+        ("https://gateway.example/v1", True),
+        ("http://127.0.0.1:8000/v1", True),
+        ("http://localhost:8000/v1", True),
+        ("http://[::1]:8000/v1", True),
+        ("http://gpu-box:8000/v1", False),
+        ("http://10.0.0.7:8000/v1", False),
+    ],
+)
+def test_a_usual_key_is_not_sent_in_clear_text_over_a_network(base_url: str, is_sent: bool) -> None:
+    target = target_of(f"openai:m@{base_url}", OPENAI_API_KEY=KEY)
+    named = target_of(
+        "j", JudgeSettings(model="m", base_url=base_url, api_key_env="OPENAI_API_KEY"), OPENAI_API_KEY=KEY
+    )
+
+    assert (target.key is not None) is is_sent
+    assert named.key is not None
+    assert is_sent or "is not sent over plain http" in target.key_hint
+
+
+def test_a_table_is_named_after_its_provider_or_names_it_or_gives_an_address() -> None:
+    by_name = target_of("vllm", JudgeSettings(model="m"))
+    by_provider = target_of("mine", JudgeSettings(model="m", provider="ollama"))
+    by_address = target_of("mine", JudgeSettings(model="m", base_url="https://h/v1", wire="anthropic"))
+
+    assert (by_name.provider, by_name.base_url) == ("vllm", "http://localhost:8000/v1")
+    assert (by_provider.provider, by_provider.endpoint) == ("ollama", "http://localhost:11434")
+    assert (by_address.wire, by_address.base_url, by_address.key) == (WireFormat.ANTHROPIC, "https://h", None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "settings", "words"),
+    [
+        ("openai:m", None, "judge 'openai:m': no API key; set the environment variable OPENAI_API_KEY"),
+        ("gemini:m", None, "set the environment variable GEMINI_API_KEY or GOOGLE_API_KEY"),
+        ("openai:", None, "no model; write openai:MODEL or openai:MODEL@BASE_URL"),
+        ("azure:m", None, "no base_url; add one or set AZURE_OPENAI_ENDPOINT"),
+        ("openai:m@http://", None, "the base URL is not http(s)://host[:port]/path"),
+        ("openai:m@http://h:99999", None, "the base URL is not http(s)://host[:port]/path"),
+        ("j", JudgeSettings(base_url="https://h"), "[judges.j]: no model"),
+        ("j", JudgeSettings(model="m"), "judge 'j': no base_url"),
+        ("j", JudgeSettings(model="m", provider="opnai"), "provider 'opnai' is not known; did you mean 'openai'?"),
+        ("j", JudgeSettings(model="m", provider="zzz"), "provider 'zzz' is not known; one of openai, anthropic"),
+        ("j", JudgeSettings(model="m", wire="grpc"), "wire is 'grpc'; one of openai, anthropic"),
+        ("j", JudgeSettings(model="m", base_url="ftp://h"), "the base URL is not http(s)"),
+        ("j", JudgeSettings(model="m", base_url="https://h", api_key_env="MINE"), "set the environment variable MINE"),
+    ],
+)
+def test_what_is_missing_is_one_line_that_says_what_to_add(
+    spec: str, settings: JudgeSettings | None, words: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        target_of(spec, settings)
+
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "base_url", ["https://u:canary-pw@h/v1", "https://h/v1?api_key=canary-pw", "https://h?sig=canary-pw"]
+)
+def test_a_credential_in_an_address_is_refused_and_not_repeated(base_url: str) -> None:
+    """The address stands in manifests; the spec is the judge's name everywhere."""
+    for spec, settings in [(f"openai:m@{base_url}", None), ("j", JudgeSettings(model="m", base_url=base_url))]:
+        with pytest.raises(ConfigurationError) as caught:
+            target_of(spec, settings, OPENAI_API_KEY=KEY)
+
+        assert "holds a credential" in str(caught.value)
+        assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["sk-canary\n000", "sk-canary 000", "sk-canary-é"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(value: str) -> None:
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
+        target_of("openai:m", OPENAI_API_KEY=value)
+
+    assert "canary" not in str(caught.value)
