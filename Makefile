@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Apart from .venv: `make test` must not come to need what is installed here.
+VENV_ALL := .venv-all
+STAMP_ALL := $(VENV_ALL)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench table docs clean
+.PHONY: help setup demo test test-all check format bench table docs clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -24,6 +27,15 @@ demo: $(STAMP)  ## judge the bundled samples offline, without any key, and show 
 
 test: $(STAMP)  ## run every test
 	@$(BIN)/python -m pytest -n auto
+
+$(STAMP_ALL): pyproject.toml constraints.txt
+	@echo "setting up $(VENV_ALL) with every extra (about 200 MB, once)"
+	@$(PYTHON) -m venv $(VENV_ALL)
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,embedded,providers,otel]'
+	@touch $(STAMP_ALL)
+
+test-all: $(STAMP_ALL)  ## every test, also those that need extras and a real model (fetched once, 93 MB)
+	@$(VENV_ALL)/bin/python -m pytest -n auto --dist loadgroup -m ''
 
 check: $(STAMP)  ## format, lint, types, import layers
 	@$(BIN)/ruff format --check .
@@ -45,4 +57,4 @@ docs: $(STAMP)  ## regenerate docs/cli.md from the commands
 	@$(BIN)/python -m scripts.write_cli_reference
 
 clean:  ## remove what was built
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-workspace
+	@rm -rf $(VENV) $(VENV_ALL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-workspace

@@ -1,0 +1,382 @@
+"""A judge in this process: a GGUF model run by llama.cpp (extra `embedded`)."""
+
+import asyncio
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from mixseek.domain.calls import Answer, Call, Usage
+from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
+from mixseek.judges.answers import make_answer
+from mixseek.judges.gguf_header import GgufHeader, read_header, weights_digest
+from mixseek.judges.keys import without_credentials
+from mixseek.judges.model_store import find_installed, warning_for
+from mixseek.judges.wire import Reading, SchemaMode, count, mapping
+from mixseek.settings.judge_settings import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
+
+SPEC_PREFIX = "gguf:"
+INSTALL_COMMAND = "pip install 'mixseek[embedded]'"
+# Enough for a long answer under judgment beside the prompt; a model's own limit is lower at times and then holds.
+DEFAULT_CONTEXT_TOKENS = 8192
+# A judgment is a few hundred tokens; a small model that has lost its way would write until the context is full.
+DEFAULT_MAX_TOKENS = 1024
+# In [judges.NAME] body: read when the model is loaded, by llama.cpp's names for them.
+_CONTEXT_KEY, _THREADS_KEY = "n_ctx", "n_threads"
+
+Receive = Callable[[Any], bool]
+
+
+class Runtime(Protocol):
+    """The one method of xllamacpp.Server that is used: chunks go to `receive` until it returns True."""
+
+    def handle_chat_completions(self, request: Mapping[str, Any], receive: Receive, /) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """What is decided once, when the weights are read."""
+
+    path: Path
+    context_tokens: int = DEFAULT_CONTEXT_TOKENS
+    threads: int = 1
+    concurrency: int = 1
+
+
+@dataclass(slots=True)
+class _Received:
+    """One generation as it streams in."""
+
+    parts: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    finish_reason: str | None = None
+    request_id: str | None = None
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    error: Mapping[str, Any] | None = None
+
+    def add(self, chunk: Any) -> None:
+        """Total on purpose: an exception in here would be lost inside the runtime."""
+        if not isinstance(chunk, dict):
+            return
+        if isinstance(chunk.get("error"), dict):
+            self.error = chunk["error"]
+        if isinstance(chunk.get("usage"), dict):
+            self.usage = chunk["usage"]
+        if isinstance(chunk.get("id"), str):
+            self.request_id = chunk["id"]
+        for choice in chunk.get("choices") or ():
+            delta = choice.get("delta") or {}
+            self.parts.append(delta.get("content") or "")
+            self.reasoning.append(delta.get("reasoning_content") or "")
+            self.finish_reason = choice.get("finish_reason") or self.finish_reason
+
+
+class EmbeddedJudge:
+    """Waited for like an endpoint; one copy of the weights, loaded at the first call."""
+
+    def __init__(
+        self,
+        name: str,
+        loading: Loading,
+        settings: JudgeSettings,
+        header: GgufHeader,
+        digest: str,
+        load: Callable[[Loading], Runtime],
+    ) -> None:
+        self._name = name
+        self._loading = loading
+        self._settings = settings
+        self._header = header
+        self._digest = digest
+        self._load = load
+        self._runtime: Runtime | None = None
+        self._loading_lock = threading.Lock()
+        self._slots = asyncio.Semaphore(loading.concurrency)
+        self._threads = ThreadPoolExecutor(loading.concurrency, thread_name_prefix="mixseek-gguf")
+        self._control = _control_pattern(header.control_tokens)
+        # Turned off for good when the runtime cannot make a grammar of the schema.
+        self._constrains = True
+
+    @property
+    def name(self) -> str:
+        """The spec, or the name in the settings."""
+        return self._name
+
+    @property
+    def endpoint(self) -> str:
+        """The file: two judges on one model share the machine anyway."""
+        return f"{SPEC_PREFIX}{self._loading.path.name}"
+
+    @property
+    def concurrency(self) -> int:
+        """Calls at a time; more only wait in line."""
+        return self._loading.concurrency
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """By the weights and not by their path: a model that is moved keeps its cached replies."""
+        decisive = {
+            "wire": "gguf",
+            "weights": self._digest,
+            "runtime": runtime_version(),
+            "context_tokens": self._loading.context_tokens,
+            "decoding": self._decoding(take=1),
+        }
+        return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+    @cached_property
+    def description(self) -> Mapping[str, Any]:
+        """With a warning where the weights are known to judge at chance."""
+        described: dict[str, Any] = {
+            "provider": "gguf",
+            "model": self._loading.path.stem,
+            "model_name": self._header.model_name,
+            "architecture": self._header.architecture,
+            "weights_digest": self._digest,
+            "runtime": f"xllamacpp {runtime_version()}",
+            "context_tokens": self._loading.context_tokens,
+            **without_credentials(self._decoding(take=1)),
+        }
+        warning = warning_for(self._digest)
+        return described if warning is None else {**described, "warning": warning}
+
+    async def call(self, call: Call) -> Answer:
+        """The blocking generation runs in a thread; cancelling stops it at its next token."""
+        async with self._slots:
+            stop = threading.Event()
+            loop = asyncio.get_running_loop()
+            try:
+                async with asyncio.timeout(self._timeout_seconds()):
+                    return await loop.run_in_executor(self._threads, self._answer, call, stop)
+            except TimeoutError as error:
+                raise TransientJudgeError(
+                    f"judge {self._name}: no reply within {self._settings.timeout_seconds:g} s; raise timeout_seconds"
+                ) from error
+            finally:
+                stop.set()
+
+    async def close(self) -> None:
+        """Frees the weights; a judge that is closed cannot be called again."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._runtime = None
+
+    def _timeout_seconds(self) -> float | None:
+        # The default is meant for endpoints: what a slow machine takes is not a failure, and trying again not faster.
+        seconds = self._settings.timeout_seconds
+        return None if seconds == DEFAULT_TIMEOUT_SECONDS else seconds
+
+    def _decoding(self, take: int) -> dict[str, Any]:
+        """Greedy unless told otherwise: the same sample gets the same judgment."""
+        settings = self._settings
+        decoding: dict[str, Any] = {
+            "temperature": 0.0 if settings.temperature is None else settings.temperature,
+            "max_tokens": settings.max_tokens or DEFAULT_MAX_TOKENS,
+            # The same seed would make the repeats of a judgment one and the same reply.
+            "seed": (settings.seed or 0) + take - 1,
+        }
+        if settings.top_p is not None:
+            decoding["top_p"] = settings.top_p
+        decoding.update({key: value for key, value in settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)})
+        return decoding
+
+    def _answer(self, call: Call, stop: threading.Event) -> Answer:
+        runtime = self._loaded()
+        request, defused = self._request(call)
+        started = time.perf_counter()
+        is_constrained = self._constrains and bool(call.reply_schema)
+        if is_constrained:
+            request["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "judgment", "strict": True, "schema": dict(call.reply_schema)},
+            }
+        try:
+            received = _generate(runtime, request, stop)
+        except ValueError as error:
+            if not is_constrained or "schema" not in str(error).lower():
+                raise self._refused(str(error)) from error
+            # Refused before a token was written: nothing is asked twice.
+            self._constrains = is_constrained = False
+            return self._answer(call, stop)
+        except (RuntimeError, TypeError) as error:
+            raise self._refused(str(error)) from error
+        if received.error is not None:
+            raise self._failed(received.error)
+        latency = time.perf_counter() - started
+        schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
+        judge_model = f"gguf:{self._loading.path.stem}"
+        return make_answer(call, self._name, judge_model, self._read(received, defused), latency, schema)
+
+    def _request(self, call: Call) -> tuple[dict[str, Any], int]:
+        defused = 0
+        messages: list[dict[str, str]] = []
+        for message in call.messages:
+            content, changes = _sendable(message.content), 0
+            if self._control is not None:
+                content, changes = self._control.subn(_defuse, content)
+            defused += changes
+            messages.append({"role": message.role, "content": content})
+        return {
+            "messages": messages,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **self._decoding(call.take),
+        }, defused
+
+    def _loaded(self) -> Runtime:
+        with self._loading_lock:
+            if self._runtime is None:
+                try:
+                    self._runtime = self._load(self._loading)
+                except (RuntimeError, ValueError, OSError, MemoryError) as error:
+                    raise PermanentJudgeError(
+                        f"judge {self._name}: {self._loading.path} cannot be loaded ({_line(str(error))}); "
+                        "is it complete, is there memory for it, does this llama.cpp know its architecture?",
+                        concerns_everything=True,
+                    ) from error
+            return self._runtime
+
+    def _refused(self, words: str) -> PermanentJudgeError:
+        return PermanentJudgeError(f"judge {self._name}: the runtime refused the request: {_line(words)}")
+
+    def _failed(self, error: Mapping[str, Any]) -> PermanentJudgeError | TransientJudgeError:
+        code = error.get("code")
+        if error.get("type") == "exceed_context_size_error":
+            return PermanentJudgeError(
+                f"judge {self._name}: the prompt's {error.get('n_prompt_tokens')} tokens exceed the context of "
+                f"{error.get('n_ctx')}; raise n_ctx in the judge's body, or use a model with a longer context"
+            )
+        words = _line(str(error.get("message") or error))
+        if isinstance(code, int) and code >= 500:
+            return TransientJudgeError(f"judge {self._name}: {words}")
+        return self._refused(words)
+
+    def _read(self, received: _Received, defused: int) -> Reading:
+        usage = received.usage
+        extra: dict[str, Any] = {}
+        if reasoning := "".join(received.reasoning):
+            extra["reasoning"] = reasoning
+        if defused:
+            extra["defused_control_tokens"] = defused
+        return Reading(
+            text="".join(received.parts),
+            finish_reason=received.finish_reason,
+            usage=Usage(
+                count(usage.get("prompt_tokens")),
+                count(usage.get("completion_tokens")),
+                count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
+            ),
+            model=self._loading.path.stem,
+            request_id=received.request_id,
+            extra=extra,
+        )
+
+
+def make_embedded_judge(
+    spec: str,
+    environment: Mapping[str, str],
+    settings: JudgeSettings | None = None,
+    name: str | None = None,
+) -> EmbeddedJudge:
+    """`gguf:PATH`, or `gguf:smollm2` once it is installed. The file is checked here, and loaded at the first call."""
+    settings = settings or JudgeSettings()
+    place = spec.removeprefix(SPEC_PREFIX)
+    if not place:
+        raise ConfigurationError(f"judge {spec!r}: no model; write gguf:PATH with the path of a GGUF file")
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise ConfigurationError(f"judge {spec!r}: the embedded runtime is not installed; {INSTALL_COMMAND}")
+    path = find_installed(place, environment) or Path(place).expanduser()
+    header = read_header(path)
+    loading = Loading(
+        path=path,
+        context_tokens=_positive(settings, _CONTEXT_KEY, DEFAULT_CONTEXT_TOKENS, spec),
+        threads=_positive(settings, _THREADS_KEY, default_threads(), spec),
+        concurrency=settings.concurrency or 1,
+    )
+    return EmbeddedJudge(name or spec, loading, settings, header, weights_digest(path), load_runtime)
+
+
+def load_runtime(loading: Loading) -> Runtime:
+    """A llama.cpp server object; calls to it do not pass through its socket."""
+    xllamacpp = importlib.import_module("xllamacpp")
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(loading.path)
+    parameters.n_ctx = loading.context_tokens * loading.concurrency  # shared out among the slots
+    parameters.n_parallel = loading.concurrency
+    parameters.cpuparams.n_threads = loading.threads
+    parameters.cpuparams_batch.n_threads = loading.threads
+    parameters.warmup = False
+    parameters.verbosity = -1
+    # It listens on a loopback port that nobody asked for: a key that nobody knows keeps others out.
+    parameters.api_keys = [secrets.token_urlsafe(32)]
+    server: Runtime = xllamacpp.Server(parameters)
+    return server
+
+
+def runtime_version() -> str:
+    """Part of a judge's fingerprint: another llama.cpp may write another reply."""
+    try:
+        return importlib.metadata.version("xllamacpp")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def default_threads() -> int:
+    """One core fewer than there are: llama.cpp's threads wait for each other, and one that is displaced stalls all.
+
+    Measured on two cores with other work beside it: 3 tokens a second with two threads, 55 with one.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores - 1)
+
+
+def _positive(settings: JudgeSettings, key: str, default: int, spec: str) -> int:
+    value = settings.body.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigurationError(f"judge {spec!r}: {key} is {value!r}; give a whole number above 0")
+    return value
+
+
+def _generate(runtime: Runtime, request: Mapping[str, Any], stop: threading.Event) -> _Received:
+    received = _Received()
+
+    def receive(chunk: Any) -> bool:
+        received.add(chunk)
+        return stop.is_set()
+
+    runtime.handle_chat_completions(request, receive)
+    return received
+
+
+def _control_pattern(tokens: tuple[str, ...]) -> re.Pattern[str] | None:
+    """The longest first, so that no token is defused as a part of another."""
+    words = sorted((token for token in tokens if len(token) > 1), key=len, reverse=True)
+    return re.compile("|".join(re.escape(word) for word in words)) if words else None
+
+
+def _defuse(match: re.Match[str]) -> str:
+    """llama.cpp reads control tokens in a message as such: judged text could close its turn and open the system's."""
+    token = match.group()
+    return f"{token[0]} {token[1:]}"
+
+
+def _sendable(text: str) -> str:
+    """Half a surrogate pair cannot be written as UTF-8: the model sees the replacement character, as a reader would."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _line(text: str, limit: int = 300) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
