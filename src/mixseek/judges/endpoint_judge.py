@@ -105,8 +105,9 @@ class EndpointJudge:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the description without the provider's name: the same request by another name is the same request."""
+        """Of what is sent, whatever the provider is called here; the body counts whole, described or not."""
         asked = {name: value for name, value in self.description.items() if name != "provider"}
+        asked["body"] = self.target.settings.body
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -77,6 +77,10 @@ _ANY_ENDPOINT = Provider(WireFormat.OPENAI, None, (), key_required=False)
 _ANY_ANTHROPIC = Provider(WireFormat.ANTHROPIC, None, (), key_required=False, key_header="x-api-key")
 
 
+# What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
+_RESERVED_BODY = ("model", "messages", "stream")
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One judge, resolved: all that is needed to speak to it."""
@@ -136,6 +140,9 @@ def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str,
         raise ConfigurationError(f"{place}: provider {label!r} is not known; {advice}")
     if not settings.model:
         raise ConfigurationError(f'{place}: no model; add model = "…"')
+    reserved = [key for key in _RESERVED_BODY if key in settings.body]
+    if reserved:
+        raise ConfigurationError(f"{place}: body cannot hold {reserved[0]!r}; remove it")
     if label is None:
         provider = _ANY_ANTHROPIC if settings.wire == WireFormat.ANTHROPIC else _ANY_ENDPOINT
         return _target(name, "endpoint", provider, settings, environment)

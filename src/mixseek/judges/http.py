@@ -85,7 +85,9 @@ def call_timeout(total_seconds: float) -> aiohttp.ClientTimeout:
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
     """All of it at once; more than MAX_BODY_BYTES is given up on as aiohttp.ClientPayloadError."""
-    if response.content_length is not None and response.content_length <= MAX_BODY_BYTES:
+    length = response.content_length
+    # The length of a packed answer says nothing about what it unpacks to.
+    if length is not None and length <= MAX_BODY_BYTES and "Content-Encoding" not in response.headers:
         return await response.read()
     chunks: list[bytes] = []
     size = 0

@@ -12,7 +12,7 @@ MASK = "[key]"
 # Shorter values are words of the language ("none", "test"): masking them would garble every message.
 _MIN_SECRET_LENGTH = 6
 _CREDENTIAL_NAME = re.compile(
-    r"authorization|api[-_]?key|secret|token(?!s)|password|passwd|credential|cookie|signature|(^|[-_])(key|auth|sig)$",
+    r"authorization|api[-_]?key|secret|token(?!s|izer|_id)|password|passwd|credential|cookie|signature|(^|[-_])(key|auth|sig)$",
     re.IGNORECASE,
 )
 # How endpoints echo a key that they masked themselves: its ends still belong to nobody else.

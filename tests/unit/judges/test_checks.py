@@ -12,6 +12,7 @@ from tests.unit.judges.loopback import CANARY, Scripted, drops, judge_at, says, 
 from tests.unit.judges.wire_documents import anthropic_error, completion, message, openai_error
 
 from mixseek.domain.calls import Answer, Call
+from mixseek.judges import checks
 from mixseek.judges.checks import CheckResult, check_judge
 from mixseek.judges.errors_map import Place, map_exception
 from mixseek.judges.keys import Redaction
@@ -63,6 +64,12 @@ def test_a_judge_that_answers_but_badly_is_usable_with_a_remark(script: list[Scr
 
     assert result.is_usable
     assert any(words in remark for remark in result.advice)
+
+
+def test_a_slow_judge_is_usable_with_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "SLOW_SECONDS", 0.0)
+
+    assert "slow" in check(says(completion({"content": OK}))).advice[0]
 
 
 UNKNOWN_MODEL = says(openai_error("The model `m` does not exist", code="model_not_found"), 404)

@@ -1,6 +1,7 @@
 """A judge behind an endpoint that misbehaves, refuses parameters, or is shared by many calls."""
 
 import asyncio
+import gzip
 import time
 from typing import Any
 
@@ -203,19 +204,24 @@ def test_judges_of_one_loop_share_a_session_that_the_last_one_closes() -> None:
     assert asyncio.run(run()) == (True, True, True)
 
 
-def test_a_judge_can_be_used_in_a_second_loop_and_after_being_closed() -> None:
-    judges: list[EndpointJudge] = []
-
+def test_a_judge_can_be_used_again_after_being_closed() -> None:
     async def run() -> str:
         async with serving(says(GOOD["openai"])) as endpoint:
-            if not judges:
-                judges.append(judge_at(endpoint.url))
             judge = judge_at(endpoint.url)
-            await judge.call(CALL)
-            await judge.close()
+            await ask(judge)
             return (await ask(judge)).reply.text
 
-    assert [asyncio.run(run()), asyncio.run(run())] == [TEXT, TEXT]
+    assert asyncio.run(run()) == TEXT
+
+
+def test_a_packed_answer_is_unpacked_and_bounded_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = says(gzip.compress(orjson.dumps(GOOD["openai"])), headers={"Content-Encoding": "gzip"})
+    bomb = says(gzip.compress(b" " * 5_000_000), headers={"Content-Encoding": "gzip"})
+
+    assert run_script(packed)[0].reply.text == TEXT
+    monkeypatch.setattr(http, "MAX_BODY_BYTES", 1_000_000)
+    with pytest.raises(TransientJudgeError, match="the answer broke off"):
+        run_script(bomb)
 
 
 def test_many_calls_travel_at_once() -> None:
@@ -310,6 +316,7 @@ def test_the_fingerprint_changes_with_all_that_decides_a_reply_and_with_nothing_
         {"max_tokens": 5},
         {"seed": 1},
         {"body": {"a": 1}},
+        {"body": {"stop_token": "x"}},
         {"headers": {"anthropic-beta": "b"}},
     ]
     same: list[dict[str, Any]] = [

@@ -82,6 +82,19 @@ def test_an_unknown_live_judge_is_one_line_with_the_nearest_name() -> None:
         make_live_judge("vlm-box", {"vllm-box": JudgeSettings(model="m")}, {})
 
 
+def test_models_in_this_process_and_other_providers_are_reached_by_spec_and_by_table() -> None:
+    tables = {"small": JudgeSettings(provider="gguf"), "far": JudgeSettings(provider="pydantic-ai")}
+
+    for spec, words in {
+        "gguf:": "gguf:PATH",
+        "small": "gguf:PATH",
+        "pydantic-ai:": "pydantic-ai:PROVIDER:MODEL",
+        "far": "pydantic-ai:PROVIDER:MODEL",
+    }.items():
+        with pytest.raises(ConfigurationError, match=words):
+            make_live_judge(spec, tables, {})
+
+
 def test_asking_for_rules_loads_no_http_client() -> None:
     """Rules-only runs and --help stay as light as they were."""
     code = (

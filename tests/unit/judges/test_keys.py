@@ -40,7 +40,19 @@ def test_names_of_credentials_are_recognised(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["X-Team", "max_tokens", "max_new_tokens", "anthropic-beta", "monkey", "api-version", "top_k", "author"]
+    "name",
+    [
+        "X-Team",
+        "max_tokens",
+        "max_new_tokens",
+        "tokenizer",
+        "stop_token_ids",
+        "anthropic-beta",
+        "monkey",
+        "api-version",
+        "top_k",
+        "author",
+    ],
 )
 def test_other_names_are_not(name: str) -> None:
     assert not looks_like_credential(name)
