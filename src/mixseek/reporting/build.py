@@ -49,7 +49,7 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
         )
         for judge in ordered
     )
-    return ReportData(source.run, source.manifest, summaries, rows, _count_shown(outcomes, rows))
+    return ReportData(source.run, source.manifest, summaries, rows, _count_shown(outcomes, rows), tuple(source.calls))
 
 
 def _summarise_scores(cells: Iterable[OutcomeCount]) -> ScoreSummary:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, Status
 from mixseek.reporting.model import JudgmentRow, RunHeader
 
@@ -67,6 +68,8 @@ class ReportInput:
     reasons: Iterable[ReasonCount] = ()
     # The order in which judges are shown; judges that only occur in the counts follow by name.
     judges: tuple[str, ...] = field(default=())
+    # What live judges were asked, in the order of the judges.
+    calls: Iterable[CallAccount] = ()
 
 
 def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> ReportInput:

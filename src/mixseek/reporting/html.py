@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.reporting import wording
+from mixseek.reporting import calls, wording
 from mixseek.reporting.model import ReportData
 from mixseek.reporting.payload import embed_json, page_payload
 from mixseek.reporting.visible import make_visible, replace_unpaired_surrogates
@@ -48,6 +48,8 @@ def render_html(report: ReportData) -> str:
             style=Markup(style),  # noqa: S704 our own asset, read from the package
             script=Markup(script),  # noqa: S704 our own asset, read from the package
             data=Markup(embed_json(page_payload(report))),  # noqa: S704 every `<`, `>` and `&` is a JSON escape
+            calls_total=calls.add_accounts(report.calls),
+            latency_scale=calls.latency_scale(report.calls),
             outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
         )
     )
@@ -129,11 +131,15 @@ def _environment() -> Environment:
         "visible": make_visible,
         "language": wording.language_of,
         "moment": wording.moment_text,
+        "cost": calls.cost_text,
+        "notes": calls.account_notes,
+        "seconds": calls.seconds_text,
         "position": position,
     }
     environment.filters.update(filters)
     environment.globals.update(
         link_to=link_to,
+        tokens_text=calls.tokens_text,
         bounds_sentence=wording.bounds_sentence,
         mean_label=wording.mean_label,
         shown_sentence=wording.shown_sentence,

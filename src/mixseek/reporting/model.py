@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.stats.intervals import Bounds, Interval
 
@@ -206,6 +207,7 @@ class ReportData:
     judges: tuple[JudgeSummary, ...]
     rows: tuple[JudgmentRow, ...]
     shown: tuple[ShownCount, ...]
+    calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
 
     @property
     def rows_total(self) -> int:

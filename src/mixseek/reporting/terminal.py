@@ -10,6 +10,7 @@ from rich.text import Text
 
 from mixseek.reporting import wording
 from mixseek.reporting.model import JudgeSummary, JudgmentRow, ReportData, RunLine, ScoreSummary, Tally, Tone
+from mixseek.reporting.terminal_calls import calls_view, notes_view
 from mixseek.reporting.visible import make_visible
 
 STYLES = {
@@ -39,6 +40,12 @@ def print_report(report: ReportData, console: Console, html_path: Path | str | N
         _print_judge(judge, console)
     if not report.judges:
         console.print(Text("This run holds no judgments.", style=QUIET))
+    if report.calls:
+        _print_section("Calls", calls_view(report.calls, console), console)
+        notes = notes_view(report.calls)
+        if notes:
+            console.print(Padding(notes, (0, 0, 0, 2), expand=False))
+        console.print()
     if html_path is not None:
         # Not wrapped and not styled: a path that is broken over two lines cannot be opened.
         console.print(Text.assemble(("Report  ", QUIET), str(html_path)), soft_wrap=True)

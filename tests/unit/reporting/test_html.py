@@ -214,7 +214,13 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reporting") / "assets"
 
-    assert {item.name for item in assets.iterdir()} == {*STYLES, *SCRIPTS, "report.html.j2", "macros.html.j2"}
+    assert {item.name for item in assets.iterdir()} == {
+        *STYLES,
+        *SCRIPTS,
+        "report.html.j2",
+        "macros.html.j2",
+        "calls.html.j2",
+    }
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
