@@ -1,6 +1,8 @@
 """Every way in which a call can fail, turned into "worth another try" or "asking again changes nothing"."""
 
 import asyncio
+import os
+import re
 import ssl
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from mixseek.judges.error_bodies import Refusal, read_refusal
 from mixseek.judges.keys import Redaction
 from mixseek.judges.retry_times import retry_after_seconds
 
+_ERRNO = re.compile(r"\[Errno (\d+)\]")
 # What a request may raise; asyncio.CancelledError is not a failure and passes through.
 FOREIGN_ERRORS = (aiohttp.ClientError, HttpProcessingError, asyncio.TimeoutError, OSError)
 _OVERLOAD_STATUSES = frozenset({429, 503, 529})
@@ -131,8 +134,14 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return str(error.certificate_error)
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(inner, OSError) and inner.strerror:
-        return inner.strerror
+    if isinstance(inner, ssl.SSLError):
+        return inner.strerror or str(inner)
+    if isinstance(inner, OSError):
+        # asyncio writes "Connect call failed" over the system's own words, once per address that was tried.
+        number = inner.errno or next((int(found) for found in _ERRNO.findall(str(inner))), 0)
+        if number > 0:
+            return os.strerror(number)
+        return inner.strerror or str(inner) or type(inner).__name__
     if isinstance(inner, aiohttp.ClientResponseError):
         return inner.message or type(inner).__name__
     return str(inner) or type(inner).__name__
