@@ -7,9 +7,11 @@ import typer
 from mixseek.cli.demo import demo
 from mixseek.cli.export import export
 from mixseek.cli.judge import judge
+from mixseek.cli.judges import check, list_judges
 from mixseek.cli.protocol import protocol_hash, show_protocol
 from mixseek.cli.report import report
 from mixseek.cli.runs import runs
+from mixseek.cli.serve_mock import serve_mock
 from mixseek.cli.show import show
 from mixseek.cli.streams import print_result
 
@@ -59,6 +61,11 @@ def build_app() -> typer.Typer:
     protocols.command("show")(show_protocol)
     protocols.command("hash")(protocol_hash)
     app.add_typer(protocols, name="protocol")
+    judges = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
+    judges.callback()(list_judges)
+    judges.command("check")(check)
+    app.add_typer(judges, name="judges")
+    app.command("serve-mock")(serve_mock)
     return app
 
 

@@ -78,6 +78,10 @@ Patience = Annotated[
 Timeout = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print the calls, tokens and cost to be expected; send nothing.")
+]
+LogJson = Annotated[bool, typer.Option("--log-json", help="Progress and notices on stderr as JSON lines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
 
@@ -105,6 +109,8 @@ def judge(
     no_cache: NoCache = False,
     patience: Patience = None,
     timeout: Timeout = None,
+    dry_run: DryRun = False,
+    log_json: LogJson = False,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -119,11 +125,12 @@ def judge(
       mixseek judge answers.jsonl --cascade --judge rules --judge replay:replies.jsonl --json
       mixseek judge answers.jsonl --cascade --judge rules --judge openai:gpt-5-mini --max-cost 2
     """
-    from mixseek.cli.judging import JudgeArguments, LiveArguments, run_judge
+    from mixseek.cli.judging import JudgeArguments, LiveArguments, Output, run_judge
     from mixseek.composition.gates import Gates
 
     live = LiveArguments(concurrency, repeats, max_reasks, max_calls, max_cost, no_cache, patience, timeout)
     arguments = JudgeArguments(
         data, protocol, judges, cascade, workspace, run, parse_mapping(mapping or []), language, workers, limit, live
     )
-    return run_judge(arguments, Gates(fail_under, max_invalid, max_undecided), as_json=as_json, quiet=quiet)
+    gates = Gates(fail_under, max_invalid, max_undecided)
+    return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

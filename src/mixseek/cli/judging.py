@@ -9,13 +9,24 @@ from pathlib import Path
 from mixseek.cli.documents import print_json
 from mixseek.cli.exit_codes import ExitCode
 from mixseek.cli.interrupts import stopping_on_signals
+from mixseek.cli.notices import Notify, make_notifier
 from mixseek.cli.progress import show_progress
-from mixseek.cli.streams import print_notice, print_result
+from mixseek.cli.streams import print_result
 from mixseek.composition.gates import GateResult, Gates, check_gates
 from mixseek.composition.judging import Interruption, judge_dataset
 from mixseek.composition.requests import JudgeRequest, LiveOptions
 from mixseek.composition.summaries import RunSummary, describe_summary, summary_document
 from mixseek.settings.load import load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What is printed, and how."""
+
+    as_json: bool = False
+    quiet: bool = False
+    log_json: bool = False
+    is_dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,36 +96,53 @@ class JudgeArguments:
         )
 
 
-def run_judge(arguments: JudgeArguments, gates: Gates, *, as_json: bool, quiet: bool) -> ExitCode:
+def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCode:
     """Judge, print, decide."""
     request = arguments.to_request(gates)
+    if output.is_dry_run:
+        return print_dry_run(request, as_json=output.as_json)
+    notify = make_notifier(as_json=output.log_json)
     with stopping_on_signals() as stop:
-        tell = (lambda _: None) if quiet else (lambda text: print_notice(f"mixseek: {text}"))
-        result = judge_dataset(request, lambda total: show_progress(total, quiet), stop, tell)
+        tell = (lambda _: None) if output.quiet else notify
+        result = judge_dataset(request, lambda total: show_progress(total, output.quiet, notify), stop, tell)
     if isinstance(result, Interruption):
-        if result.reason is not None:
-            print_notice(f"mixseek: stopped: {result.reason}")
-            return ExitCode.INCOMPLETE
-        print_notice(
-            f"mixseek: interrupted; everything judged so far is in {result.journal}: "
-            "run the same command again to resume"
-        )
-        return ExitCode.INTERRUPTED
+        return explain_interruption(result, notify)
     checked = check_gates(gates, result.score)
-    if as_json:
+    if output.as_json:
         print_json(summary_document(result, checked))
     else:
         print_result(describe_summary(result))
-    return decide_exit(result, checked)
+    return decide_exit(result, checked, notify)
 
 
-def decide_exit(summary: RunSummary, checked: tuple[GateResult, ...]) -> ExitCode:
+def print_dry_run(request: JudgeRequest, *, as_json: bool) -> ExitCode:
+    """What would be sent."""
+    from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
+
+    dry = forecast_run(request)
+    if as_json:
+        print_json(dry_run_document(dry))
+    else:
+        print_result(describe_dry_run(dry))
+    return ExitCode.OK
+
+
+def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
+    """Why, and what to do."""
+    if stopped.reason is not None:
+        notify(f"stopped: {stopped.reason}")
+        return ExitCode.INCOMPLETE
+    notify(f"interrupted; everything judged so far is in {stopped.journal}: run the same command again to resume")
+    return ExitCode.INTERRUPTED
+
+
+def decide_exit(summary: RunSummary, checked: tuple[GateResult, ...], notify: Notify) -> ExitCode:
     """Incomplete comes before any gate: its numbers are not the last ones."""
     failed = [gate for gate in checked if not gate.is_met]
     for gate in failed:
-        print_notice(f"mixseek: {gate.describe()}")
+        notify(gate.describe())
     if not summary.is_complete:
         missing = summary.score.counts.missing
-        print_notice(f"mixseek: {missing:,} replies are missing; run the same command again to ask for them")
+        notify(f"{missing:,} replies are missing; run the same command again to ask for them")
         return ExitCode.INCOMPLETE
     return ExitCode.GATE_NOT_MET if failed else ExitCode.OK

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mixseek.cli.streams import print_notice
+from mixseek.cli.notices import Notify, notify_plainly
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.many import NoProgress
@@ -40,6 +40,12 @@ class Meter:
         if self.total and rate and self.done < self.total:
             parts.append(f"{describe_seconds((self.total - self.done) / rate)} to go")
         parts += [f"{status} {self.counts[status]:,}" for status in Status if self.counts[status]]
+        if self.counts["in_flight"] > 0:
+            parts.append(f"{self.counts['in_flight']:,} in flight")
+        if self.counts["cached"]:
+            parts.append(f"{self.counts['cached']:,} from cache")
+        if self.counts["cost_millionths"]:
+            parts.append(f"${self.counts['cost_millionths'] / 1_000_000:.4f}")
         return " · ".join(parts)
 
 
@@ -48,6 +54,7 @@ class LineProgress:
     """For logs: a line every few seconds, and none for a run that is over sooner."""
 
     meter: Meter
+    notify: Notify = notify_plainly
     last: float = 0.0
 
     def __post_init__(self) -> None:
@@ -58,7 +65,7 @@ class LineProgress:
         now = self.meter.clock()
         if now - self.last >= SECONDS_BETWEEN_LINES:
             self.last = now
-            print_notice(f"mixseek: {self.meter.describe()}")
+            self.notify(self.meter.describe())
 
 
 @dataclass
@@ -75,14 +82,14 @@ class BarProgress:
 
 
 @contextlib.contextmanager
-def show_progress(total: int | None, quiet: bool) -> Iterator[ProgressSink]:
-    """The sink that fits where stderr goes."""
+def show_progress(total: int | None, quiet: bool, notify: Notify = notify_plainly) -> Iterator[ProgressSink]:
+    """The sink that fits where stderr goes; whoever wants JSON lines gets no bar."""
     if quiet:
         yield NoProgress()
         return
     meter = Meter(total, time.monotonic)
-    if not sys.stderr.isatty():
-        yield LineProgress(meter)
+    if notify is not notify_plainly or not sys.stderr.isatty():
+        yield LineProgress(meter, notify)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn

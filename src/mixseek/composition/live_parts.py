@@ -68,6 +68,7 @@ class LiveParts:
 
     @property
     def live_seats(self) -> tuple[LiveSeat, ...]:
+        """Those whose replies cost something."""
         return tuple(seat for seat in self.seats if isinstance(seat, LiveSeat))
 
 
@@ -122,8 +123,9 @@ def settings_of(plan: Plan, judge: LiveJudge) -> JudgeSettings:
 
 
 def concurrency_of(plan: Plan, judge: LiveJudge) -> int:
-    """The judge's own setting wins over the command line's."""
-    return settings_of(plan, judge).concurrency or plan.request.live.concurrency
+    """The judge's own setting wins over the command line's; a model in this process knows how many it can hold."""
+    own = settings_of(plan, judge).concurrency or getattr(judge, "concurrency", None)
+    return own if isinstance(own, int) else plan.request.live.concurrency
 
 
 def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
@@ -153,6 +155,7 @@ def live_batches(
     batches: Iterator[list[Sample]], parts: LiveParts, cascade: bool, before: JudgedBefore | None, cache: ReplyCache
 ) -> Iterator[LiveBatch]:
     """Without what the journal holds, and with what the cache knows: one look-up a batch."""
+    seats = parts.live_seats
     for samples in batches:
         rest: list[SampleAtHand] = []
         keys: list[bytes] = []
@@ -164,16 +167,16 @@ def live_batches(
             unread = before.unread_replies(key) if before is not None else {}
             rest.append(SampleAtHand(sample, key, known, unread))
             if not isinstance(cache, NoCache):
-                keys += first_asks(parts, rest[-1])
+                keys += first_asks(seats, rest[-1])
         found = cache.get_many(keys) if keys else _NOTHING
         if found:
             rest = [SampleAtHand(one.sample, one.key, one.known, one.unread, found) for one in rest]
         yield LiveBatch(rest, skipped=len(samples) - len(rest))
 
 
-def first_asks(parts: LiveParts, at_hand: SampleAtHand) -> Iterator[bytes]:
+def first_asks(seats: Sequence[LiveSeat], at_hand: SampleAtHand) -> Iterator[bytes]:
     """The requests that this sample may need, re-asks aside."""
-    for seat in parts.live_seats:
+    for seat in seats:
         for take in range(1, seat.takes + 1):
             if (seat.name, take) not in at_hand.known:
                 yield seat.keys.key(at_hand.key, take, 1)

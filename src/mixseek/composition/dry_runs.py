@@ -1,0 +1,137 @@
+"""What a run would send, before anything is sent: calls, tokens and cost, said to be estimates."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import chain, islice
+from typing import Any
+
+from mixseek.composition.judging import available_cores, first_batches
+from mixseek.composition.live_parts import LiveParts, live_batches, make_parts, open_cache
+from mixseek.composition.requests import JudgeRequest, Plan, make_plan
+from mixseek.domain.calls import Call, Usage
+from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.engine.seats import EXPECTED_OUTPUT_TOKENS, LiveSeat, SampleAtHand, estimate_usage
+from mixseek.errors import DatasetError
+from mixseek.storage.recall import recall_journal
+
+# Prompts are measured on the first so many; the rest is taken to be like them.
+_MEASURED_SAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One judge. In a cascade `calls` is an upper bound: earlier judges may decide. `cost_usd` None: price unknown."""
+
+    judge: str
+    calls: int
+    cached: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Everything that `--dry-run` shows."""
+
+    run: str
+    samples: int
+    pending: int
+    is_upper_bound: bool
+    forecasts: tuple[Forecast, ...]
+
+
+def forecast_run(request: JudgeRequest) -> DryRun:
+    """Reads the dataset, the journal and the cache; writes no run and sends nothing."""
+    plan = make_plan(request, cores=available_cores())
+    if not plan.is_live:
+        return DryRun(plan.run.name, plan.samples, plan.samples, False, ())
+    parts = make_parts(plan, lambda _: None)
+    before = recall_journal(plan.run.journal, plan.judge_names, plan.repeats) if plan.run.journal.is_file() else None
+    cache = open_cache(plan)
+    try:
+        known: ReplyCache = cache if cache is not None else NoCache()
+        at_hand = (
+            one
+            for batch in live_batches(first_batches(plan), parts, plan.cascade, before, known)
+            for one in batch.samples
+        )
+        return add_up(plan, parts, at_hand)
+    finally:
+        if cache is not None:
+            cache.close()
+
+
+def add_up(plan: Plan, parts: LiveParts, at_hand: Iterator[SampleAtHand]) -> DryRun:
+    """Count every request that is neither journaled nor cached."""
+    seats = parts.live_seats
+    calls = dict.fromkeys((seat.name for seat in seats), 0)
+    cached = dict(calls)
+    measured = list(islice(at_hand, _MEASURED_SAMPLES))
+    tokens = mean_tokens(plan, parts, measured)
+    pending = 0
+    for one in chain(measured, at_hand):
+        pending += 1
+        for seat in seats:
+            for take in range(1, seat.takes + 1):
+                if (seat.name, take) in one.known or (seat.name, take) in one.unread:
+                    continue
+                if seat.keys.key(one.key, take, 1) in one.cached:
+                    cached[seat.name] += 1
+                else:
+                    calls[seat.name] += 1
+    forecasts = tuple(make_forecast(seat, calls[seat.name], cached[seat.name], tokens) for seat in seats)
+    return DryRun(plan.run.name, plan.samples, pending, plan.cascade and len(plan.judges) > 1, forecasts)
+
+
+def mean_tokens(plan: Plan, parts: LiveParts, measured: list[SampleAtHand]) -> float:
+    """Input tokens of one request, by characters."""
+    counts: list[int] = []
+    for one in measured:
+        try:
+            messages = plan.protocol.messages(one.sample, parts.nonce_of(one.key))
+        except DatasetError:
+            continue
+        counts.append(estimate_usage(Call(one.key, messages, plan.protocol.reply_schema)).input_tokens or 0)
+    return sum(counts) / len(counts) if counts else 0.0
+
+
+def make_forecast(seat: LiveSeat, calls: int, cached: int, tokens: float) -> Forecast:
+    """One judge's share."""
+    each = seat.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None)
+    return Forecast(
+        judge=seat.name,
+        calls=calls,
+        cached=cached,
+        input_tokens=round(calls * tokens),
+        output_tokens=calls * EXPECTED_OUTPUT_TOKENS,
+        cost_usd=None if each is None else each * calls,
+    )
+
+
+def dry_run_document(dry: DryRun) -> dict[str, Any]:
+    """For programs."""
+    known = [one.cost_usd for one in dry.forecasts if one.cost_usd is not None]
+    return {
+        **asdict(dry),
+        "calls": sum(one.calls for one in dry.forecasts),
+        "cost_usd": sum(known) if len(known) == len(dry.forecasts) else None,
+        "is_estimate": True,
+    }
+
+
+def describe_dry_run(dry: DryRun) -> str:
+    """A few lines for a person."""
+    lines = [f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent"]
+    most = "at most " if dry.is_upper_bound else ""
+    for one in dry.forecasts:
+        cost = "price unknown" if one.cost_usd is None else f"about {one.cost_usd:.4f} USD"
+        lines.append(
+            f"  {one.judge}: {most}{one.calls:,} calls ({one.cached:,} more from the cache), about "
+            f"{one.input_tokens:,} tokens in and {one.output_tokens:,} out, {cost}"
+        )
+    if dry.forecasts:
+        lines.append("  tokens are estimated from characters; retries and re-asks come on top")
+    else:
+        lines.append("  no judge has to be called")
+    return "\n".join(lines)
