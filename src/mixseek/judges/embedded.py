@@ -229,10 +229,10 @@ class EmbeddedJudge:
             defused += changes
             messages.append({"role": message.role, "content": content})
         return {
+            **self._decoding(call.take),
             "messages": messages,
             "stream": True,
             "stream_options": {"include_usage": True},
-            **self._decoding(call.take),
         }, defused
 
     def _loaded(self) -> Runtime:
