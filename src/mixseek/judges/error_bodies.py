@@ -30,7 +30,7 @@ _UNKNOWN_MODEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SCHEMA_NAMES = re.compile(
-    r"response_format|json[_ ]?schema|json[_ ]?object|json mode|structured[_ ]outputs?|output_(config|format)|guided|"
+    r"response_format|json_?schema|json_object|json mode|structured[_ ]outputs?|output_(config|format)|guided|"
     r"grammar|must contain the word .?json",
     re.IGNORECASE,
 )
@@ -75,6 +75,8 @@ class Refusal:
     @property
     def names_schema(self) -> bool:
         """The way in which the reply's shape was asked for is what it objects to."""
+        if self.is_context_overflow or self.is_about_content:
+            return False
         return bool(_SCHEMA_NAMES.search(f"{self.parameter or ''} {self._words}"))
 
     def names_any(self, parameters: Iterable[str]) -> bool:
@@ -113,9 +115,17 @@ def _message(holder: Mapping[str, Any], error: Any) -> str:
         value = holder.get(name)
         if isinstance(value, str) and value:
             return value
+        if isinstance(value, list) and all(isinstance(item, dict) and "msg" in item for item in value):
+            # A validator's complaints; they also repeat the input, and with it the judged text.
+            return "; ".join(f"{_location(item)}: {item['msg']}" for item in value)
         if value:
             return orjson.dumps(value, default=str).decode()
     return orjson.dumps(holder, default=str).decode() if holder else ""
+
+
+def _location(complaint: Mapping[str, Any]) -> str:
+    place = complaint.get("loc")
+    return ".".join(str(part) for part in place if part != "body") if isinstance(place, list) else "request"
 
 
 def _plain(text: str) -> str:
