@@ -157,9 +157,21 @@ def errors_by_kind(errors: Any) -> list[tuple[Exception, type[JudgeCallError], d
         (errors.UnexpectedModelBehavior("garbled"), TransientJudgeError, {}),
         (http(502, "m"), TransientJudgeError, {}),
         (http(408, "m"), TransientJudgeError, {}),
-        (http.for_category(errors.ModelRateLimitError)(429, "m"), TransientJudgeError, {"is_overload": True}),
-        (http.for_category(errors.ModelAuthenticationError)(401, "m"), PermanentJudgeError, everything),
-        (http.for_category(errors.ModelServerError)(500, "m"), TransientJudgeError, {"is_overload": False}),
+        (
+            http.for_category(errors.ModelRateLimitError, status_code=429, model_name="m"),
+            TransientJudgeError,
+            {"is_overload": True},
+        ),
+        (
+            http.for_category(errors.ModelAuthenticationError, status_code=401, model_name="m"),
+            PermanentJudgeError,
+            everything,
+        ),
+        (
+            http.for_category(errors.ModelServerError, status_code=500, model_name="m"),
+            TransientJudgeError,
+            {"is_overload": False},
+        ),
         (ConnectionResetError("reset"), TransientJudgeError, {}),
     ]
 
