@@ -18,12 +18,13 @@ _DATE = re.compile(
     r"|(?<![\d/])(?P<month4>\d{1,2})/(?P<day4>\d{1,2})/(?P<year4>\d{4})(?!\d)",
     re.IGNORECASE,
 )
-_ANY_MONTH = re.compile(rf"\b(?:{_NAME})\b", re.IGNORECASE)
+# Looked for first: the pattern above is dear, and most texts hold no year.
+_YEAR = re.compile(r"\d{4}")
 
 
 def with_plain_dates(text: str) -> str:
     """The text with every full date as MM/DD/YYYY; for comparing, not for showing: lengths change."""
-    return _DATE.sub(_plain, text)
+    return _DATE.sub(_plain, text) if _YEAR.search(text) else text
 
 
 def _plain(found: re.Match[str]) -> str:

@@ -18,6 +18,8 @@ _LIST_REACH = 6_000
 _COMPACT = 40
 # How far into a piece its first words reach: markup, a quote, "a ".
 _LEAD = 6
+# Up to here a closing line or conclusion holds nothing but a value.
+_BARE = 16
 # In a longer response the first sentence sets the scene; in a short one it may be the answer.
 _SHORT = 1_500
 # A longer line of a list says something about its option.
@@ -45,8 +47,7 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
     text = visible.text
     lowered = text.lower()
     firm = _read_firm(text, lowered, visible, reader)
-    # `answer = "B"` in a program is one branch of it, not its answer.
-    if (firm is None or text[max(0, firm[0].start - 4) : firm[0].start].rstrip(" \"'").endswith("=")) and is_code(text):
+    if (firm is None or _may_be_program(text, firm[0])) and is_code(text):
         return Closed(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(text, lowered, visible, reader) if firm is None or firm[0].start >= visible.cut else []
     decisions = {reading.decision for _, reading in soft}
@@ -224,6 +225,22 @@ _CHECKS = re.compile(
 _ENUMERATED = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-*•])\s")
 
 
+def _may_be_program(text: str, statement: Statement) -> bool:
+    """`answer = "B"` in a program is one branch of it; a one-line response may be a program as a whole."""
+    before = text[max(0, statement.start - 4) : statement.start].rstrip(" \"'")
+    return statement.cue == "whole_response" or before.endswith("=")
+
+
+def _read_place(text: str, statement: Statement, reader: Reader) -> Reading | None:
+    """A place of a few characters ("Therefore, **A**", a last line "(B)") is its answer; a longer one is prose."""
+    piece = text[statement.start : statement.end]
+    if len(piece) > _BARE or statement.cue == "first_sentence":
+        return reader.read(piece, firm=False)
+    begin = len(piece) - len(piece.lstrip(" ,:*"))
+    bare = reader.read(piece[begin:], firm=True)
+    return bare and Reading(bare.decision, bare.start + begin, bare.end + begin, bare.rule)
+
+
 def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
     """Readings at the end of the response; its first sentence only when the end says nothing."""
     if reader.spans_lines:
@@ -233,34 +250,38 @@ def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> lis
     places = soft_statements(text, lowered, 0, visible.cut)
     if reader.kind == "brackets":
         places += bracket_lines(text)[-1:]
-    readings = [
-        (statement, reading)
-        for statement in places
-        if not _is_listing(text, statement)
-        and not _CHECKS.match(text, statement.start)
-        and not (
-            reader.kind == "number" and statement.cue == "first_sentence" and _ENUMERATED.match(text, statement.start)
-        )
-        and (reading := reader.read(text[statement.start : statement.end], firm=False)) is not None
-    ]
+    closing = _readings(text, [place for place in places if place.cue != "first_sentence"], reader)
     # The last sentence is the sharper view of the last line.
-    if any(item[0].cue == "last_sentence" for item in readings):
-        readings = [item for item in readings if item[0].cue != "last_line"]
-    closing = [item for item in readings if item[0].cue != "first_sentence"]
+    if any(statement.cue == "last_sentence" for statement, _ in closing):
+        closing = [item for item in closing if item[0].cue != "last_line"]
     if any(reading.rule == "option_label" and statement.cue != "conclusion" for statement, reading in closing):
         # A letter at the end says which of the texts above was meant.
         closing = [item for item in closing if item[1].rule != "option_text"]
-    short = len(text.strip()) < _SHORT
-    if short and closing and (leading := _leading_label(text, reader)) is not None:
+    if len(text.strip()) >= _SHORT:
+        return closing
+    if closing and (leading := _leading_label(text, reader)) is not None:
         # "B. 9.9 m/s", then an explanation that ends with another option.
         return [*closing, leading]
-    opening = [item for item in readings if item[0].cue == "first_sentence" and short]
+    is_plain_prose = reader.kind == "number" and "=" not in text
+    if closing and not is_plain_prose:
+        return closing
+    opening = _readings(text, [place for place in places if place.cue == "first_sentence"], reader)
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
-    if reader.kind == "number" and "=" not in text:
-        # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
-        closing += [item for item in opening if item[1].rule == "single_number"]
-    return closing
+    # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
+    return closing + [item for item in opening if item[1].rule == "single_number"]
+
+
+def _readings(text: str, places: list[Statement], reader: Reader) -> list[tuple[Statement, Reading]]:
+    """What stands at these places, without lines of a list, checks of the result, and numbered first steps."""
+    return [
+        (place, reading)
+        for place in places
+        if not _is_listing(text, place)
+        and not _CHECKS.match(text, place.start)
+        and not (reader.kind == "number" and place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
+        and (reading := _read_place(text, place, reader)) is not None
+    ]
 
 
 def _is_undisputed(text: str, reader: Reader, opening: Reading) -> bool:

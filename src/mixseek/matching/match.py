@@ -27,7 +27,7 @@ _ERROR_TYPES = {
 # A longer ground truth is a text to be judged, not an answer to be found; questions keep their options at the end.
 _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
-_WRITTEN_MATHS = re.compile(r"\$[^$]+\$|\\[a-zA-Z(\[]|^\s*-?\d+\s*/\s*\d+\s*$")
+_WRITTEN_MATHS = re.compile(r"\$[^$]+\$|\\[a-zA-Z(\[]")
 # What a word or a name never holds.
 _MATHS = re.compile(r"[\\$^{}=√π∞∪∩±≤≥°×÷<>|]|\d\s*[-+*/(]|[\d)]\s*[a-z]\b|^[\[({].*[\])}]$")
 

@@ -36,7 +36,7 @@ _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
 _AFTER_ANSWER = re.compile(
     r"s?[\"'*_)\]]*(?:"
     r"\s*[:=]\s*"
-    r"|(?:\s+(?!choices|options|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*"
+    r"|(?:\s+(?!choices|options|depends|varies|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*"
     r"(?:\b(?:is|are|was|be|being|equals?)\b(?!\s+(?:not\b|incorrect|wrong|correct\b|right\b|unclear|based|derived|"
     r"determined|found|given|provided|available|listed|supported|clear|obtained|calculated|computed|reached|"
     r"rounded to (?:the|\d+|one|two|three) \w*(?:decimal|place|significant|nearest|cent|whole)|"
