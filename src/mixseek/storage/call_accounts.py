@@ -13,7 +13,8 @@ from mixseek.domain.calls import CallAccount, Latency
 
 CALL_TOTALS = """
     SELECT judge, count(*) FILTER (NOT is_cached), count(*) FILTER (is_cached),
-        coalesce(sum(coalesce(tries, 1)) FILTER (NOT is_cached), 0), count(*) FILTER (NOT is_cached AND ask > 1),
+        coalesce(sum(coalesce(tries, 1) + coalesce(requests, 1) - 1) FILTER (NOT is_cached), 0),
+        count(*) FILTER (NOT is_cached AND ask > 1),
         coalesce(sum(input_tokens) FILTER (NOT is_cached), 0), coalesce(sum(output_tokens) FILTER (NOT is_cached), 0),
         coalesce(sum(cached_input_tokens) FILTER (NOT is_cached), 0),
         count(*) FILTER (NOT is_cached AND (input_tokens IS NULL OR output_tokens IS NULL)),

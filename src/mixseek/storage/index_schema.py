@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 SCHEMA = """
 CREATE TABLE index_version (version INTEGER);
@@ -18,8 +18,8 @@ CREATE TABLE samples (
 );
 CREATE TABLE replies (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, text VARCHAR,
-    is_cached BOOLEAN, ask INTEGER, tries INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR, model VARCHAR,
-    input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12)
+    is_cached BOOLEAN, ask INTEGER, tries INTEGER, requests INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR,
+    model VARCHAR, input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12)
 );
 CREATE TABLE outcomes (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
@@ -50,6 +50,8 @@ _DETAILS = {
     "is_cached": ("BOOLEAN", "$.cached"),
     "ask": ("INTEGER", "$.ask"),
     "tries": ("INTEGER", "$.tries"),
+    # Of the try that was answered: a judge may have to learn first how its endpoint wants to be asked.
+    "requests": ("INTEGER", "$.requests"),
     "latency_seconds": ("DOUBLE", "$.latency_seconds"),
     "finish_reason": ("VARCHAR", "$.finish_reason"),
     "model": ("VARCHAR", "$.model"),

@@ -84,6 +84,13 @@ def test_tries_reasks_and_finish_reasons_are_counted(tmp_path: Path) -> None:
     assert list(account.finish_reasons) == ["stop", "length"]
 
 
+def test_a_try_may_take_more_than_one_request(tmp_path: Path) -> None:
+    """An endpoint that refuses a schema is asked again without; both requests were sent."""
+    account = account_of(tmp_path, {"tries": 3, "requests": 2}, {"requests": 1})
+
+    assert (account.calls, account.tries) == (2, 5)
+
+
 def test_the_cache_costs_nothing_and_takes_no_time(tmp_path: Path) -> None:
     """A reply from the cache brings the tokens, price and latency of the call that was paid for elsewhere."""
     account = account_of(tmp_path, {}, {"cached": True, "latency_seconds": 99.0, "tries": 5, "ask": 2})
