@@ -90,7 +90,8 @@ class GroupCommit:
         self._full.clear()
         append: Callable[[Sequence[bytes]], None] = self._journal.append
         try:
-            await asyncio.get_running_loop().run_in_executor(thread, append, lines)
+            if lines:
+                await asyncio.get_running_loop().run_in_executor(thread, append, lines)
         except StorageError as error:
             self._failure = error
             for waiting in (done, self._done):

@@ -139,6 +139,8 @@ class _Run:
     async def _work(self) -> None:
         while (at_hand := self._take()) is not None:
             try:
+                # Taken up in the order of the dataset, however replies come: tables keep that order.
+                self._desk.commits.add(introduce(self._desk, at_hand))
                 await self._judge_sample(at_hand)
             except HaltedError:
                 return

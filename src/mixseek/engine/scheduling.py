@@ -60,6 +60,8 @@ class Endpoint:
         self._is_probing = False
         self._probes = 0
         self._failures = 0
+        # Which requests failed since the last success: one alone says nothing about the others.
+        self._failed_requests: set[int] = set()
         self._failing_since: float | None = None
 
     async def call(self, judge: LiveJudge, call: Call, permit: Callable[[], None]) -> Called:
@@ -78,6 +80,7 @@ class Endpoint:
                 answer = await judge.call(call)
             except TransientJudgeError as error:
                 failures += not error.is_overload
+                self._failed_requests.add(id(call))
                 self._failed(error, started, is_probe)
                 # While the endpoint is down, nobody's tries are counted out: it is not this request's fault.
                 if not self._is_down and self._policy.gives_up(failures):
@@ -185,7 +188,8 @@ class Endpoint:
             self._failures += 1
         if error.retry_after_seconds is not None:
             self._pause(now + error.retry_after_seconds)
-        if self._is_down or self._failures >= self._policy.failures_until_down:
+        is_common = self._failures >= self._policy.failures_until_down and len(self._failed_requests) > 1
+        if self._is_down or is_common:
             self._go_down(error, now, is_probe)
         waited = max(now, self._paused_until) - self._failing_since
         if (self._is_down or error.is_overload) and waited >= self._policy.patience_seconds:
@@ -209,6 +213,7 @@ class Endpoint:
 
     def _revived(self) -> None:
         self._failures = 0
+        self._failed_requests.clear()
         self._failing_since = None
         if self._is_down:
             self._is_down = False

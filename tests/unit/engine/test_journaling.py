@@ -1,0 +1,78 @@
+"""Group commit."""
+
+import asyncio
+
+import pytest
+from tests.unit.engine.live_stubs import CountingProgress, MemoryJournal
+
+from mixseek.engine.journaling import GATHER_LINES, GroupCommit
+from mixseek.errors import StorageError
+
+
+def test_what_was_committed_is_on_disk_when_it_returns() -> None:
+    """And counted only then."""
+    journal, progress = MemoryJournal(), CountingProgress()
+
+    async def work() -> list[bytes]:
+        commits = GroupCommit(journal, progress)
+        commits.start()
+        await commits.commit([b"a"], {"calls": 1})
+        seen = list(journal.lines)
+        await commits.close()
+        return seen
+
+    assert asyncio.run(work()) == [b"a"]
+    assert progress.counts == {"calls": 1}
+
+
+def test_many_commits_share_one_write() -> None:
+    """A hundred replies that come together are one fsync, not a hundred."""
+    journal = MemoryJournal()
+
+    async def work() -> None:
+        commits = GroupCommit(journal, CountingProgress())
+        commits.start()
+        await asyncio.gather(*(commits.commit([b"%d" % number]) for number in range(GATHER_LINES // 2)))
+        await commits.close()
+
+    asyncio.run(work())
+
+    assert len(journal.lines) == GATHER_LINES // 2
+    assert journal.appends == 1
+
+
+def test_lines_keep_the_order_of_adding_and_none_is_left_behind() -> None:
+    """Closing writes what is still waiting."""
+    journal = MemoryJournal()
+
+    async def work() -> None:
+        commits = GroupCommit(journal, CountingProgress())
+        commits.start()
+        for number in range(1_000):
+            commits.add([b"%d" % number])
+            await commits.make_room()
+        await commits.close()
+
+    asyncio.run(work())
+
+    assert journal.lines == [b"%d" % number for number in range(1_000)]
+
+
+def test_a_disk_that_refuses_reaches_everybody_who_waits_and_everybody_after() -> None:
+    """Nothing is claimed that is not on disk."""
+    journal, progress = MemoryJournal(failure=StorageError("disk full")), CountingProgress()
+
+    async def work() -> list[BaseException | None]:
+        commits = GroupCommit(journal, progress)
+        commits.start()
+        waiting = await asyncio.gather(
+            *(commits.commit([b"x"], {"calls": 1}) for _ in range(3)), return_exceptions=True
+        )
+        with pytest.raises(StorageError):
+            commits.add([b"y"])
+        with pytest.raises(StorageError):
+            await commits.close()
+        return waiting
+
+    assert [str(error) for error in asyncio.run(work())] == ["disk full"] * 3
+    assert not progress.counts

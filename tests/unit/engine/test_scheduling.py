@@ -1,0 +1,192 @@
+"""One endpoint in good times and bad, on a clock that costs nothing."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from tests.unit.engine.live_stubs import Court, ScriptedJudge
+
+from mixseek.domain.calls import Call
+from mixseek.domain.ports import Message
+from mixseek.engine.retries import RetryPolicy
+from mixseek.engine.scheduling import Called, Endpoint, EndpointDownError, HaltedError
+from mixseek.errors import PermanentJudgeError, TransientJudgeError
+
+
+def ask(number: int = 0) -> Call:
+    return Call(str(number), (Message("user", "?"),), {})
+
+
+def permit() -> None:
+    pass
+
+
+def call_many(court: Court, endpoint: Endpoint, judge: ScriptedJudge, count: int) -> list[Called | BaseException]:
+    async def work() -> list[Called | BaseException]:
+        calls = (endpoint.call(judge, ask(number), permit) for number in range(count))
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    return court.time.run(work)
+
+
+def failing_until(court: Court, seconds: float, error: Callable[[], Exception]) -> ScriptedJudge:
+    """Fails before that time, answers afterwards."""
+    return ScriptedJudge(lambda call, times: error() if court.time.now < seconds else "good", court.time)
+
+
+def test_no_more_calls_are_in_flight_than_the_limit() -> None:
+    """First come, first served; all of them in the end."""
+    court = Court(maximum=4)
+    judge = ScriptedJudge(lambda call, times: "good", court.time)
+
+    results = call_many(court, court.endpoint(), judge, 20)
+
+    assert all(isinstance(result, Called) and result.tries == 1 for result in results)
+    assert judge.most_in_flight == 4
+    assert court.time.now == pytest.approx(5.0)
+    assert [call.sample_key for call in judge.calls] == [str(number) for number in range(20)]
+
+
+def test_a_failure_is_tried_again_after_a_while() -> None:
+    """And the number of tries is told."""
+    court = Court()
+    judge = ScriptedJudge(lambda call, times: TransientJudgeError("boom") if times < 3 else "good", court.time)
+
+    (result,) = call_many(court, court.endpoint(), judge, 1)
+
+    assert isinstance(result, Called)
+    assert result.tries == 3
+    # Three calls of a second each, and half of 0.5 s and of 1 s in between.
+    assert court.time.now == pytest.approx(3.75)
+
+
+def test_one_request_that_always_fails_is_given_up_while_others_succeed() -> None:
+    """Its tries are its own; the endpoint is not taken for down."""
+    court = Court(maximum=8)
+    judge = ScriptedJudge(
+        lambda call, times: TransientJudgeError("poison") if call.sample_key == "0" else "good", court.time
+    )
+
+    results = call_many(court, court.endpoint(), judge, 200)
+
+    assert isinstance(results[0], TransientJudgeError)
+    assert all(isinstance(result, Called) for result in results[1:])
+    assert judge.times[("0", 1, 1)] == court.policy.tries
+    assert not court.told
+
+
+def test_an_endpoint_that_comes_back_after_thirty_seconds_loses_nothing() -> None:
+    """Everybody waits, one probe at a time knocks, and all of them are answered."""
+    court = Court(maximum=16)
+    judge = failing_until(court, 30.0, lambda: TransientJudgeError("refused"))
+
+    results = call_many(court, court.endpoint(), judge, 50)
+
+    assert all(isinstance(result, Called) for result in results)
+    assert court.time.now < 60.0
+    assert len(court.told) == 2
+    assert "does not answer (refused)" in court.told[0]
+    assert "answers again" in court.told[1]
+    # The first sixteen, a few probes, then fifty.
+    assert len(judge.calls) < 16 + 10 + 50
+
+
+def test_patience_ends() -> None:
+    """With the endpoint's last word, and how to go on."""
+    court = Court(policy=RetryPolicy(patience_seconds=60.0))
+    judge = failing_until(court, 1e9, lambda: TransientJudgeError("refused"))
+
+    results = call_many(court, court.endpoint(), judge, 3)
+
+    downs = [result for result in results if isinstance(result, EndpointDownError)]
+    assert downs
+    assert "--patience is 60 s (refused)" in str(downs[0])
+    assert "resume" in str(downs[0])
+    assert 60.0 <= court.time.now < 90.0
+
+
+def test_retry_after_holds_for_everybody() -> None:
+    """Nobody knocks before the time that one was told."""
+    court = Court(maximum=1)
+    moments: list[float] = []
+
+    def script(call: Call, times: int) -> str | Exception:
+        moments.append(court.time.now)
+        first = len(moments) == 1
+        return TransientJudgeError("slow down", retry_after_seconds=20.0, is_overload=True) if first else "good"
+
+    results = call_many(court, court.endpoint(), ScriptedJudge(script, court.time, latency_seconds=0.0), 3)
+
+    assert all(isinstance(result, Called) for result in results)
+    assert moments[0] == 0.0
+    assert all(moment >= 20.0 for moment in moments[1:])
+
+
+def test_overloads_do_not_use_up_tries() -> None:
+    """An endpoint that takes ten at once is asked by ten, however many want to."""
+    court = Court(maximum=64)
+    judge = ScriptedJudge(lambda call, times: "good", court.time)
+    capacity = 10
+
+    def script(call: Call, times: int) -> str | Exception:
+        return TransientJudgeError("busy", is_overload=True) if judge.in_flight >= capacity else "good"
+
+    judge.script = script
+
+    results = call_many(court, court.endpoint(), judge, 300)
+
+    assert all(isinstance(result, Called) for result in results)
+
+
+def test_a_refusal_is_not_tried_again() -> None:
+    """Asking again changes nothing."""
+    court = Court()
+    judge = ScriptedJudge(lambda call, times: PermanentJudgeError("too long"), court.time)
+
+    (result,) = call_many(court, court.endpoint(), judge, 1)
+
+    assert isinstance(result, PermanentJudgeError)
+    assert len(judge.calls) == 1
+
+
+def test_a_halt_ends_waiting_but_not_what_is_in_flight() -> None:
+    """Those who have a place come home; those in the queue and those resting are sent away."""
+    court = Court(maximum=2)
+    judge = ScriptedJudge(
+        lambda call, times: TransientJudgeError("boom") if call.sample_key == "0" else "good", court.time
+    )
+    endpoint = court.endpoint()
+
+    async def halt_later() -> None:
+        await court.time.sleep(1.1)
+        endpoint.halt()
+
+    async def work() -> list[Called | BaseException | None]:
+        calls = (endpoint.call(judge, ask(number), permit) for number in range(6))
+        return await asyncio.gather(*calls, halt_later(), return_exceptions=True)
+
+    results = court.time.run(work)
+
+    assert isinstance(results[0], HaltedError)
+    assert isinstance(results[1], Called)
+    assert all(isinstance(result, Called) for result in results[2:4])
+    assert all(isinstance(result, HaltedError) for result in results[4:6])
+    assert endpoint.in_flight == 0
+
+
+def test_a_permit_that_is_refused_gives_the_place_back() -> None:
+    """Or the endpoint would be blocked for ever."""
+    court = Court(maximum=1)
+    judge = ScriptedJudge(lambda call, times: "good", court.time)
+    endpoint = court.endpoint()
+
+    def refuse() -> None:
+        raise LookupError("no")
+
+    async def work() -> Called:
+        with pytest.raises(LookupError):
+            await endpoint.call(judge, ask(), refuse)
+        return await endpoint.call(judge, ask(), permit)
+
+    assert court.time.run(work).tries == 1
+    assert endpoint.in_flight == 0
