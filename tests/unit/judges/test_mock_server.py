@@ -1,27 +1,27 @@
 """The loopback judge: two wire formats, every fault as it is named, and the same answers whatever the order."""
 
-import http.client
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.flows.loopback import Loopback, loopback
+from tests.unit.judges.mock_requests import (
+    PROTOCOL,
+    a_sample,
+    anthropic_body,
+    get,
+    openai_body,
+    send,
+    text_of,
+    wait_until,
+)
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.domain.samples import Sample
-from mixseek.errors import ConfigurationError
 from mixseek.judges.mock_answers import CALL_FAULTS, HARMLESS_FAULTS, Fault
 from mixseek.judges.mock_server import MockOptions
-from mixseek.protocols.registry import load_protocol
 
-PROTOCOL = load_protocol("semantic")
 FLAGS = {
     Fault.PROSE: Flag.UNPARSABLE_OUTPUT,
     Fault.TRUNCATED: Flag.UNPARSABLE_OUTPUT,
@@ -29,55 +29,6 @@ FLAGS = {
     Fault.REFUSAL: Flag.JUDGE_REFUSAL_OR_EVASION,
     Fault.INCONSISTENT: Flag.INTERNAL_INCONSISTENCY,
 }
-
-
-def a_sample(number: int) -> Sample:
-    return Sample(f"s{number}", f"I count {number}.\nSo it is {number}.", f"How many, {number}?", str(number))
-
-
-def openai_body(sample: Sample, nonce: str = "0123456789abcdef01234567", model: str = "mock") -> dict[str, Any]:
-    messages = [{"role": m.role, "content": m.content} for m in PROTOCOL.messages(sample, nonce)]
-    return {"model": model, "messages": messages}
-
-
-def anthropic_body(sample: Sample, nonce: str = "0123456789abcdef01234567") -> dict[str, Any]:
-    system, user = PROTOCOL.messages(sample, nonce)
-    return {
-        "model": "mock",
-        "max_tokens": 300,
-        "system": system.content,
-        "messages": [{"role": "user", "content": [{"type": "text", "text": user.content}]}],
-    }
-
-
-def send(
-    judge: Loopback, body: Any, path: str = "/v1/chat/completions", **headers: str
-) -> tuple[int, dict[str, str], Any]:
-    """Status (0 for a dropped connection), headers in lower case, and the decoded body."""
-    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=20)
-    try:
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request("POST", path, raw, headers)
-        answer = connection.getresponse()
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, json.loads(answer.read())
-    except (ConnectionError, http.client.HTTPException):
-        return 0, {}, None
-    finally:
-        connection.close()
-
-
-def get(judge: Loopback, path: str) -> Any:
-    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=20)
-    try:
-        connection.request("GET", path)
-        return json.loads(connection.getresponse().read())
-    finally:
-        connection.close()
-
-
-def text_of(answer: Any) -> str:
-    message = answer["choices"][0]["message"]
-    return str(message["content"] or message["refusal"])
 
 
 def test_a_verdict_satisfies_the_protocol_and_quotes_the_response() -> None:
@@ -307,13 +258,6 @@ def test_the_log_tells_received_answered_and_abandoned(tmp_path: Path) -> None:
     assert isinstance(lines[1]["is_correct"], bool)
 
 
-def wait_until(condition: Any, seconds: float = 5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.005)
-    assert condition()
-
-
 def test_a_full_endpoint_answers_429() -> None:
     """Capacity 1: the second at the same time is sent away at once."""
     with loopback(MockOptions(latency_seconds=0.3, capacity=1)) as judge:
@@ -338,97 +282,3 @@ def test_it_can_be_down_for_a_while_and_come_back_at_the_same_place() -> None:
         again = send(judge, openai_body(a_sample(1)))[0]
 
     assert (first, again) == (0, 200)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"not json",
-        b"[]",
-        b'{"messages": []}',
-        b'{"model": "m", "messages": [1]}',
-        b'{"model": "m", "stream": true}',
-    ],
-)
-def test_a_request_that_cannot_be_answered_is_400_with_the_reason(body: bytes) -> None:
-    """And the server lives on."""
-    with loopback() as judge:
-        status, _, answer = send(judge, body)
-
-        assert status == 400
-        assert answer["error"]["message"]
-        assert send(judge, openai_body(a_sample(1)))[0] == 200
-
-
-@pytest.mark.parametrize("missing", ["max_tokens", "messages", "model"])
-def test_the_anthropic_format_insists_on_its_fields(missing: str) -> None:
-    """As the real one does."""
-    body = anthropic_body(a_sample(1))
-    del body[missing]
-    with loopback() as judge:
-        status, _, answer = send(judge, body, "/v1/messages")
-
-    assert status == 400
-    assert answer["type"] == "error"
-    assert answer["error"]["type"] == "invalid_request_error"
-
-
-def raw_exchange(judge: Loopback, *pieces: bytes) -> bytes:
-    """What comes back for bytes sent piece by piece, until the server hangs up."""
-    with socket.create_connection((judge.server.host, judge.server.port), timeout=10) as connection:
-        for piece in pieces:
-            connection.sendall(piece)
-            time.sleep(0.02)
-        received = b""
-        while data := connection.recv(1 << 16):
-            received += data
-        return received
-
-
-def test_http_is_read_as_it_comes() -> None:
-    """Torn anywhere, chunked, two at once, with Expect, with a request line that is none."""
-    raw = json.dumps(openai_body(a_sample(1))).encode()
-    whole = b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
-    last = whole.replace(b"\r\nContent", b"\r\nConnection: close\r\nContent", 1)
-    chunks = b"POST /v1/messages HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-    said = json.dumps(anthropic_body(a_sample(1))).encode()
-    halves = (said[:100], said[100:])
-    chunked = chunks + b"".join(b"%x\r\n%s\r\n" % (len(half), half) for half in halves) + b"0\r\n\r\n"
-    head, _, body = last.partition(b"\r\n\r\n")
-    with loopback() as judge:
-        torn = raw_exchange(judge, last[:10], last[10:70], last[70:-5], last[-5:])
-        piped = raw_exchange(judge, whole + last)
-        in_chunks = raw_exchange(judge, chunked[:90], chunked[90:200], chunked[200:])
-        expecting = raw_exchange(judge, head + b"\r\nExpect: 100-continue\r\n\r\n", body)
-        nonsense = raw_exchange(judge, b"hello\r\n\r\n")
-
-    assert torn.count(b"HTTP/1.1 200 OK") == 1
-    assert piped.count(b"HTTP/1.1 200 OK") == 2
-    assert in_chunks.count(b'"type":"message"') == 1
-    assert expecting.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
-    assert nonsense.startswith(b"HTTP/1.1 400 ")
-
-
-def test_a_taken_port_is_a_line_for_a_person() -> None:
-    """Not a traceback from asyncio."""
-    from mixseek.judges.mock_server import serve
-
-    with loopback() as judge, pytest.raises(ConfigurationError, match="choose another --port"):
-        serve(judge.server.host, judge.server.port, MockOptions())
-
-
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_serve_says_when_it_is_ready_and_leaves_quietly(signum: signal.Signals) -> None:
-    """One line on stdout; exit 0 on either signal."""
-    script = "from mixseek.judges.mock_server import *; serve('127.0.0.1', 0, MockOptions())"
-    with subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        os.kill(process.pid, signum)
-        _, err = process.communicate(timeout=20)
-
-    assert line.startswith("ready: mock judge at http://127.0.0.1:")
-    assert (process.returncode, err) == (0, "")
