@@ -1,0 +1,121 @@
+"""Who is asked, how often, and when not at all: cascades, panels, repeats, budgets, dry runs and the cache."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.flows.live import KEYS, counts_of, export, journal_lines, judge, read_log, riddles
+from tests.flows.loopback import Loopback, loopback
+from tests.flows.running import mixseek_here, sums, write_jsonl
+
+from mixseek.judges.mock_server import MockOptions
+
+SAMPLES = 60
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_jsonl(tmp_path / "data.jsonl", riddles(SAMPLES))
+
+
+def mixed(path: Path) -> Path:
+    """Sums that rules decide, and statements that they decline."""
+    easy = [row for row in sums(40) if row["ground_truth"] is not None]
+    hard = [{**row, "response": "It could be 5, or perhaps 7.", "ground_truth": "5"} for row in riddles(20)]
+    return write_jsonl(path, easy + hard)
+
+
+def test_a_cascade_asks_the_endpoint_only_for_what_rules_leave_open(tmp_path: Path) -> None:
+    """And says who decided."""
+    data = mixed(tmp_path / "data.jsonl")
+    alone = mixseek_here(
+        "judge", data, "--judge", "rules", "--workspace", "rules", "--run", "r", "--json", cwd=tmp_path
+    )
+    open_ids = {row["id"] for row in export(tmp_path, "rules") if row["status"] == "undecided"}
+    with loopback() as endpoint:
+        done = judge(data, "rules", "--judge", endpoint.spec, "--cascade", cwd=tmp_path)
+        asked = endpoint.requests
+    deciders = {row["id"]: row["judge"] for row in export(tmp_path) if row["status"] == "valid"}
+
+    assert alone.returncode == done.returncode == 0, done.stderr
+    assert 0 < len(open_ids) < len(deciders)
+    assert asked == len(open_ids)
+    assert {sample for sample, name in deciders.items() if name != "rules"} == open_ids
+    assert counts_of(done)["valid"] == len(deciders)
+
+
+def test_a_panel_asks_every_judge_about_every_sample(data: Path, tmp_path: Path) -> None:
+    """One row for each judge; each has its own mind."""
+    with loopback(MockOptions(log=tmp_path / "requests.log")) as endpoint:
+        second = endpoint.spec.replace("openai:mock@", "openai:other@")
+        done = judge(data, endpoint.spec, "--judge", second, cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    rows = export(tmp_path)
+    models = [exchange.model for exchange in read_log(tmp_path / "requests.log")]
+
+    assert done.returncode == 0, done.stderr
+    assert models.count("mock") == models.count("other") == SAMPLES
+    assert len(rows) == 2 * SAMPLES
+    assert set(summary["per_judge"]) == {endpoint.spec, second}
+    by_judge = {name: [row["is_correct"] for row in rows if row["judge"] == name] for name in (endpoint.spec, second)}
+    assert by_judge[endpoint.spec] != by_judge[second]
+
+
+def test_repeats_are_requests_of_their_own(data: Path, tmp_path: Path) -> None:
+    """Three takes of each sample, told apart in the journal; a second run asks for none of them."""
+    with loopback() as endpoint:
+        done = judge(data, endpoint.spec, "--repeats", "3", cwd=tmp_path)
+        stats = endpoint.stats()
+        again = judge(data, endpoint.spec, "--repeats", "3", cwd=tmp_path)
+    takes = [(line["key"], line["details"]["take"]) for line in journal_lines(tmp_path, "reply")]
+
+    assert done.returncode == again.returncode == 0, done.stderr
+    assert stats["seen"] == {"3": SAMPLES}
+    assert endpoint.requests == 3 * SAMPLES
+    assert len(takes) == len(set(takes)) == 3 * SAMPLES
+
+
+def test_max_calls_stops_there_and_goes_on_with_more(data: Path, tmp_path: Path) -> None:
+    """Exit 4, a line that names the limit, and nothing is asked twice."""
+    with loopback() as endpoint:
+        stopped = judge(data, endpoint.spec, "--max-calls", "25", "--quiet", cwd=tmp_path)
+        asked = endpoint.requests
+        done = judge(data, endpoint.spec, cwd=tmp_path)
+
+    assert asked == 25
+    assert stopped.returncode == 4
+    assert "--max-calls 25" in stopped.stderr
+    assert done.returncode == 0, done.stderr
+    assert endpoint.requests == SAMPLES
+
+
+def test_a_dry_run_sends_nothing_and_says_what_it_would(data: Path, tmp_path: Path) -> None:
+    """Calls, tokens, cost."""
+    with loopback() as endpoint:
+        done = judge(data, endpoint.spec, "--dry-run", cwd=tmp_path)
+        asked = endpoint.requests
+
+    assert done.returncode == 0, done.stderr
+    assert asked == 0
+    assert str(SAMPLES) in done.stdout
+    assert not (tmp_path / "ws" / "runs" / "r" / "journal.jsonl").exists()
+
+
+def other_run(data: Path, endpoint: Loopback, name: str, *more: str, cwd: Path) -> dict[str, int]:
+    arguments = ("judge", str(data), "--judge", endpoint.spec, "--workspace", "ws", "--run", name, "--json")
+    done = mixseek_here(*arguments, *more, cwd=cwd, env=KEYS)
+    assert done.returncode == 0, done.stderr
+    return counts_of(done)
+
+
+def test_another_run_is_answered_from_the_cache_unless_it_must_not_be(data: Path, tmp_path: Path) -> None:
+    """Replies belong to the workspace, not to a run."""
+    with loopback() as endpoint:
+        first = other_run(data, endpoint, "first", cwd=tmp_path)
+        cached = other_run(data, endpoint, "cached", cwd=tmp_path)
+        sent = endpoint.requests
+        fresh = other_run(data, endpoint, "fresh", "--no-cache", cwd=tmp_path)
+
+    assert first == cached == fresh == {"valid": SAMPLES, "invalid": 0, "undecided": 0, "missing": 0}
+    assert sent == SAMPLES
+    assert endpoint.requests == 2 * SAMPLES

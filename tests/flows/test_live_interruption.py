@@ -1,0 +1,188 @@
+"""A live run that is killed, stopped, doubled or left without a disk: complete in the end, and paid for once."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.flows.live import (
+    KEYS,
+    begin,
+    counts_of,
+    export,
+    journal_lines,
+    judge,
+    judge_arguments,
+    read_log,
+    riddles,
+    verdicts,
+    wait_until,
+)
+from tests.flows.loopback import Loopback, loopback
+from tests.flows.running import COMMAND, environment, the_one_line, write_jsonl
+
+from mixseek.judges.mock_server import MockOptions
+
+KILLS = 20
+SAMPLES = 240
+SAMPLES_TO_KILL_IN = 900
+CONCURRENCY = 8
+# Asked for and not journaled yet: as many with the endpoint, and at most as many answers on their way to the disk.
+NOT_ON_DISK = 2 * CONCURRENCY
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_jsonl(tmp_path / "data.jsonl", riddles(SAMPLES))
+
+
+def slow(tmp_path: Path, latency_seconds: float = 0.05) -> MockOptions:
+    return MockOptions(latency_seconds=latency_seconds, jitter_seconds=0.02, log=tmp_path / "requests.log")
+
+
+def arguments(data: Path, endpoint: Loopback, workspace: str = "ws") -> list[str]:
+    return judge_arguments(data, endpoint.spec, "--concurrency", str(CONCURRENCY), workspace=workspace)
+
+
+def wait_for_requests(endpoint: Loopback, goal: int, process: subprocess.Popen[str]) -> bool:
+    return wait_until(lambda: endpoint.requests >= goal, process)
+
+
+def test_twenty_kills_lose_nothing_and_cost_only_what_was_in_flight(tmp_path: Path) -> None:
+    """kill -9 while starting, asking and writing; the endpoint's log tells what was asked twice."""
+    data = write_jsonl(tmp_path / "data.jsonl", riddles(SAMPLES_TO_KILL_IN))
+    rng = random.Random(3)
+    with loopback(slow(tmp_path)) as endpoint:
+        calm = judge(data, endpoint.spec, cwd=tmp_path, workspace="calm")
+        wanted, before = verdicts(export(tmp_path, "calm")), endpoint.requests
+        landed = 0
+        for _ in range(KILLS):
+            process = begin(*arguments(data, endpoint, "killed"), cwd=tmp_path)
+            wait_for_requests(endpoint, endpoint.requests + rng.randrange(1, SAMPLES_TO_KILL_IN // KILLS), process)
+            time.sleep(rng.random() * 0.05)
+            landed += process.poll() is None
+            process.kill()
+            process.communicate()
+        last = judge(data, endpoint.spec, cwd=tmp_path, workspace="killed")
+        asked = endpoint.requests - before
+    lost = [exchange for exchange in read_log(tmp_path / "requests.log")[before:] if exchange.status is None]
+
+    assert calm.returncode == last.returncode == 0, last.stderr
+    assert landed >= KILLS * 3 // 4
+    assert verdicts(export(tmp_path, "killed")) == wanted
+    assert len(journal_lines(tmp_path, "reply", "killed")) == SAMPLES_TO_KILL_IN
+    assert counts_of(last) == counts_of(calm)
+    assert 0 < asked - SAMPLES_TO_KILL_IN <= landed * NOT_ON_DISK
+    assert len(lost) <= asked - SAMPLES_TO_KILL_IN
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_drains_what_is_in_flight_and_resumes(signum: signal.Signals, data: Path, tmp_path: Path) -> None:
+    """Not one reply that was under way is thrown away, so the whole costs exactly one request a sample."""
+    with loopback(slow(tmp_path)) as endpoint:
+        process = begin(*arguments(data, endpoint), cwd=tmp_path)
+        assert wait_until(lambda: endpoint.requests > 60, process)
+        process.send_signal(signum)
+        out, err = process.communicate(timeout=30)
+        paid, abandoned = endpoint.requests, endpoint.stats()["abandoned"]
+        kept = len(journal_lines(tmp_path, "reply"))
+        again = judge(data, endpoint.spec, cwd=tmp_path)
+
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "run the same command again" in err
+    assert "Traceback" not in err
+    assert (kept, abandoned) == (paid, 0)
+    assert again.returncode == 0, again.stderr
+    assert endpoint.requests == SAMPLES
+    assert counts_of(again)["valid"] == SAMPLES
+
+
+def test_a_second_signal_stops_at_once(data: Path, tmp_path: Path) -> None:
+    """Even when the endpoint takes its time; resumable all the same."""
+    with loopback(slow(tmp_path, latency_seconds=20)) as endpoint:
+        process = begin(*arguments(data, endpoint), cwd=tmp_path)
+        assert wait_until(lambda: endpoint.requests >= CONCURRENCY, process)
+        started = time.monotonic()
+        for _ in range(2):
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        _, err = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert time.monotonic() - started < 5
+    assert "Traceback" not in err
+
+
+def test_a_second_process_on_the_same_run_gets_one_line(data: Path, tmp_path: Path) -> None:
+    """And asks the endpoint for nothing."""
+    with loopback(slow(tmp_path)) as endpoint:
+        process = begin(*arguments(data, endpoint), cwd=tmp_path)
+        assert wait_until(lambda: endpoint.requests > 20, process)
+        second = judge(data, endpoint.spec, cwd=tmp_path, own_process=True)
+        _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 0, err
+    assert second.returncode == 4
+    the_one_line(second)
+    assert endpoint.requests == SAMPLES
+
+
+def test_a_full_disk_stops_with_one_line_and_resumes(data: Path, tmp_path: Path) -> None:
+    """A limit on the size of files, as near to a full disk as a test may come."""
+    with loopback(slow(tmp_path, latency_seconds=0.002)) as endpoint:
+        stopped = subprocess.run(
+            [
+                "sh",
+                "-c",
+                'ulimit -f 200; exec "$@"',
+                "sh",
+                COMMAND,
+                *arguments(data, endpoint),
+                "--quiet",
+                "--no-cache",
+            ],
+            cwd=tmp_path,
+            env=environment(**KEYS),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        kept = len(journal_lines(tmp_path, "reply"))
+        paid = endpoint.requests
+        again = judge(data, endpoint.spec, "--no-cache", cwd=tmp_path)
+
+    assert stopped.returncode in (2, 3, 4), stopped.stderr
+    assert "journal" in the_one_line(stopped)
+    assert 0 < kept < SAMPLES
+    assert again.returncode == 0, again.stderr
+    assert counts_of(again)["valid"] == SAMPLES
+    assert endpoint.requests - paid == SAMPLES - kept
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to read-only files")
+def test_a_read_only_journal_stops_before_anything_is_sent(data: Path, tmp_path: Path) -> None:
+    """What cannot be kept is not asked for."""
+    with loopback(slow(tmp_path)) as endpoint:
+        process = begin(*arguments(data, endpoint), cwd=tmp_path)
+        assert wait_until(lambda: endpoint.requests > 20, process)
+        process.kill()
+        process.communicate()
+        journal = tmp_path / "ws" / "runs" / "r" / "journal.jsonl"
+        journal.chmod(0o400)
+        paid = endpoint.requests
+        refused = judge(data, endpoint.spec, cwd=tmp_path)
+        sent = endpoint.requests - paid
+        journal.chmod(0o600)
+        again = judge(data, endpoint.spec, cwd=tmp_path)
+
+    assert refused.returncode == 2
+    assert "journal" in the_one_line(refused)
+    assert sent == 0
+    assert again.returncode == 0, again.stderr
