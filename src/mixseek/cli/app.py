@@ -8,6 +8,7 @@ from mixseek.cli.demo import demo
 from mixseek.cli.export import export
 from mixseek.cli.judge import judge
 from mixseek.cli.judges import check, list_judges
+from mixseek.cli.models import install_model
 from mixseek.cli.protocol import protocol_hash, show_protocol
 from mixseek.cli.report import report
 from mixseek.cli.runs import runs
@@ -65,6 +66,9 @@ def build_app() -> typer.Typer:
     judges.callback()(list_judges)
     judges.command("check")(check)
     app.add_typer(judges, name="judges")
+    models = typer.Typer(rich_markup_mode=MARKUP, help="Weights for judging on this machine.")
+    models.command("install")(install_model)
+    app.add_typer(models, name="models")
     app.command("serve-mock")(serve_mock)
     return app
 

@@ -15,6 +15,7 @@ from mixseek.engine.caching import NoCache, ReplyCache
 from mixseek.engine.endings import RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
+from mixseek.judges.telemetry import open_tracing
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.recall import JudgedBefore
 
@@ -23,7 +24,11 @@ def judge_rest_live(
     plan: Plan, journal: JournalFile, batches: Iterator[list[Sample]], before: JudgedBefore | None, told: Told
 ) -> RunEnd:
     """Ask what is not in the journal; the cache is open for as long as that takes."""
-    parts = make_parts(plan, told.tell)
+    tracing = open_tracing(plan.request.environment)
+    parts = make_parts(plan, told.tell, tracing.tracer if tracing is not None else None)
+    for seat in parts.live_seats:
+        if warning := seat.judge.description.get("warning"):
+            told.tell(f"{seat.name}: {warning}")
     file = open_cache(plan)
     cache = BufferedCache(file) if file is not None else NoCache()
     pending = live_batches(batches, parts, plan.cascade, before, cache)
@@ -31,6 +36,8 @@ def judge_rest_live(
         with told.show_progress(plan.samples) as progress:
             return asyncio.run(ask_all(plan, parts, journal, pending, cache, (progress, told)))
     finally:
+        if tracing is not None:
+            tracing.shutdown()
         if file is not None and isinstance(cache, BufferedCache):
             cache.flush()
             file.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from mixseek.composition.catalogue import answers_at_once, is_waited_for
 from mixseek.composition.nonces import key_id, workspace_key
@@ -22,6 +23,7 @@ from mixseek.engine.scheduling import Endpoint, Surroundings
 from mixseek.engine.seats import LiveSeat, OfflineSeat, Price, SampleAtHand, Seat, is_settled
 from mixseek.errors import ConfigurationError
 from mixseek.judges.prices import PriceList, override_rates
+from mixseek.judges.telemetry import traced
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.recall import JudgedBefore
 from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
@@ -72,8 +74,8 @@ class LiveParts:
         return tuple(seat for seat in self.seats if isinstance(seat, LiveSeat))
 
 
-def make_parts(plan: Plan, tell: Callable[[str], None]) -> LiveParts:
-    """Raises ConfigurationError for a limit on costs that nobody can count."""
+def make_parts(plan: Plan, tell: Callable[[str], None], tracer: Any | None = None) -> LiveParts:
+    """Raises ConfigurationError for a limit on costs that nobody can count. `tracer` gets a span for each call."""
     options = plan.request.live
     key = workspace_key(plan.workspace.root)
     around = Surroundings(time.monotonic, asyncio.sleep, random.random, tell)
@@ -86,7 +88,7 @@ def make_parts(plan: Plan, tell: Callable[[str], None]) -> LiveParts:
     seats: list[Seat] = []
     for judge in plan.judges:
         if is_waited_for(judge):
-            seats.append(make_seat(plan, judge, endpoints[judge.endpoint], key_id(key)))
+            seats.append(make_seat(plan, traced(judge, tracer), endpoints[judge.endpoint], key_id(key)))
         elif answers_at_once(judge):
             seats.append(OfflineSeat(judge))
     at_once = sum(concurrency_of(plan, judge) for judge in live)

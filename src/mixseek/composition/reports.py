@@ -16,6 +16,7 @@ from mixseek.composition.summaries import (
 )
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.build import build_report
+from mixseek.reporting.calls import call_documents
 from mixseek.reporting.counts import FlagCount, ReasonCount, ReportInput, RuleCount
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import JudgmentRow, ReportData, RunLine
@@ -50,6 +51,7 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
                 outcomes=[report_cell(cell, cell.judge) for cell in index.outcome_counts()],
                 rows=(judgment_row(row) for row in index.rows(RowQuery(limit_per_kind=ROW_LIMIT))),
                 judges=manifest.judge_names,
+                calls=index.call_accounts(),
                 **explanations(index),
             )
         )
@@ -123,6 +125,7 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
             }
             for judge in report.judges
         ],
+        "calls": call_documents(report.calls),
         "html": str(html) if html is not None else None,
     }
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.composition.gates import GateResult
+from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Status
 from mixseek.reporting import wording
 from mixseek.reporting.build import build_report
+from mixseek.reporting.calls import call_documents, cost_text, tokens_text
 from mixseek.reporting.counts import OutcomeCount, ReportInput
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary, StatusCounts
 from mixseek.storage import run_index
@@ -28,6 +30,7 @@ class RunSummary:
     run: RunDirectory
     score: ScoreSummary
     by_judge: Mapping[str, ScoreSummary]
+    calls: tuple[CallAccount, ...] = ()  # of judges that had to be waited for
     seconds: float = 0.0
 
     @property
@@ -54,6 +57,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
     with open_run_index(workspace, run) as index:
         cells = index.outcome_counts()
         final = index.outcome_counts(final_only=True)
+        calls = tuple(index.call_accounts())
     judges = {judge.judge: judge.score for judge in summarise_judges(manifest, cells)}
     whole = combine_judges(manifest, final)
     return RunSummary(
@@ -62,6 +66,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         run=run,
         score=whole.score if whole else EMPTY,
         by_judge={name: judges.get(name, EMPTY) for name in manifest.judge_names},
+        calls=calls,
     )
 
 
@@ -117,8 +122,10 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "samples": manifest.sample_count,
         "judges": list(manifest.judge_names),
         "cascade": manifest.cascade,
+        "repeats": manifest.repeats,
         **score_document(summary.score),
         "per_judge": {judge: score_document(score) for judge, score in summary.by_judge.items()},
+        "calls": call_documents(summary.calls),
         "gates": [gate.to_document() for gate in gates],
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
@@ -135,6 +142,17 @@ def score_document(score: ScoreSummary) -> dict[str, Any]:
         "mean_score": score.mean,
         "interval": asdict(interval) if interval else None,
     }
+
+
+def describe_calls(account: CallAccount) -> str:
+    """What a judge's replies took, in a line."""
+    cached = f", {account.cached:,} from the cache" if account.cached else ""
+    again = f", {account.reasks:,} asked again" if account.reasks else ""
+    return (
+        f"{account.judge}: {account.tries:,} requests for {account.calls:,} replies{cached}{again}; "
+        f"{tokens_text(account.input_tokens, account)} tokens in, {tokens_text(account.output_tokens, account)} out; "
+        f"cost {cost_text(account)}"
+    )
 
 
 def counts_document(counts: StatusCounts) -> dict[str, int]:
@@ -155,5 +173,7 @@ def describe_summary(summary: RunSummary) -> str:
         for judge, own in summary.by_judge.items():
             told = ", ".join(f"{own.counts.of(status):,} {status.value}" for status in Status if own.counts.of(status))
             lines.append(f"  {judge}: {told or 'not asked'}")
+    lines += [f"  {describe_calls(account)}" for account in summary.calls]
+    lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
     lines.append(f"  report      mixseek report {manifest.run} --workspace {summary.workspace}")
     return "\n".join(lines)

