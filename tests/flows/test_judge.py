@@ -18,6 +18,8 @@ SUMMARY_KEYS = {
     "samples",
     "judges",
     "cascade",
+    "repeats",
+    "calls",
     "counts",
     "per_judge",
     "mean_score",
