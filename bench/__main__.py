@@ -1,4 +1,4 @@
-"""`make bench`: rules against a plain regular expression and against math-verify; start-up; size; a run end to end."""
+"""`make bench`: rules against a plain regular expression and math-verify; start-up; size; whole runs; live judges."""
 
 import json
 import logging
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench import live
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
@@ -27,6 +28,7 @@ def main() -> None:
     _install_size()
     for count in (20_000, 100_000):
         _end_to_end(count)
+    live.main([])
 
 
 def _chain_of_thought_rows() -> list[Row]:

@@ -1,0 +1,187 @@
+"""Judges behind an endpoint: rate against the ideal, CPU for each judgment, memory, and runs from the cache.
+
+`python -m bench.live [--large]` alone, or as a part of `make bench`. The endpoint is `../shared/bench/mock_judge.py`
+where it lies beside the project, else our own mock; either thinks 200 ms about every answer.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.responses import synthetic_rows
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED_MOCK = ROOT.parent / "shared" / "bench" / "mock_judge.py"
+MIXSEEK = str(Path(sys.executable).with_name("mixseek"))
+LATENCY_SECONDS = 0.2
+CONCURRENCY = 256
+COUNT, LARGE_COUNT = 5_000, 100_000
+# CPU milliseconds for each judgment as measured for peers at the same concurrency; not measured again here.
+PEERS = {"EvalScope": 11.0, "pydantic-evals": 13.0, "mixseek-core": 12.0, "Inspect": 25.0, "DeepEval": 59.0}
+_OWN_MOCK = (
+    "import sys; from mixseek.judges.mock_server import MockOptions, serve; "
+    "serve('127.0.0.1', int(sys.argv[1]), MockOptions(latency_seconds=float(sys.argv[2]) / 1000))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One command as the kernel saw it, and what it printed."""
+
+    wall_seconds: float
+    cpu_seconds: float
+    peak_megabytes: float
+    summary: dict[str, Any]
+    # That the endpoint had meanwhile.
+    requests: int = 0
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print every measurement with what it is compared to."""
+    parser = argparse.ArgumentParser(prog="python -m bench.live", description=__doc__)
+    parser.add_argument("--large", action="store_true", help=f"also {LARGE_COUNT:,} samples: memory and cache")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder, mock_judge(LATENCY_SECONDS) as base_url:
+        place = Path(folder)
+        data = write_dataset(place / "rows.jsonl", COUNT)
+        floor = peer("aiohttp", base_url, data)
+        naive = peer("openai", base_url, data)
+        first = judge(place, data, base_url, "first")
+        again = judge(place, data, base_url, "again")
+        tell_speed(first, floor, naive)
+        tell_cached(again, COUNT)
+        if options.large:
+            large_data = write_dataset(place / "large.jsonl", LARGE_COUNT)
+            large = judge(place, large_data, base_url, "large")
+            tell_memory(first, large)
+            tell_cached(judge(place, large_data, base_url, "large-again"), LARGE_COUNT)
+
+
+def tell_speed(ours: Measured, floor: dict[str, float] | None, naive: dict[str, float] | None) -> None:
+    """The issue's figures: at least 90 % of the ideal rate, at most 1 ms of CPU, start-up included."""
+    ideal = CONCURRENCY / LATENCY_SECONDS
+    seconds = float(ours.summary["seconds"])
+    each = 1000 * ours.cpu_seconds / COUNT
+    print(f"live judge: {COUNT:,} samples, {LATENCY_SECONDS * 1000:.0f} ms think time, {CONCURRENCY} at once")
+    print(
+        f"  {COUNT / seconds:,.0f} judgments/s while judging, {COUNT / seconds / ideal:.0%} of the ideal {ideal:,.0f}; "
+        f"{ours.wall_seconds:.1f} s from start to exit; peak {ours.peak_megabytes:.0f} MB"
+    )
+    print(f"  {each:.2f} ms CPU for each judgment, all in (start-up, prompts, HTTP, checks, journal, index)")
+    for name, peer_figures in (("a bare aiohttp loop", floor), ("a naive openai SDK loop", naive)):
+        if peer_figures is None:
+            print(f"  {name}: not installed")
+            continue
+        other = 1000 * peer_figures["cpu_seconds"] / peer_figures["count"]
+        rate = peer_figures["count"] / peer_figures["seconds"]
+        print(
+            f"  {name}: {other:.2f} ms CPU, {rate:,.0f}/s, {rate / ideal:.0%} of the ideal; "
+            f"ours takes {each / other:.2f} times its CPU"
+        )
+    known = ", ".join(f"{name} {cpu:.0f} ms ({cpu / each:.0f}x)" for name, cpu in PEERS.items())
+    print(f"  frameworks, as measured before: {known}")
+
+
+def tell_cached(again: Measured, count: int) -> None:
+    """The same replies again: nothing may be sent."""
+    seconds = float(again.summary["seconds"])
+    print(
+        f"  cached re-run of {count:,}: {count / seconds:,.0f} judgments/s, {again.requests} requests, "
+        f"{again.wall_seconds:.1f} s from start to exit, "
+        f"{1000 * again.cpu_seconds / count:.2f} ms CPU each, peak {again.peak_megabytes:.0f} MB"
+    )
+
+
+def tell_memory(small: Measured, large: Measured) -> None:
+    """Flat within a tenth, under 200 MB."""
+    print(
+        f"  {LARGE_COUNT:,} samples: peak {large.peak_megabytes:.0f} MB "
+        f"({large.peak_megabytes / small.peak_megabytes:.2f} times that of {COUNT:,}), {large.wall_seconds:.0f} s, "
+        f"{1000 * large.cpu_seconds / LARGE_COUNT:.2f} ms CPU each"
+    )
+
+
+def judge(place: Path, data: Path, base_url: str, run: str) -> Measured:
+    """`mixseek judge` as a user runs it, in a process of its own."""
+    command = [MIXSEEK, "judge", str(data), "--protocol", "semantic", "--judge", f"openai:mock@{base_url}"]
+    command += ["--concurrency", str(CONCURRENCY), "--workspace", str(place / "ws"), "--run", run, "--json"]
+    before = requests_at(base_url)
+    measured = measure([*command, "--quiet"])
+    return dataclasses.replace(measured, requests=requests_at(base_url) - before)
+
+
+def requests_at(base_url: str) -> int:
+    """Both mocks count and tell."""
+    with urllib.request.urlopen(base_url.removesuffix("/v1") + "/stats") as answer:  # noqa: S310  loopback, our own
+        return int(json.load(answer)["requests"])
+
+
+def measure(command: Sequence[str]) -> Measured:
+    """wait4 tells this child's CPU and peak memory, and nobody else's."""
+    started = time.perf_counter()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "OPENAI_API_KEY": "bench"}
+    ) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - started
+    if process.returncode != 0:
+        raise SystemExit(f"bench: exit code {process.returncode} of {' '.join(command)}")
+    return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, json.loads(output))
+
+
+def peer(name: str, base_url: str, data: Path) -> dict[str, float] | None:
+    """None when the peer's package is not there."""
+    if importlib.util.find_spec(name) is None:
+        return None
+    command = [sys.executable, "-m", "bench.live_peers", name, base_url, str(data), str(CONCURRENCY)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
+def write_dataset(path: Path, count: int) -> Path:
+    with path.open("w", encoding="utf-8") as sink:
+        sink.writelines(json.dumps(row) + "\n" for row in synthetic_rows(count))
+    return path
+
+
+@contextlib.contextmanager
+def mock_judge(latency_seconds: float) -> Iterator[str]:
+    """The base URL of an endpoint in a process of its own."""
+    port = free_port()
+    words = [str(SHARED_MOCK)] if SHARED_MOCK.is_file() else ["-c", _OWN_MOCK]
+    command = [sys.executable, *words, str(port), str(latency_seconds * 1000)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            process.kill()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+if __name__ == "__main__":
+    main()
