@@ -20,6 +20,7 @@ SUMMARY_KEYS = {
     "cascade",
     "repeats",
     "calls",
+    "spreads",
     "counts",
     "per_judge",
     "mean_score",

@@ -66,9 +66,11 @@ MaxReasks = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, max=10, help="Ask again so often after an invalid reply. Default: 1."),
 ]
-MaxCalls = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests; resumable.")]
+MaxCalls = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests of this command; resumable.")
+]
 MaxCost = Annotated[
-    float | None, typer.Option(metavar="USD", min=0.0, help="Stop before more than this is spent; resumable.")
+    float | None, typer.Option(metavar="USD", min=0.0, help="Stop before this command has spent more; resumable.")
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask again even where the workspace has the reply.")]
 Patience = Annotated[

@@ -15,7 +15,7 @@ from mixseek.reporting.counts import OutcomeCount, ReportInput
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary, StatusCounts
 from mixseek.storage import run_index
 from mixseek.storage.manifest import Manifest
-from mixseek.storage.run_index import open_run_index
+from mixseek.storage.run_index import TakeSpread, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
@@ -31,6 +31,7 @@ class RunSummary:
     score: ScoreSummary
     by_judge: Mapping[str, ScoreSummary]
     calls: tuple[CallAccount, ...] = ()  # of judges that had to be waited for
+    spreads: tuple[TakeSpread, ...] = ()  # of judges that were asked several times
     seconds: float = 0.0
 
     @property
@@ -58,6 +59,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         cells = index.outcome_counts()
         final = index.outcome_counts(final_only=True)
         calls = tuple(index.call_accounts())
+        spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
     judges = {judge.judge: judge.score for judge in summarise_judges(manifest, cells)}
     whole = combine_judges(manifest, final)
     return RunSummary(
@@ -67,6 +69,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         score=whole.score if whole else EMPTY,
         by_judge={name: judges.get(name, EMPTY) for name in manifest.judge_names},
         calls=calls,
+        spreads=spreads,
     )
 
 
@@ -126,6 +129,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         **score_document(summary.score),
         "per_judge": {judge: score_document(score) for judge, score in summary.by_judge.items()},
         "calls": call_documents(summary.calls),
+        "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
@@ -174,6 +178,11 @@ def describe_summary(summary: RunSummary) -> str:
             told = ", ".join(f"{own.counts.of(status):,} {status.value}" for status in Status if own.counts.of(status))
             lines.append(f"  {judge}: {told or 'not asked'}")
     lines += [f"  {describe_calls(account)}" for account in summary.calls]
+    lines += [
+        f"  {spread.judge}: agrees with itself on {spread.unanimous:,} of {spread.samples:,} samples with several "
+        f"valid takes; mean spread {spread.mean_spread:.3f}"
+        for spread in summary.spreads
+    ]
     lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
     lines.append(f"  report      mixseek report {manifest.run} --workspace {summary.workspace}")
     return "\n".join(lines)

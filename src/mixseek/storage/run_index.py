@@ -100,6 +100,16 @@ class JudgeTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeSpread:
+    """How far a judge agrees with itself over samples with several valid takes; `mean_spread` in units of the score."""
+
+    judge: str
+    samples: int
+    unanimous: int
+    mean_spread: float
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedRow:
     """One sample under one judge, with all that a person needs to check it."""
 
@@ -170,6 +180,10 @@ class RunIndex:
                 sql.OUTCOME_COUNTS, final_only=final_only
             )
         ]
+
+    def take_spreads(self) -> list[TakeSpread]:
+        """Of judges that were asked several times; empty without repeats."""
+        return [TakeSpread(*row) for row in self._all(sql.TAKE_SPREADS)]
 
     def rule_counts(self) -> list[RuleCount]:
         """By judge, rule and status; the most frequent first."""

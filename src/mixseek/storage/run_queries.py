@@ -18,6 +18,13 @@ OUTCOME_COUNTS = """
     GROUP BY judge, judge_order, task_name, status, verdict, error_type
     ORDER BY judge_order, judge, task_name NULLS LAST, status, verdict, error_type"""
 
+# Only samples with at least two valid takes can show a spread.
+TAKE_SPREADS = """
+    SELECT judge, count(*), count(*) FILTER (verdicts = 1), avg(spread)
+    FROM (SELECT judge, judge_order, key, count(DISTINCT verdict) AS verdicts, stddev_pop(score) AS spread
+        FROM outcomes WHERE run = $run AND status = 'valid' GROUP BY judge, judge_order, key HAVING count(*) > 1)
+    GROUP BY judge, judge_order ORDER BY judge_order, judge"""
+
 # A rule that stands twice in a trace counts once.
 RULE_COUNTS = """
     SELECT judge, rule, status, count(*), coalesce(sum(score) FILTER (status = 'valid'), 0)

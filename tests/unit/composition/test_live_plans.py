@@ -1,0 +1,144 @@
+"""From a request for live judges to seats, keys and forecasts, without sending anything."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mixseek.composition.catalogue import get_panel, is_waited_for
+from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
+from mixseek.composition.live_parts import BufferedCache, live_batches, make_parts, open_cache
+from mixseek.composition.requests import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
+from mixseek.domain.judgments import Reply
+from mixseek.domain.samples import Sample
+from mixseek.engine.caching import NoCache
+from mixseek.engine.seats import LiveSeat, OfflineSeat
+from mixseek.errors import ConfigurationError
+from mixseek.settings.judge_settings import JudgeSettings
+
+SPEC = "openai:mock@http://127.0.0.1:9/v1"
+CANARY = "sk-canary-in-the-environment"
+PRICED = JudgeSettings(
+    model="m", provider="openai", base_url="http://127.0.0.1:9/v1", price_input=1.0, price_output=2.0, concurrency=7
+)
+
+
+def nobody(text: str) -> None:
+    pass
+
+
+@pytest.fixture
+def request_for(tmp_path: Path) -> JudgeRequest:
+    rows = [{"id": str(n), "response": f"It is {n}.", "ground_truth": str(n)} for n in range(30)]
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return JudgeRequest(str(data), tmp_path / "ws", judges=(SPEC,), run="r", environment={"OPENAI_API_KEY": CANARY})
+
+
+def plan_of(request: JudgeRequest, **changes: Any) -> Plan:
+    return make_plan(replace(request, **changes), cores=1)
+
+
+def test_judges_of_both_kinds_sit_in_one_panel() -> None:
+    """In the order of asking, told apart by what they are."""
+    panel = get_panel(("rules", SPEC), {}, {"OPENAI_API_KEY": "k"})
+
+    assert [is_waited_for(judge) for judge in panel] == [False, True]
+
+
+def test_the_seats_follow_the_settings(request_for: JudgeRequest) -> None:
+    """A judge's own settings win over the command line."""
+    plan = plan_of(
+        request_for,
+        judges=("rules", "mine", SPEC),
+        configured={"mine": replace(PRICED, max_reasks=3, rpm=60)},
+        live=LiveOptions(concurrency=9, repeats=2, timeout_seconds=5.0),
+    )
+    parts = make_parts(plan, nobody)
+    rules, mine, plain = parts.seats
+
+    assert isinstance(rules, OfflineSeat)
+    assert isinstance(mine, LiveSeat)
+    assert isinstance(plain, LiveSeat)
+    assert (mine.takes, mine.max_reasks, plain.max_reasks) == (2, 3, 1)
+    assert mine.requests is not None
+    assert plain.requests is None
+    assert mine.endpoint is plain.endpoint
+    assert parts.samples_at_hand == 2 * (7 + 9)
+    assert parts.drain_seconds == 5.0
+
+
+def test_a_limit_on_costs_needs_a_price(request_for: JudgeRequest) -> None:
+    """Said before anything is sent."""
+    with pytest.raises(ConfigurationError, match="nobody knows the price of openai:mock"):
+        make_parts(plan_of(request_for, live=LiveOptions(max_cost_usd=1.0)), nobody)
+
+    known = plan_of(request_for, judges=("mine",), configured={"mine": PRICED}, live=LiveOptions(max_cost_usd=1.0))
+    assert make_parts(known, nobody).live_seats
+
+
+def test_the_manifest_tells_who_and_how_but_never_a_key(request_for: JudgeRequest) -> None:
+    """Model, address, fingerprint, prompts' hashes, network."""
+    manifest = first_manifest(plan_of(request_for), datetime.now(UTC))
+    entry = manifest.judges[0]
+
+    assert (entry.kind, entry.model) == ("openai", "mock")
+    assert entry.parameters["base_url"] == "http://127.0.0.1:9/v1"
+    assert len(entry.parameters["fingerprint"]) == 64
+    assert manifest.network_used
+    assert set(manifest.protocol.prompt_hashes) == {"system", "user"}
+    assert CANARY not in manifest.model_dump_json()
+    assert CANARY not in repr(request_for)
+
+
+def test_a_run_that_repeats_is_another_run(request_for: JudgeRequest) -> None:
+    """And rules alone never repeat."""
+    once = plan_of(request_for, run=None)
+    thrice = plan_of(request_for, run=None, live=LiveOptions(repeats=3))
+    rules = [plan_of(request_for, run=None, judges=("rules",), live=LiveOptions(repeats=n)) for n in (1, 3)]
+
+    assert once.run.name != thrice.run.name
+    assert rules[0].run.name == rules[1].run.name
+    assert rules[1].repeats == 1
+
+
+def test_a_dry_run_counts_what_is_not_cached(request_for: JudgeRequest) -> None:
+    """Calls, tokens, cost; and no run is begun."""
+    request = replace(request_for, judges=("mine",), configured={"mine": PRICED}, live=LiveOptions(repeats=2))
+    plan = make_plan(request, cores=1)
+    parts = make_parts(plan, nobody)
+    seat = parts.live_seats[0]
+    batch = next(live_batches(iter([[Sample("0", "It is 0.", ground_truth="0")]]), parts, False, None, NoCache()))
+    cache = open_cache(plan)
+    assert cache is not None
+    cache.put_many({seat.keys.key(batch.samples[0].key, 2, 1): Reply("x", "mine")})
+    cache.close()
+
+    dry = forecast_run(request)
+    document = dry_run_document(dry)
+
+    assert (document["calls"], dry.forecasts[0].cached) == (59, 1)
+    assert document["cost_usd"] == pytest.approx(
+        (dry.forecasts[0].input_tokens * 1.0 + dry.forecasts[0].output_tokens * 2.0) / 1e6, rel=0.01
+    )
+    assert "estimated" in describe_dry_run(dry)
+    assert not plan.run.path.exists()
+
+
+def test_replies_that_wait_for_the_cache_can_be_found_there(request_for: JudgeRequest) -> None:
+    """And are in the file after a flush."""
+    request_for.workspace.mkdir()
+    file = open_cache(plan_of(request_for))
+    assert file is not None
+    cache = BufferedCache(file)
+    key = b"k" * 32
+    cache.put_many({key: Reply("x", "j")})
+
+    assert cache.get_many([key])[key].text == "x"
+    assert file.get_many([key]) == {}
+    cache.flush()
+    assert file.get_many([key])[key].text == "x"
+    file.close()
