@@ -29,7 +29,7 @@ test: $(STAMP)  ## run every test
 	@$(BIN)/python -m pytest -n auto
 
 $(STAMP_ALL): pyproject.toml constraints.txt
-	@echo "setting up $(VENV_ALL) with every extra (about 200 MB, once)"
+	@echo "setting up $(VENV_ALL) with every extra (about 460 MB, once)"
 	@$(PYTHON) -m venv $(VENV_ALL)
 	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,embedded,providers,otel]'
 	@touch $(STAMP_ALL)

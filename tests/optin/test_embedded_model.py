@@ -113,10 +113,11 @@ def test_a_dataset_is_judged_from_the_command_line_and_the_warning_stands_in_the
     data.write_text(json.dumps(ROW) + "\n")
     command = ("judge", data, "--judge", f"gguf:{weights}", "--workspace", "ws", "--max-reasks", "0", "--json")
 
-    first = mixseek(*command, "--run", "first", "--quiet", cwd=tmp_path)
+    first = mixseek(*command, "--run", "first", cwd=tmp_path)
     again = mixseek(*command, "--run", "again", "--quiet", cwd=tmp_path)
 
-    assert (first.returncode, first.stderr) == (0, "")
+    assert first.returncode == 0, first.stderr
+    assert SMOLLM2_WARNING in first.stderr
     counts = json.loads(first.stdout)["counts"]
     assert counts["valid"] + counts["invalid"] == 1
     assert json.loads(again.stdout)["counts"] == counts

@@ -60,7 +60,7 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
         judge=judge.name,
         endpoint=judge.endpoint,
         problem=None,
-        advice=tuple(_remarks(answer)),
+        advice=(*_warnings_of(judge), *_remarks(answer)),
         latency_seconds=answer.latency_seconds,
         model=answer.model,
         schema=_schema_of(answer),
@@ -72,6 +72,12 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
 def _schema_of(answer: Answer) -> str | None:
     schema = answer.reply.details.get("schema")
     return schema if isinstance(schema, str) else None
+
+
+def _warnings_of(judge: LiveJudge) -> tuple[str, ...]:
+    """What must be said wherever this judge is shown, such as that its model judges at chance."""
+    warning = judge.description.get("warning")
+    return (warning,) if isinstance(warning, str) else ()
 
 
 def _remarks(answer: Answer) -> list[str]:

@@ -14,6 +14,7 @@ from mixseek.domain.calls import Call, LiveJudge, Usage
 from mixseek.domain.ports import Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges import embedded
+from mixseek.judges.checks import check_judge
 from mixseek.judges.embedded import EmbeddedJudge, Loading, Receive, Runtime, make_embedded_judge
 from mixseek.judges.gguf_header import read_header, weights_digest
 from mixseek.settings.judge_settings import JudgeSettings
@@ -238,7 +239,10 @@ def test_the_description_says_what_judged_and_shows_no_credential(model: Path) -
 def test_weights_that_judge_at_chance_say_so_in_the_description(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "warning_for", lambda digest: "judges at chance")
 
-    assert judge_with(model, StandIn()).description["warning"] == "judges at chance"
+    judge = judge_with(model, StandIn())
+
+    assert judge.description["warning"] == "judges at chance"
+    assert asyncio.run(check_judge(judge)).advice == ("judges at chance",)
 
 
 def test_a_missing_runtime_is_one_line_with_the_command(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
