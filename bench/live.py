@@ -29,11 +29,14 @@ MIXSEEK = str(Path(sys.executable).with_name("mixseek"))
 LATENCY_SECONDS = 0.2
 CONCURRENCY = 256
 COUNT, LARGE_COUNT = 5_000, 100_000
+FAULT_RATE = 0.2
 # CPU milliseconds for each judgment as measured for peers at the same concurrency; not measured again here.
 PEERS = {"EvalScope": 11.0, "pydantic-evals": 13.0, "mixseek-core": 12.0, "Inspect": 25.0, "DeepEval": 59.0}
+# Retry-After and dripping are short, so that the rate tells what retries cost and not what was waited for.
 _OWN_MOCK = (
     "import sys; from mixseek.judges.mock_server import MockOptions, serve; "
-    "serve('127.0.0.1', int(sys.argv[1]), MockOptions(latency_seconds=float(sys.argv[2]) / 1000))"
+    "serve('127.0.0.1', int(sys.argv[1]), MockOptions(latency_seconds=float(sys.argv[2]) / 1000, "
+    "fault_rate=float(sys.argv[3]), retry_after_seconds=0.1, drip_seconds=0.5))"
 )
 
 
@@ -47,6 +50,7 @@ class Measured:
     summary: dict[str, Any]
     # That the endpoint had meanwhile.
     requests: int = 0
+    faults: int = 0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -68,6 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             large = judge(place, large_data, base_url, "large")
             tell_memory(first, large)
             tell_cached(judge(place, large_data, base_url, "large-again"), LARGE_COUNT)
+    with tempfile.TemporaryDirectory() as folder, mock_judge(LATENCY_SECONDS, FAULT_RATE) as base_url:
+        data = write_dataset(Path(folder) / "rows.jsonl", COUNT)
+        tell_faults(judge(Path(folder), data, base_url, "faults"))
 
 
 def tell_speed(ours: Measured, floor: dict[str, float] | None, naive: dict[str, float] | None) -> None:
@@ -114,19 +121,34 @@ def tell_memory(small: Measured, large: Measured) -> None:
     )
 
 
+def tell_faults(ours: Measured) -> None:
+    """Every sample ends, and the account equals what the endpoint counted."""
+    (account,) = ours.summary["calls"].values()
+    counts = ours.summary["counts"]
+    agrees = "as" if account["tries"] == ours.requests else "NOT as"
+    print(
+        f"  with {FAULT_RATE:.0%} faults of all kinds ({ours.faults:,} of {ours.requests:,} requests): "
+        f"{counts['valid']:,} valid, {counts['invalid']:,} invalid, {counts['missing']:,} missing; "
+        f"{account['tries']:,} tries in the account, {agrees} the endpoint counted; {ours.wall_seconds:.1f} s"
+    )
+
+
 def judge(place: Path, data: Path, base_url: str, run: str) -> Measured:
     """`mixseek judge` as a user runs it, in a process of its own."""
     command = [MIXSEEK, "judge", str(data), "--protocol", "semantic", "--judge", f"openai:mock@{base_url}"]
     command += ["--concurrency", str(CONCURRENCY), "--workspace", str(place / "ws"), "--run", run, "--json"]
-    before = requests_at(base_url)
+    before, _ = counted_at(base_url)
     measured = measure([*command, "--quiet"])
-    return dataclasses.replace(measured, requests=requests_at(base_url) - before)
+    requests, faults = counted_at(base_url)
+    return dataclasses.replace(measured, requests=requests - before, faults=faults)
 
 
-def requests_at(base_url: str) -> int:
-    """Both mocks count and tell."""
+def counted_at(base_url: str) -> tuple[int, int]:
+    """Requests and faults: both mocks count and tell, ours by kind."""
     with urllib.request.urlopen(base_url.removesuffix("/v1") + "/stats") as answer:  # noqa: S310  loopback, our own
-        return int(json.load(answer)["requests"])
+        stats = json.load(answer)
+    faults = stats["faults"]
+    return int(stats["requests"]), sum(faults.values()) if isinstance(faults, dict) else int(faults)
 
 
 def measure(command: Sequence[str]) -> Measured:
@@ -162,11 +184,11 @@ def write_dataset(path: Path, count: int) -> Path:
 
 
 @contextlib.contextmanager
-def mock_judge(latency_seconds: float) -> Iterator[str]:
-    """The base URL of an endpoint in a process of its own."""
+def mock_judge(latency_seconds: float, fault_rate: float = 0.0) -> Iterator[str]:
+    """The base URL of an endpoint in a process of its own; ours where faults are wanted, because it has more kinds."""
     port = free_port()
-    words = [str(SHARED_MOCK)] if SHARED_MOCK.is_file() else ["-c", _OWN_MOCK]
-    command = [sys.executable, *words, str(port), str(latency_seconds * 1000)]
+    words = [str(SHARED_MOCK)] if SHARED_MOCK.is_file() and not fault_rate else ["-c", _OWN_MOCK]
+    command = [sys.executable, *words, str(port), str(latency_seconds * 1000), str(fault_rate)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()

@@ -64,6 +64,10 @@ def test_with_every_fault_nothing_is_lost_doubled_or_misjudged(data: Path, tmp_p
     assert len(replies) == sum(exchange.has_reply for exchange in exchanges)
     assert sum(reply["details"]["tries"] for reply in replies) == len(exchanges) == stats["requests"]
     assert len(exchanges) - len(replies) == call_faults(exchanges)
+    account = json.loads(done.stdout)["calls"][endpoint.spec]
+    assert account["tries"] == len(exchanges)
+    assert account["calls"] == len(replies)
+    assert account["reasks"] == len(replies) - SAMPLES
     assert counts_of(done)["valid"] + counts_of(done)["invalid"] == SAMPLES
     assert counts_of(done)["invalid"] == sum(asked[r["question"]][-1].flag is not None for r in riddles(SAMPLES))
 
