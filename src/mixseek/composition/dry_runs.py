@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from typing import Any
 
-from mixseek.composition.judging import available_cores, first_batches
+from mixseek.composition.judging import first_batches
 from mixseek.composition.live_parts import LiveParts, live_batches, make_parts, open_cache
-from mixseek.composition.requests import JudgeRequest, Plan, make_plan
+from mixseek.composition.requests import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.domain.calls import Call, Usage
 from mixseek.engine.caching import NoCache, ReplyCache
 from mixseek.engine.seats import EXPECTED_OUTPUT_TOKENS, LiveSeat, SampleAtHand, estimate_usage

@@ -1,13 +1,12 @@
 """A run from its request to its seal: manifest, journal, engine, index, summary."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mixseek.composition.catalogue import answers_at_once
-from mixseek.composition.requests import RULES, JudgeRequest, Plan, first_manifest, make_plan
+from mixseek.composition.requests import RULES, JudgeRequest, Plan, available_cores, first_manifest, make_plan
 from mixseek.composition.summaries import RunSummary, summarise_run
 from mixseek.composition.watching import ProgressMaker, Told
 from mixseek.composition.writing import JournalEncoder
@@ -132,13 +131,6 @@ def first_batches(plan: Plan) -> Iterator[list[Sample]]:
         left -= len(batch)
         if left <= 0:
             return
-
-
-def available_cores() -> int:
-    """Cores this process may use, which in a container are fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def now() -> datetime:

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 from mixseek.composition.live_parts import BufferedCache, LiveParts, live_batches, make_parts, open_cache
-from mixseek.composition.requests import Plan
+from mixseek.composition.requests import Plan, available_cores
 from mixseek.composition.watching import Told
 from mixseek.composition.writing import JournalLines
 from mixseek.domain.ports import ProgressSink
@@ -15,6 +16,7 @@ from mixseek.engine.caching import NoCache, ReplyCache
 from mixseek.engine.endings import RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
+from mixseek.engine.remembered import Crew, RememberedAssignment, settle_remembered
 from mixseek.judges.telemetry import open_tracing
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.recall import JudgedBefore
@@ -65,8 +67,14 @@ async def ask_all(
         nonce_of=parts.nonce_of,
     )
     assignment = LiveAssignment(desk, parts.seats, plan.cascade, parts.samples_at_hand, parts.drain_seconds)
+    work = RememberedAssignment(
+        plan.protocol, JournalLines(), frozenset(seat.name for seat in parts.live_seats if seat.max_reasks)
+    )
+    crew = partial(Crew, work, plan.request.workers or available_cores())
+    rest = settle_remembered(pending, parts.seats, plan.cascade, crew, desk.commits.add)
     try:
-        return await judge_many_live(pending, assignment, progress, told.stop)
+        return await judge_many_live(rest, assignment, progress, told.stop)
     finally:
+        rest.close()
         for seat in parts.live_seats:
             await seat.judge.close()

@@ -1,6 +1,7 @@
 """What a person asked for, checked and turned into parts."""
 
 import hashlib
+import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
@@ -210,3 +211,10 @@ def package_versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return versions
+
+
+def available_cores() -> int:
+    """Cores this process may use, which in a container are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,7 +1,7 @@
 """One take of one live judge on one sample: cache, call, journal, parse, ask again."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, U
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget
-from mixseek.engine.caching import ReplyCache
+from mixseek.engine.caching import ReplyCache, reuse
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.scheduling import Called
 from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
@@ -66,7 +66,7 @@ async def obtain(
     key = seat.keys.key(at_hand.key, take, ask)
     known = at_hand.cached.get(key) if ask == 1 else desk.cache.get_many((key,)).get(key)
     if known is not None:
-        reply = reuse(known, seat, take, ask)
+        reply = reuse(known, seat.name, take, ask)
         # Not waited for: the cache has it, so reading it before it is journaled loses nothing.
         desk.commits.add(lines_of(desk, at_hand, reply), {"cached": 1})
         return reply
@@ -74,7 +74,7 @@ async def obtain(
         twin = desk.under_way.get(key)
         if twin is None:
             return await request(desk, seat, at_hand, key, (take, ask, before))
-        reply = reuse(await asyncio.shield(twin), seat, take, ask)
+        reply = reuse(await asyncio.shield(twin), seat.name, take, ask)
     except TransientJudgeError as error:
         return Missing(str(error))
     except PermanentJudgeError as error:
@@ -191,19 +191,6 @@ def describe(seat: LiveSeat, call: Call, called: Called, cost: float | None) -> 
         # Who judged, where the judge has a name of its own: self-judgments are told by it.
         details.setdefault("judge_model", model)
     return details
-
-
-def reuse(reply: Reply, seat: LiveSeat, take: int, ask: int) -> Reply:
-    """A reply had before, under this judge's name; nothing was sent and nothing was paid."""
-    details: Mapping[str, Any] = {
-        **reply.details,
-        "take": take,
-        "ask": ask,
-        "cached": True,
-        "tries": 0,
-        "cost_usd": 0.0,
-    }
-    return Reply(reply.text, seat.name, ask, details)
 
 
 def lines_of(desk: Desk, at_hand: SampleAtHand, reply: Reply) -> list[bytes]:

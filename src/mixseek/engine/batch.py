@@ -33,6 +33,8 @@ class BatchResult:
     counts: Mapping[str, int]
     samples: int
     skipped: int = 0
+    # Places in the batch of samples that are not settled by it.
+    left: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from mixseek.domain.judgments import Reply
 
@@ -38,3 +38,16 @@ class RequestKeys:
         digest = self._begun.copy()
         digest.update(f"|{sample_key}|{take}|{ask}".encode())
         return digest.digest()
+
+
+def reuse(reply: Reply, judge: str, take: int, ask: int) -> Reply:
+    """A reply had before, under this judge's name; nothing was sent and nothing was paid."""
+    details: Mapping[str, Any] = {
+        **reply.details,
+        "take": take,
+        "ask": ask,
+        "cached": True,
+        "tries": 0,
+        "cost_usd": 0.0,
+    }
+    return Reply(reply.text, judge, ask, details)

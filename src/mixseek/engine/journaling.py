@@ -11,8 +11,8 @@ from mixseek.errors import StorageError
 # Long enough to gather the replies of many calls, short beside any model's think time.
 GATHER_SECONDS = 0.025
 GATHER_LINES = 256
-# Whoever writes faster than the disk waits here: memory stays flat.
-MAX_WAITING_LINES = 4_096
+# Whoever writes faster than the disk waits here: memory stays flat. A "line" may be a whole batch of them.
+MAX_WAITING_BYTES = 4 << 20
 
 
 class GroupCommit:
@@ -23,6 +23,7 @@ class GroupCommit:
         self._progress = progress
         self._gather_seconds = gather_seconds
         self._lines: list[bytes] = []
+        self._waiting_bytes = 0
         self._counts: Counter[str] = Counter()
         self._done: asyncio.Future[None] | None = None
         self._arrived = asyncio.Event()
@@ -39,11 +40,13 @@ class GroupCommit:
         """Queue without waiting: durable at the next commit, in the order of adding."""
         if self._failure is not None:
             raise self._failure
-        self._lines.extend(lines)
+        for line in lines:
+            self._lines.append(line)
+            self._waiting_bytes += len(line)
         if counts:
             self._counts.update(counts)
         self._arrived.set()
-        if len(self._lines) >= GATHER_LINES:
+        if len(self._lines) >= GATHER_LINES or self._waiting_bytes >= MAX_WAITING_BYTES:
             self._full.set()
 
     async def commit(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
@@ -55,7 +58,8 @@ class GroupCommit:
 
     async def make_room(self) -> None:
         """Returns at once unless the disk lags behind."""
-        if len(self._lines) >= MAX_WAITING_LINES:
+        # Again after waiting: many may have waited, and the first ones take the room.
+        while self._waiting_bytes >= MAX_WAITING_BYTES:
             await self.commit(())
 
     async def close(self) -> None:
@@ -75,7 +79,7 @@ class GroupCommit:
                 if not self._is_closing and len(self._lines) < GATHER_LINES:
                     await self._gather()
                 await self._append(thread)
-                if self._is_closing and not self._lines:
+                if self._is_closing and not (self._lines or self._counts or self._done):
                     return
 
     async def _gather(self) -> None:
@@ -85,7 +89,7 @@ class GroupCommit:
 
     async def _append(self, thread: Executor) -> None:
         lines, counts, done = self._lines, self._counts, self._done
-        self._lines, self._counts, self._done = [], Counter(), None
+        self._lines, self._waiting_bytes, self._counts, self._done = [], 0, Counter(), None
         self._arrived.clear()
         self._full.clear()
         append: Callable[[Sequence[bytes]], None] = self._journal.append

@@ -137,7 +137,15 @@ class _Run:
             endpoint.halt()
 
     async def _work(self) -> None:
-        while (at_hand := self._take()) is not None:
+        while not self._is_halted:
+            await self._desk.commits.make_room()
+            at_hand = self._take()
+            if at_hand is None:
+                if self._has_ended:
+                    return
+                # That batch needed nobody.
+                await asyncio.sleep(0)
+                continue
             try:
                 # Taken up in the order of the dataset, however replies come: tables keep that order.
                 self._desk.commits.add(introduce(self._desk, at_hand))
@@ -157,23 +165,23 @@ class _Run:
                 raise
             finally:
                 self._desk.written.discard(at_hand.key)
-            await self._desk.commits.make_room()
             # Samples that never wait (rules, cache) must not keep the others from their sockets.
             await asyncio.sleep(0)
 
     def _take(self) -> SampleAtHand | None:
-        while not self._queue and not self._has_ended and not self._is_halted:
+        """The next sample, after reading one batch at most; None where that batch needed nobody."""
+        if not self._queue and not self._has_ended:
             if self._stop():
                 self._halt(Ending.STOPPED, None)
-                break
+                return None
             batch = next(self._batches, None)
             if batch is None:
                 self._has_ended = True
-                break
+                return None
             if batch.skipped:
                 self._progress.advance({"samples": 0, "skipped": batch.skipped})
             self._queue.extend(batch.samples)
-        return self._queue.popleft() if self._queue and not self._is_halted else None
+        return self._queue.popleft() if self._queue else None
 
     async def _judge_sample(self, at_hand: SampleAtHand) -> None:
         counts: Counter[str] = Counter()

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
+from typing import Any, Protocol
 
 from mixseek.engine.batch import Assignment, Batch, BatchResult
 from mixseek.errors import MixseekError, WorkerError
@@ -27,10 +28,16 @@ class RemoteError(Exception):
     """Where in another process an exception came from."""
 
 
+class Work(Protocol):
+    """What a process does with a batch; sent to it once."""
+
+    def judge(self, batch: Any) -> BatchResult: ...
+
+
 class Worker:
     """One process, asked for one batch at a time."""
 
-    def __init__(self, assignment: Assignment) -> None:
+    def __init__(self, assignment: Work) -> None:
         # spawn, not fork: DuckDB and rich run threads, and a forked lock stays locked.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
@@ -39,7 +46,7 @@ class Worker:
         # Their end must live in their process alone: only then does its death end the pipe.
         theirs.close()
 
-    def judge(self, batch: Batch) -> BatchResult:
+    def judge(self, batch: Any) -> BatchResult:
         """Raises WorkerError when the process is gone, and what a judge raised as it was raised."""
         try:
             self._pipe.send(batch)
@@ -135,7 +142,7 @@ def start_unsignalled(start: Callable[[], None]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def serve(pipe: Connection, assignment: Assignment) -> None:
+def serve(pipe: Connection, assignment: Work) -> None:
     """The life of a worker: batches in, results out, until the other end is closed or gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, OSError):
@@ -143,10 +150,10 @@ def serve(pipe: Connection, assignment: Assignment) -> None:
             pipe.send(answer_batch(assignment, pipe.recv()))
 
 
-def answer_batch(assignment: Assignment, batch: Batch) -> BatchResult | tuple[Exception, str]:
+def answer_batch(assignment: Work, batch: Any) -> BatchResult | tuple[Exception, str]:
     """A result in as few pieces as possible, or what a judge raised and where."""
     try:
         result = assignment.judge(batch)
     except Exception as error:  # noqa: BLE001 - raised again in the parent, by Worker.judge
         return error, traceback.format_exc()
-    return BatchResult((b"".join(result.lines),), result.counts, result.samples, result.skipped)
+    return BatchResult((b"".join(result.lines),), result.counts, result.samples, result.skipped, result.left)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from tests.unit.engine.live_stubs import CountingProgress, MemoryJournal
 
-from mixseek.engine.journaling import GATHER_LINES, GroupCommit
+from mixseek.engine.journaling import GATHER_LINES, MAX_WAITING_BYTES, GroupCommit
 from mixseek.errors import StorageError
 
 
@@ -76,3 +76,37 @@ def test_a_disk_that_refuses_reaches_everybody_who_waits_and_everybody_after() -
 
     assert [str(error) for error in asyncio.run(work())] == ["disk full"] * 3
     assert not progress.counts
+
+
+def test_counts_without_lines_are_told_too() -> None:
+    """Even when they come while the last lines are being written."""
+    journal, progress = MemoryJournal(), CountingProgress()
+
+    async def work() -> None:
+        commits = GroupCommit(journal, progress, gather_seconds=0.0)
+        commits.start()
+        for _ in range(50):
+            await commits.commit([b"x"])
+            commits.add((), {"samples": 1})
+        await commits.close()
+
+    asyncio.run(work())
+
+    assert progress.counts["samples"] == 50
+
+
+def test_whoever_writes_faster_than_the_disk_waits() -> None:
+    """Counted in bytes: a line may be a whole batch."""
+    journal = MemoryJournal()
+
+    async def work() -> int:
+        commits = GroupCommit(journal, CountingProgress())
+        commits.start()
+        for _ in range(20):
+            commits.add([b"x" * MAX_WAITING_BYTES])
+            await commits.make_room()
+        appends = journal.appends
+        await commits.close()
+        return appends
+
+    assert asyncio.run(work()) == 20
