@@ -24,6 +24,11 @@ def get_protocol(name: str, language: str | None = None) -> JudgeProtocol:
 def get_judges(specs: Sequence[str]) -> tuple[Judge, ...]:
     """Judges that answer at once, in order; two of one name could not be told apart in the journal."""
     check_specs(specs)
+    waited = [spec for spec in specs if is_live(spec, {})]
+    if waited:
+        raise ConfigurationError(
+            f"judge {waited[0]!r} has to be waited for; `mixseek judge` does that, and journals every reply"
+        )
     return tuple(make_judge(spec) for spec in specs)
 
 

@@ -1,0 +1,68 @@
+"""Options of live judges, and what is said while they are waited for."""
+
+import json
+from typing import Any
+
+import pytest
+
+from mixseek.cli.judging import LiveArguments
+from mixseek.cli.notices import make_notifier
+from mixseek.cli.progress import LineProgress, Meter, show_progress
+from mixseek.composition.library import judge
+from mixseek.composition.requests import LiveOptions
+from mixseek.domain.samples import Sample
+from mixseek.errors import ConfigurationError
+
+
+def test_what_is_not_typed_is_the_default() -> None:
+    """One list of defaults."""
+    assert LiveArguments().to_options() == LiveOptions()
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "value"),
+    [
+        ({"concurrency": 4}, "concurrency", 4),
+        ({"repeats": 3}, "repeats", 3),
+        ({"max_reasks": 0}, "max_reasks", 0),
+        ({"max_calls": 7}, "max_calls", 7),
+        ({"max_cost": 0.0}, "max_cost_usd", 0.0),
+        ({"no_cache": True}, "use_cache", False),
+        ({"patience": 5.0}, "patience_seconds", 5.0),
+        ({"timeout": 2.5}, "timeout_seconds", 2.5),
+    ],
+)
+def test_what_is_typed_wins_nought_included(typed: dict[str, Any], name: str, value: object) -> None:
+    """--max-reasks 0 and --max-cost 0 mean what they say."""
+    assert getattr(LiveArguments(**typed).to_options(), name) == value
+
+
+def test_progress_tells_what_is_in_flight_and_what_it_cost() -> None:
+    """In flight is told as differences, so that their sum is the present number."""
+    meter = Meter(100, lambda: 0.0)
+    meter.counts.update({"samples": 10, "valid": 9, "invalid": 1, "in_flight": 40})
+    meter.counts.update({"in_flight": -8, "cached": 2, "cost_millionths": 12_300})
+
+    text = meter.describe()
+
+    assert "32 in flight" in text
+    assert "2 from cache" in text
+    assert "$0.0123" in text
+
+
+def test_json_lines_take_the_place_of_bar_and_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each a document with a time; no bar on any terminal."""
+    notify = make_notifier(as_json=True)
+    with show_progress(10, quiet=False, notify=notify) as progress:
+        assert isinstance(progress, LineProgress)
+        progress.notify("3 of 10")
+
+    line = json.loads(capsys.readouterr().err)
+    assert line["message"] == "3 of 10"
+    assert line["time"].endswith("+00:00")
+
+
+def test_a_program_is_told_where_judges_that_have_to_be_waited_for_are() -> None:
+    """Replies that cost money belong into a journal."""
+    with pytest.raises(ConfigurationError, match="has to be waited for"):
+        judge([Sample("1", "x")], judges=["openai:gpt-x"])
