@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 # Begin with so many at once, where the caller allows more: the first round trip tells whether it was too much.
-START_CALLS = 128
+START_CALLS = 256
 _DECREASE = 0.7
 # Latency counts as unstable from this multiple of the best one: more calls at once would only queue there.
 _LATENCY_RATIO = 2.5

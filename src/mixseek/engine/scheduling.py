@@ -136,6 +136,11 @@ class Endpoint:
         """Wait for a place, first come first served; True when this call is the probe of an endpoint that is down."""
         if self._is_halted:
             raise HaltedError("stopping")
+        has_room = not self._waiting and not self._is_down and self.in_flight < self._limit.calls
+        if has_room and self._paused_until <= self._around.clock():
+            # The usual case, without the cost of a queue.
+            self.in_flight += 1
+            return False
         place: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
         self._dispatch()
