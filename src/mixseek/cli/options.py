@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 
-def parse_share(text: str) -> float:
+def parse_share(given: str | float) -> float:
     """0.95 and 95% are the same share; anything outside 0..1 is a slip."""
+    # A default goes through here as well, and is a number already.
+    text = str(given)
     try:
         share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:

@@ -103,7 +103,8 @@ def make_seat(plan: Plan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: st
     if options.max_cost_usd is not None and price(Usage(1_000, 100), None) is None:
         raise ConfigurationError(
             f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output "
-            f"(US dollars per million tokens) to its [judges.NAME] table, install the extra `prices`, or use --max-calls"
+            f"(US dollars per million tokens) to its [judges.NAME] table, install the extra `prices`, "
+            f"or use --max-calls"
         )
     return LiveSeat(
         judge=judge,
