@@ -74,7 +74,7 @@ def comparable(text: str) -> str:
 
 def _is_unspaced(text: str) -> bool:
     """Japanese or Chinese: words stand without spaces, so boundaries prove nothing."""
-    return any("\u3040" <= character <= "\u9fff" for character in text)
+    return not text.isascii() and any("\u3040" <= character <= "\u9fff" for character in text)
 
 
 def _begins(words: str, text: str) -> bool:

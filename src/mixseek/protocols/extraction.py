@@ -71,6 +71,8 @@ def _locate_by_words(text: str, answer: str) -> Span | None:
         return None
     pattern = _WORDS if _WORDS.search(answer) else _MARKS
     words = pattern.findall(answer)
+    if not all(word in text for word in words):
+        return None
     tokens = list(pattern.finditer(text))
     needle = f" {' '.join(words)} "
     haystack = f" {' '.join(token[0] for token in tokens)} "
