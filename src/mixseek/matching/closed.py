@@ -26,6 +26,7 @@ _SHORT = 1_500
 _OPTION_LINE = 80
 # How far back two answers may lie to be turns of one circle.
 _CIRCLE_REACH = 600
+_CIRCLE = 3
 _FIELDS = {"json_field", "answer_tag"}
 _PROSE = {"answer_cue", "answer_behind"}
 # "Answer:" above a list of steps announces the steps.
@@ -106,6 +107,11 @@ def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tup
             continue
         if chosen is None:
             chosen = (statement, reading)
+            if (
+                statement.cue != "json_field"
+                and lowered.count("answer", max(0, len(lowered) - _CIRCLE_REACH)) < _CIRCLE
+            ):
+                break  # nothing before it could change anything
             continue
         # The last statement counts (seed 001), unless the two are one model going round in circles,
         # or two answer fields of which only one can have been meant.

@@ -2,7 +2,7 @@
 
 import re
 
-_SENTENCE_START = re.compile(r"[.!?;\n](?=\s)|\n")
+_SENTENCE_STARTS = (". ", "? ", "! ", "; ", "\n")
 # How far before a cue its sentence is looked at.
 _SENTENCE = 200
 # "the answer cannot be (A)": the words between "answer" and its value.
@@ -29,13 +29,35 @@ _SOMEBODY = re.compile(r"\b(?:some|many|students|others)\s+(?:\w+\s+){0,2}$")
 _ONLY_IF = re.compile(r"[^.!?\n]{0,40}\b(?:only if|if and only if|if it were|if there were|would be if|unless)\b")
 
 
+_PLAIN_WORDS = frozenset(
+    {
+        "so",
+        "the",
+        "therefore",
+        "therefore,",
+        "thus",
+        "thus,",
+        "hence",
+        "hence,",
+        "final",
+        "correct",
+        "right",
+        "my",
+        "our",
+    }
+)
+_PLAIN_VERBS = frozenset({"is", "is:", ":", "is **", "**:", ":**"})
+
+
 def is_discounted(lowered: str, start: int, position: int, value: int, end: int) -> bool:
     """Whether the answer announced at `position`, with its value from `value` on, is not the one that is given."""
     begin = max(start, position - _SENTENCE)
-    for found in _SENTENCE_START.finditer(lowered, begin, position):
-        begin = found.end()
+    begin = max(begin, *(lowered.rfind(mark, begin, position) + 1 for mark in _SENTENCE_STARTS))
     before = lowered[begin:position]
     between = lowered[position + 6 : value]
+    if between.strip() in _PLAIN_VERBS and _PLAIN_WORDS.issuperset(before.split()):
+        # "So the answer is": most cues are of this kind, and nothing in them can discount.
+        return _ONLY_IF.match(lowered, value, end) is not None
     if _PARTIAL.match(between) or _DENIED.search(between) or _CHECKED.search(before) or _SOMEBODY.search(before):
         return True
     if _WOULD.search(between) and _COUNTERFACTUAL.search(before) and re.search(r"\bif\b|\bhad\b", before):

@@ -7,7 +7,7 @@ from mixseek.matching.brackets import bracket_reader, is_bracket_sequence
 from mixseek.matching.either import EitherReader
 from mixseek.matching.fold import fold
 from mixseek.matching.number_answers import NumberReader
-from mixseek.matching.numbers import plain_number, read_numbers
+from mixseek.matching.numbers import plain_number
 from mixseek.matching.option_letters import OptionReader, comparable
 from mixseek.matching.options import NO_OPTIONS, lettered_options, numbered_options
 from mixseek.matching.reading import Reader
@@ -42,8 +42,7 @@ def reader_for(gold: str, question: str) -> Reader | None:
     if value is not None:
         if gold.isdigit() and len(gold) <= 2 and _asks_for_number(gold, question):
             return OptionReader(gold, question)
-        given = frozenset(value for token in read_numbers(question) for value in token.values)
-        return NumberReader(value, given, percent="%" in gold)
+        return NumberReader(value, question, percent="%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
     if len(words) >= 2 and _SORTING.search(question):
         asked = _QUESTION_WORD.findall(question.casefold())

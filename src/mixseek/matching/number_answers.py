@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
 from mixseek.matching.calendar_dates import is_day_of_month
 from mixseek.matching.expressions.compare import compare_expressions
@@ -63,15 +64,20 @@ def _rounds_to(value: Decimal, gold: Decimal) -> bool:
     return abs(value - gold) <= min(Decimal("0.5"), abs(gold) / 200)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NumberReader:
-    """The gold value, and the numbers the question gave (those are seldom the answer)."""
+    """The gold value, and the question: the numbers it gave are seldom the answer."""
 
     value: Decimal
-    question_values: frozenset[Decimal]
+    question: str
     percent: bool = False
     kind: str = "number"
     spans_lines: bool = False
+
+    @cached_property
+    def question_values(self) -> frozenset[Decimal]:
+        """Read only when several numbers are in question."""
+        return frozenset(value for token in read_numbers(self.question) for value in token.values)
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
