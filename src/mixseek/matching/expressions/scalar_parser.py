@@ -43,7 +43,7 @@ class ScalarParser(TokenCursor):
     ambiguous = False
     bars = 0  # open | signs: inside them the next | closes
 
-    # What the structure parser adds
+    # Groups hold sums and sums hold groups; the structure parser, the only class ever made, fills these two in.
 
     def bracketed(self) -> Node:
         """The group that starts at the cursor: one item, a tuple, a set."""
