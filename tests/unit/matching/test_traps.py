@@ -99,6 +99,11 @@ def test_text_around_the_answer_does_not_change_it(response: str, gold: str, dec
     assert match_answer(response, gold, question=_Q).decision is decision
 
 
+def test_the_trace_says_that_several_options_were_named() -> None:
+    """The last rule is why the answer is wrong; "option_label" would say that one wrong option was given."""
+    assert match_answer("The answer is (B) or (C).", "(B)", question=_Q).rules[-1] == "several_options_named"
+
+
 def test_an_option_that_is_not_on_offer_is_a_hallucination() -> None:
     """The error type says why the answer is wrong."""
     assert match_answer("The answer is (K).", "(B)", question=_Q).error_type is ErrorType.HALLUCINATION

@@ -33,6 +33,7 @@ def test_blanking_keeps_the_length(text: str) -> None:
         ("a</think>b", "b"),
         ("<think>a", ""),
         ("b<think>a", "b"),
+        ("b<think>a</think>", "b"),
         ("b</s>", "b"),
         ("b<|im_end|>", "b"),
         ("<think>a <think> c</think>b", "b"),
