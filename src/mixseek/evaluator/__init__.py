@@ -1,0 +1,1 @@
+"""Metrics that score a submission, each through the engine."""

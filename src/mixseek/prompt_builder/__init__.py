@@ -1,0 +1,1 @@
+"""Prompts for teams, the evaluator and the judge of progress (seed 004)."""
