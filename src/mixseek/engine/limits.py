@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 # Begin with so many at once, where the caller allows more: the first round trip tells whether it was too much.
 START_CALLS = 256
-_DECREASE = 0.7
+# A share of refusals up to this is noise of the endpoint; above it, there are too many calls at once.
+_TOLERATED_SHARE = 0.1
+# Over how many answers the share is taken, where so many are in flight.
+_SHARE_SPAN = 64
+# An endpoint that refuses everything is left with this part of the calls, once a round trip.
+_LEAST_KEPT = 0.5
+# Growth in a round trip after the first overload, and never less than one call.
+_GROWTH = 0.05
 # Latency counts as unstable from this multiple of the best one: more calls at once would only queue there.
 _LATENCY_RATIO = 2.5
 _RECENT_WEIGHT = 0.05
@@ -14,13 +21,19 @@ _BURST_SECONDS = 1.0
 
 
 class AdaptiveLimit:
-    """Calls at once: doubled each round trip until the first overload, then one more a round trip (AIMD)."""
+    """Calls at once: doubled each round trip until the first overload, then a few more a round trip.
+
+    Lowered by the share of answers that say "too many", as DCTCP does: a stray 429 among hundreds of good answers costs
+    nothing, an endpoint that refuses every second call loses a quarter of them, one that refuses all of them half.
+    """
 
     def __init__(self, maximum: int, start: int = START_CALLS) -> None:
         self.maximum = maximum
         self._limit = float(max(1, min(start, maximum)))
         self._is_starting = True
+        self._share = 0.0
         self._lowered_at = float("-inf")
+        self._before_lowering = self._limit
         self._recent: float | None = None
         self._best = float("inf")
 
@@ -29,26 +42,46 @@ class AdaptiveLimit:
         """How many may be in flight now."""
         return int(self._limit)
 
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether refusals are more than noise: then a wait that one call was told to keep holds for all of them."""
+        return self._share >= _TOLERATED_SHARE
+
     def succeeded(self, latency_seconds: float) -> None:
-        """Room for more, unless latency says that the endpoint is queueing already."""
+        """Room for more, unless refusals or latency say that the endpoint has enough already."""
         self._recent = (
             latency_seconds
             if self._recent is None
             else self._recent + _RECENT_WEIGHT * (latency_seconds - self._recent)
         )
         self._best = min(self._best * _BEST_DRIFT, self._recent)
+        self._take_note(0.0)
         if self._recent > self._best * _LATENCY_RATIO:
             self._is_starting = False
             return
-        self._limit = min(float(self.maximum), self._limit + (1.0 if self._is_starting else 1.0 / self._limit))
+        if self.is_overloaded:
+            return
+        growth = 1.0 if self._is_starting else max(1.0 / self._limit, _GROWTH)
+        self._limit = min(float(self.maximum), self._limit + growth)
 
     def overloaded(self, started_at: float, now: float) -> None:
-        """Fewer from now on. Calls that began before the last lowering say nothing new: they met the old limit."""
-        self._is_starting = False
-        if started_at < self._lowered_at:
+        """Fewer from now on, if this is no exception.
+
+        Calls that began before the last lowering met the old limit: they can only deepen that lowering.
+        """
+        self._take_note(1.0)
+        if not self.is_overloaded:
             return
-        self._lowered_at = now
-        self._limit = max(1.0, self._limit * _DECREASE)
+        self._is_starting = False
+        if started_at >= self._lowered_at:
+            self._lowered_at = now
+            self._before_lowering = self._limit
+        lowered = self._before_lowering * (1.0 - (1.0 - _LEAST_KEPT) * self._share)
+        self._limit = max(1.0, min(self._limit, lowered))
+
+    def _take_note(self, is_refused: float) -> None:
+        """One answer is one in so many as are in flight: of a single call at a time, the last one says everything."""
+        self._share += (is_refused - self._share) / min(_SHARE_SPAN, max(1, self.calls))
 
 
 @dataclass

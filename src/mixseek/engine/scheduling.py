@@ -86,6 +86,8 @@ class Endpoint:
                 if not self._is_down and self._policy.gives_up(failures):
                     raise
                 delay = self._policy.delay_before_retry(max(1, failures), error, self._around.draw())
+                if delay > self._policy.patience_seconds:
+                    raise
             except PermanentJudgeError:
                 self._revived()
                 raise
@@ -191,7 +193,8 @@ class Endpoint:
             self._limit.overloaded(started, now)
         else:
             self._failures += 1
-        if error.retry_after_seconds is not None:
+        # One refusal among many answers was told to one call; where refusals are common, it was told to all.
+        if error.retry_after_seconds is not None and (self._limit.is_overloaded or not error.is_overload):
             self._pause(now + error.retry_after_seconds)
         is_common = self._failures >= self._policy.failures_until_down and len(self._failed_requests) > 1
         if self._is_down or is_common:

@@ -1,5 +1,7 @@
 """How much at once and per minute."""
 
+import random
+
 import pytest
 
 from mixseek.engine.limits import START_CALLS, AdaptiveLimit, RateLimit
@@ -23,25 +25,79 @@ def test_it_doubles_each_round_trip_until_the_maximum() -> None:
     assert limit.calls == 256
 
 
-def test_an_overload_lowers_it_once_a_round_trip() -> None:
-    """A hundred calls that met the same wall are one piece of news."""
+def test_an_endpoint_that_refuses_everything_is_left_with_half_a_round_trip() -> None:
+    """At once and whole, but once: a hundred calls that met the same wall are one piece of news."""
     limit = AdaptiveLimit(100)
-    for _ in range(100):
+    for _ in range(500):
         limit.overloaded(started_at=1.0, now=2.0)
-    assert limit.calls == 70
+    assert limit.calls == 50
 
-    limit.overloaded(started_at=3.0, now=4.0)
-    assert limit.calls == 49
+    for _ in range(500):
+        limit.overloaded(started_at=3.0, now=4.0)
+    assert limit.calls == 25
 
 
-def test_after_an_overload_it_grows_by_one_a_round_trip() -> None:
-    """Additive increase."""
+def test_the_first_refusals_of_a_wall_are_enough() -> None:
+    """Nobody waits for the round trip to end before fewer are sent."""
+    limit = AdaptiveLimit(256)
+    for _ in range(8):
+        limit.overloaded(started_at=1.0, now=2.0)
+
+    assert limit.is_overloaded
+    assert limit.calls < 256
+
+
+@pytest.mark.parametrize(("refused_in_ten", "least"), [(3, 80), (5, 70), (8, 55)])
+def test_it_is_lowered_by_the_share_of_refusals(refused_in_ten: int, least: int) -> None:
+    """Half of what is refused is taken away, in one round trip."""
     limit = AdaptiveLimit(100)
+    for number in range(300):
+        if number % 10 < refused_in_ten:
+            limit.overloaded(started_at=1.0, now=2.0)
+        else:
+            limit.succeeded(0.2)
+
+    assert least - 5 <= limit.calls <= 100 - 5 * refused_in_ten + 12
+
+
+@pytest.mark.parametrize("one_in", [25, 50, 100])
+def test_stray_refusals_cost_nothing(one_in: int) -> None:
+    """Four in a hundred, wherever they fall, say nothing about how many there may be."""
+    limit = AdaptiveLimit(256)
+    rng = random.Random(one_in)
+    fewest = 256
+    for number in range(20_000):
+        if rng.randrange(one_in) == 0:
+            limit.overloaded(started_at=number, now=number)
+        else:
+            limit.succeeded(0.2)
+        fewest = min(fewest, limit.calls)
+
+    assert limit.calls == 256
+    assert fewest >= 200
+
+
+def test_of_one_call_at_a_time_a_refusal_says_everything() -> None:
+    """There is nobody else to compare with."""
+    limit = AdaptiveLimit(1)
     limit.overloaded(1.0, 2.0)
-    for _ in range(71):
+
+    assert limit.is_overloaded
+
+
+def test_after_an_overload_it_grows_by_a_twentieth_a_round_trip() -> None:
+    """As soon as refusals are the exception again; at least by one call."""
+    limit = AdaptiveLimit(100)
+    for _ in range(500):
+        limit.overloaded(1.0, 2.0)
+    while limit.is_overloaded:
+        limit.succeeded(0.2)
+    low = limit.calls
+    for _ in range(low):
         limit.succeeded(0.2)
 
-    assert limit.calls == 71
+    assert low == 50
+    assert limit.calls == 52
 
 
 def test_it_never_falls_below_one() -> None:

@@ -122,6 +122,48 @@ def test_retry_after_holds_for_everybody() -> None:
     assert all(moment >= 20.0 for moment in moments[1:])
 
 
+def test_a_stray_retry_after_holds_only_for_whoever_was_told() -> None:
+    """One 429 among hundreds of good answers is no reason for the others to wait."""
+    court = Court(maximum=64)
+
+    def script(call: Call, times: int) -> str | Exception:
+        is_stray = call.sample_key == "100" and times == 1
+        return TransientJudgeError("slow down", retry_after_seconds=20.0, is_overload=True) if is_stray else "good"
+
+    ends: list[float] = []
+    judge = ScriptedJudge(script, court.time)
+    endpoint = court.endpoint()
+
+    async def work() -> None:
+        async def one(number: int) -> None:
+            await endpoint.call(judge, ask(number), permit)
+            ends.append(court.time.now)
+
+        await asyncio.gather(*map(one, range(640)))
+
+    court.time.run(work)
+
+    assert len(ends) == 640
+    assert sorted(ends)[-2] <= 12.0
+    assert ends[-1] >= 20.0
+
+
+def test_a_wait_beyond_patience_is_not_kept() -> None:
+    """The sample is missing, and the next run asks for it; nobody sits before a bar for a day."""
+    court = Court(maximum=64, policy=RetryPolicy(patience_seconds=60.0))
+
+    def script(call: Call, times: int) -> str | Exception:
+        if call.sample_key == "100":
+            return TransientJudgeError("tomorrow", retry_after_seconds=86_400.0, is_overload=True)
+        return "good"
+
+    results = call_many(court, court.endpoint(), ScriptedJudge(script, court.time), 300)
+
+    assert isinstance(results[100], TransientJudgeError)
+    assert all(isinstance(result, Called) for number, result in enumerate(results) if number != 100)
+    assert court.time.now < 60.0
+
+
 def test_overloads_do_not_use_up_tries() -> None:
     """An endpoint that takes ten at once is asked by ten, however many want to."""
     court = Court(maximum=64)
