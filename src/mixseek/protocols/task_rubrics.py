@@ -1,0 +1,296 @@
+"""Task rubrics in Markdown, one per task (seed 000): read leniently, as a judge would; linted to the letter.
+
+    ---                                  or, without front matter, among the first lines:
+    task_name: tea-ceremony                  task_type: creative
+    task_type: creative
+    ---
+    ## Critical Fail Conditions          any of these makes every score 0
+    ## 採点者向け事実情報                   what the judge takes as true
+    ### 加点項目 / ### 減点項目             what earns and what costs points
+
+Both functions take any text, never raise, and take linear time.
+"""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from mixseek.protocols.complaints import Complaint
+from mixseek.protocols.task_rubric_lines import (
+    HEADINGS,
+    Role,
+    RubricLine,
+    RubricLines,
+    Section,
+    clean_value,
+    split_rubric,
+)
+
+TASK_TYPES = ("fact", "creative", "speculative")
+
+_FRONT_MATTER_KEYS = ("task_name", "task_type")
+# A section that says this says that there is nothing to say.
+_NOTHING = frozenset(
+    {"none", "n/a", "na", "nothing", "なし", "無し", "特になし", "該当なし", "无", "無", "没有", "-", "—"}
+)
+_REMARK = re.compile(r"\s*(?:[(（#—–/、,]|<!--|\s-\s).*", re.DOTALL)
+_SIGNED = re.compile(r"[`*_\[(（]*(?:(?P<plus>[+＋])|(?P<minus>[-−–－]))\d")
+_LABELLED = re.compile(
+    r"[`*_\[(（【]*(?:(?P<plus>加点|加分|bonus)|(?P<minus>減点|减分|扣分|penalty|deduction))[^:：]{0,12}[:：]",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_PLACEHOLDER = re.compile(r"\{\{[^{}\n]{0,60}\}\}|\{%[^%\n]{0,60}%\}")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRubric:
+    """What a task rubric says beside its prose. `text` is what goes into the prompt, to the letter but for a BOM.
+
+    `task_type` is None where none is named and also where the name is not known: then `unknown_task_type` holds it.
+    """
+
+    text: str
+    task_name: str | None = None
+    task_type: str | None = None
+    unknown_task_type: str | None = None
+    critical_fail_conditions: tuple[str, ...] = ()
+    facts: str | None = None
+    bonus: tuple[str, ...] = ()
+    penalty: tuple[str, ...] = ()
+
+
+def read_task_rubric(text: str, task_types: Collection[str] = TASK_TYPES) -> TaskRubric:
+    """What the rubric says; of two contradicting lines the first counts, and the lint says so."""
+    found = split_rubric(text)
+    names = [clean_value(line.text) for line in _keys(found, "task_name")]
+    types = [line.text for line in _keys(found, "task_type") if line.text]
+    known = next((name for text in types if (name := _known_type(text, task_types))), None)
+    contents = _contents(found)
+    facts = "\n".join(line.raw for line in contents.facts).strip()
+    return TaskRubric(
+        text=text.removeprefix("\ufeff"),
+        task_name=next((name for name in names if name), None),
+        task_type=known,
+        unknown_task_type=types[0] if types and known is None else None,
+        critical_fail_conditions=tuple(contents.critical),
+        facts=facts if facts and not _says_nothing(facts) else None,
+        bonus=tuple(contents.bonus),
+        penalty=tuple(contents.penalty),
+    )
+
+
+def lint_task_rubric(text: str, where: str, task_types: Collection[str] = TASK_TYPES) -> list[Complaint]:
+    """Everything that would make a judge read the rubric otherwise than it was meant, in the order of lines."""
+    found = split_rubric(text)
+    if not any(line.role not in {Role.BLANK, Role.FRONT_MATTER} for line in found.lines):
+        return [Complaint(where, None, "the rubric is empty", "write down what earns and what costs points")]
+    complaints = [
+        *_lint_characters(text, where),
+        *_lint_open_blocks(found, where),
+        *_lint_front_matter(found, where),
+        *_lint_task_type(found, where, task_types),
+        *_lint_headings(found, where),
+        *_lint_criteria(found, where),
+    ]
+    return sorted(complaints, key=lambda complaint: complaint.line or 0)
+
+
+@dataclass(slots=True)
+class _Contents:
+    critical: list[str] = field(default_factory=list)
+    facts: list[RubricLine] = field(default_factory=list)
+    bonus: list[str] = field(default_factory=list)
+    penalty: list[str] = field(default_factory=list)
+    criteria: int = 0
+
+
+def _contents(found: RubricLines) -> _Contents:
+    contents = _Contents()
+    for section, line in _with_sections(found):
+        if line.role in {Role.FRONT_MATTER, Role.KEY, Role.HEADING} and section is not Section.FACTS:
+            continue
+        _file_line(contents, section, line)
+    return contents
+
+
+def _file_line(contents: _Contents, section: Section | None, line: RubricLine) -> None:
+    if section is Section.FACTS:
+        contents.facts.append(line)
+        return
+    if line.role in {Role.BLANK, Role.CODE} or _says_nothing(line.text):
+        return
+    if line.role in {Role.ITEM, Role.TABLE_ROW} or section is not None:
+        contents.criteria += 1
+    if section is Section.CRITICAL:
+        _add(contents.critical, line)
+    elif section is Section.BONUS:
+        _add(contents.bonus, line)
+    elif section is Section.PENALTY:
+        _add(contents.penalty, line)
+    else:
+        sign = _SIGNED.match(line.text) or _LABELLED.match(line.text)
+        if sign:
+            (contents.bonus if sign["plus"] else contents.penalty).append(line.text)
+
+
+def _add(items: list[str], line: RubricLine) -> None:
+    """An item that goes on in the next line is one item; a paragraph without marks is one too."""
+    is_continued = line.role is Role.PROSE and line.raw[:1].isspace() and bool(items)
+    if is_continued:
+        items[-1] = f"{items[-1]} {line.text}"
+    else:
+        items.append(line.text)
+
+
+def _with_sections(found: RubricLines) -> Iterator[tuple[Section | None, RubricLine]]:
+    """Each line with the named section it stands in; a section ends at a heading of its level or above."""
+    section, level = None, 0
+    for line in found.lines:
+        if line.role is Role.HEADING and (line.section is not None or line.level <= level):
+            section, level = line.section, line.level
+            # The heading itself is no part of what the section says.
+            yield None, line
+        else:
+            yield section, line
+
+
+def _keys(found: RubricLines, key: str) -> Iterator[RubricLine]:
+    return (line for line in found.lines if line.key is not None and line.key.casefold() == key)
+
+
+def _known_type(text: str, task_types: Collection[str]) -> str | None:
+    """`fact`, `Fact`, `ｆａｃｔ` and `fact (checks facts)` are fact; `fact | creative` is a form not filled in."""
+    folded = clean_value(unicodedata.normalize("NFKC", text[:200])).casefold()
+    for name in task_types:
+        if folded == name:
+            return name
+        if folded.startswith(name) and _REMARK.fullmatch(folded[len(name) :].lstrip("`*_\"'")):
+            return name
+    return None
+
+
+def _says_nothing(text: str) -> bool:
+    return len(text) < 20 and clean_value(text).strip("-*+。. ").casefold() in _NOTHING | {""}
+
+
+def _lint_characters(text: str, where: str) -> Iterator[Complaint]:
+    if text.startswith("\ufeff"):
+        yield Complaint(where, 1, "the file begins with a byte order mark", "save it as UTF-8 without BOM")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if control := _CONTROL.search(line):
+            what = f"a control character U+{ord(control[0]):04X} stands in the text"
+            yield Complaint(where, number, what, "remove it: a judge may read it as anything")
+            break
+    for number, line in enumerate(text.split("\n"), start=1):
+        if placeholder := _PLACEHOLDER.search(line):
+            what = f"{placeholder[0]} is not filled in: a rubric is data and is never rendered"
+            yield Complaint(where, number, what, "write the text itself", is_hint=True)
+            break
+
+
+def _lint_open_blocks(found: RubricLines, where: str) -> Iterator[Complaint]:
+    if found.open_front_matter:
+        what = "the front matter that `---` opens is not closed, or holds something other than `key: value`"
+        yield Complaint(where, found.open_front_matter, what, "close it with a line `---`")
+    if found.open_code_fence:
+        what = "a code fence is opened and never closed, so everything below it is code"
+        yield Complaint(where, found.open_code_fence, what, "close it with the same marks")
+    if found.open_comment:
+        what = "a comment is opened and never closed, so everything below it is a comment"
+        yield Complaint(where, found.open_comment, what, "close it with -->")
+
+
+def _lint_front_matter(found: RubricLines, where: str) -> Iterator[Complaint]:
+    for line in found.lines:
+        if line.role is not Role.FRONT_MATTER or line.text in {"---", "..."} or not line.raw.strip():
+            continue
+        if "\t" in line.raw:
+            yield Complaint(where, line.number, "a tab stands in the front matter", "use spaces")
+        if line.key is None:
+            if not line.text.startswith("#"):
+                yield Complaint(where, line.number, "not `key: value`", "move it below the front matter")
+        elif line.key not in _FRONT_MATTER_KEYS:
+            close = difflib.get_close_matches(line.key.casefold(), _FRONT_MATTER_KEYS, n=1)
+            advice = f"did you mean {close[0]!r}?" if close else "only task_name and task_type are read; move it below"
+            yield Complaint(where, line.number, f"unknown key {line.key!r} in the front matter", advice)
+        elif not line.text:
+            yield Complaint(where, line.number, f"{line.key} is empty", "fill it in or remove the line")
+
+
+def _lint_task_type(found: RubricLines, where: str, task_types: Collection[str]) -> Iterator[Complaint]:
+    given = [line for line in _keys(found, "task_type") if line.key == "task_type"]
+    if not given:
+        what = "no task_type is named, so the judge infers one"
+        yield Complaint(
+            where, None, what, f"put `task_type: {' | '.join(task_types)}` at the top to fix it", is_hint=True
+        )
+        return
+    first_section = next((line.number for line in found.lines if line.role is Role.HEADING and line.level > 1), None)
+    for line in given:
+        known = _known_type(line.text, task_types)
+        if line.text and known is None:
+            close = difflib.get_close_matches(line.text[:40].casefold(), task_types, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            yield Complaint(
+                where, line.number, f"unknown task_type {line.text[:60]!r}", f"{hint}available: {', '.join(task_types)}"
+            )
+        elif not line.text and line.role is Role.KEY:
+            yield Complaint(where, line.number, "task_type is empty", f"write one of {', '.join(task_types)}")
+        if line is given[0] and first_section is not None and line.number > first_section:
+            yield Complaint(where, line.number, "task_type stands below the first section", "move it to the top")
+    for line in given[1:]:
+        first = given[0]
+        differs = _known_type(first.text, task_types) != _known_type(line.text, task_types)
+        what = f"task_type is given twice: {first.text[:40]!r} on line {first.number}"
+        what += f" and {line.text[:40]!r} here" if differs else " and again here"
+        yield Complaint(where, line.number, what, "keep one of them")
+
+
+def _lint_headings(found: RubricLines, where: str) -> Iterator[Complaint]:
+    seen: dict[Section, int] = {}
+    headings = [line for line in found.lines if line.role is Role.HEADING]
+    for line in headings:
+        if line.section is None:
+            continue
+        named = HEADINGS[line.section][0]
+        if not line.is_exact:
+            what = f"{line.raw.strip()[:60]!r} looks like the section {named!r} and is not written so"
+            advice = (
+                f"write `## {named}`" if line.section in {Section.CRITICAL, Section.FACTS} else f"write `### {named}`"
+            )
+            yield Complaint(where, line.number, what, advice)
+        # Bonus and penalty items stand once under each dimension; the other two are one list each.
+        if line.section in {Section.CRITICAL, Section.FACTS}:
+            if line.section in seen:
+                what = f"the section {named!r} stands on line {seen[line.section]} and again here"
+                yield Complaint(where, line.number, what, "make them one")
+            seen.setdefault(line.section, line.number)
+    yield from _lint_empty_sections(found, where)
+
+
+def _lint_empty_sections(found: RubricLines, where: str) -> Iterator[Complaint]:
+    """A heading with nothing below it but a heading of its level or above."""
+    waiting: RubricLine | None = None
+    for line in found.lines:
+        if line.role is Role.HEADING:
+            if waiting is not None and line.level <= waiting.level:
+                yield _empty_section(waiting, where)
+            waiting = line
+        elif line.role is not Role.BLANK:
+            waiting = None
+    if waiting is not None and waiting.level > 1:
+        yield _empty_section(waiting, where)
+
+
+def _empty_section(line: RubricLine, where: str) -> Complaint:
+    advice = "fill it in, or write `なし` (none) if nothing applies" if line.section else "fill it in or remove it"
+    return Complaint(where, line.number, f"the section {line.text[:60]!r} is empty", advice)
+
+
+def _lint_criteria(found: RubricLines, where: str) -> Iterator[Complaint]:
+    if _contents(found).criteria == 0:
+        what = "no criterion: no list, no table, no section of what earns or costs points"
+        yield Complaint(where, None, what, "add `### 加点項目` and `### 減点項目`, or a list of what is demanded")
