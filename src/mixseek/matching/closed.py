@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.option_letters import OptionReader
@@ -34,8 +34,7 @@ _STEPS = re.compile(r"(?:step\s*\d|1[.)]\s[^\n]*\n+[\s*]*2[.)]|[-*•]\s[^\n]*\n
 _CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(NamedTuple):
     """A decision on the visible text; the span is within it, None where silence decided."""
 
     decision: Decision

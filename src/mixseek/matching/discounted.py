@@ -51,9 +51,11 @@ _PLAIN_VERBS = frozenset({"is", "is:", ":", "is **", "**:", ":**"})
 
 def is_discounted(lowered: str, start: int, position: int, value: int, end: int) -> bool:
     """Whether the answer announced at `position`, with its value from `value` on, is not the one that is given."""
-    begin = max(start, position - _SENTENCE)
-    begin = max(begin, *(lowered.rfind(mark, begin, position) + 1 for mark in _SENTENCE_STARTS))
-    before = lowered[begin:position]
+    before = lowered[max(start, position - _SENTENCE) : position]
+    for mark in _SENTENCE_STARTS:
+        place = before.rfind(mark)
+        if place >= 0:
+            before = before[place + 1 :]
     between = lowered[position + 6 : value]
     if between.strip() in _PLAIN_VERBS and _PLAIN_WORDS.issuperset(before.split()):
         # "So the answer is": most cues are of this kind, and nothing in them can discount.

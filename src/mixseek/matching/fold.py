@@ -4,6 +4,7 @@ Spans are promised in the original response, so nothing here may change a length
 one character (ligatures, NFKC in general) is done later, on short pieces that are compared and thrown away.
 """
 
+import re
 import unicodedata
 
 _NAMED = {
@@ -58,4 +59,12 @@ _TABLE = _FoldingTable()
 
 def fold(text: str) -> str:
     """The text with widths, digits, quotes, dashes and spaces in ASCII; same length, same offsets."""
-    return text if text.isascii() else text.translate(_TABLE)
+    return text if text.isascii() else _FOREIGN.sub(_fold_run, text)
+
+
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+
+
+def _fold_run(found: re.Match[str]) -> str:
+    # Only what is not ASCII is translated: a few quotation marks in a page of English cost what they are.
+    return found[0].translate(_TABLE)

@@ -46,8 +46,9 @@ def reader_for(gold: str, question: str) -> Reader | None:
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
     if len(words) >= 2 and _SORTING.search(question):
         asked = _QUESTION_WORD.findall(question.casefold())
-        if set(words) <= set(asked):
-            return WordListReader(tuple(words), tuple(word for word in asked if word in words)[-len(words) :])
+        wanted = frozenset(words)
+        if wanted.issubset(asked):
+            return WordListReader(tuple(words), tuple(word for word in asked if word in wanted)[-len(words) :])
     return None
 
 

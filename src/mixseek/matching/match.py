@@ -67,6 +67,8 @@ def match_answer(
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
     """Every acceptable answer once; a ground truth that only joins its alternatives ("A | B") is no further one."""
     given = [gold for gold in alternatives if gold.strip()]
+    if not given and " | " not in ground_truth:
+        return [ground_truth] if ground_truth.strip() else []
     if not given:
         return list(dict.fromkeys(part for part in ground_truth.split(" | ") if part.strip()))
     is_heading = len(given) > 1 and all(gold in ground_truth for gold in given)
@@ -115,7 +117,9 @@ def _without_answer(visible: Visible) -> MatchResult:
 
 def _result(response: str, visible: Visible, closed: Closed) -> MatchResult:
     rules = (*visible.rules, *closed.rules)
-    span = closed.span and Span(closed.span.start + visible.offset, closed.span.end + visible.offset)
+    span = closed.span
+    if span and visible.offset:
+        span = Span(span.start + visible.offset, span.end + visible.offset)
     extracted = response[span.start : span.end] if span else None
     error: ErrorType | None
     match closed.decision:

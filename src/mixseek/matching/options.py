@@ -8,7 +8,7 @@ _LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
 
-_FIRST_LABELS = ("(A)", "\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
+_FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ NO_OPTIONS = Options((), ())
 
 def lettered_options(question: str) -> Options:
     """The last run of lettered options in the question: examples come before, the real list last."""
-    if not any(mark in question for mark in _FIRST_LABELS) and not question.startswith(("A.", "A)", "A:", "[A]")):
+    if "(A)" not in question and not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
         return NO_OPTIONS
     found = [((m[1] or m[2] or m[3]).upper(), m[4].strip()) for m in _LETTERED.finditer(question)]
     options = _last_run(found, "A")

@@ -5,7 +5,7 @@ A statement is a place, not a value: what stands there is read by the kind of th
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mixseek.matching.discounted import is_discounted
 
@@ -15,8 +15,7 @@ _REACH = 600
 _MOST_ANCHORS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """A half-open range of the visible text that states an answer, with the cue that says so."""
 
     start: int
@@ -31,6 +30,7 @@ _OTHER_ANCHORS = (
     "答え", "答案", "正解", "回答", "解答", "答", "正しいのは", "正确的是", "选", "選",
     "réponse", "ответ", "คำตอบ", "సమాధాన", "উত্তর", "정답", "उत्तर",
 )  # fmt: skip
+_ANY_ANCHOR = re.compile("|".join(map(re.escape, _ASCII_ANCHORS + _OTHER_ANCHORS)))
 _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
 # Between "answer" and its value: "to this question is", "would be", ":", " =", or JSON's '": '.
 _AFTER_ANSWER = re.compile(
@@ -74,14 +74,21 @@ def firm_statements(text: str, lowered: str, start: int, end: int) -> Iterator[S
 
 def _anchors(lowered: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """Places of announcing words, last first, at most _MOST_ANCHORS of them."""
+    last = lowered.rfind("answer", start, end)
+    if last >= 0 and _ANY_ANCHOR.search(lowered, last + 1, end) is None:
+        # Most responses are settled by their last "answer": the rest is looked up only when it is asked for.
+        yield last, "answer"
+    else:
+        last = -1
     words = _ASCII_ANCHORS if lowered.isascii() else _ASCII_ANCHORS + _OTHER_ANCHORS
     ahead = [(place, word) for word in words if (place := lowered.rfind(word, start, end)) >= 0]
     for _ in range(_MOST_ANCHORS):
         if not ahead:
             return
         latest = max(ahead)
-        yield latest
         place, word = latest
+        if place != last:
+            yield latest
         ahead.remove(latest)
         earlier = lowered.rfind(word, start, place)
         if earlier >= 0:
@@ -111,7 +118,8 @@ def _at_anchor(text: str, lowered: str, position: int, anchor: str, start: int, 
 
 def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> Statement | None:
     tag_start = max(start, position - 7)
-    tag = _TAG.search(text, tag_start, min(end, position + 8))
+    has_mark = lowered.find("<", max(0, position - 8), position) >= 0
+    tag = _TAG.search(text, tag_start, min(end, position + 8)) if has_mark else None
     if tag is not None:
         if tag.start() > 0 and lowered.startswith("</", tag.start()):
             return None
@@ -121,7 +129,7 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
         return _trimmed(
             text, tag.end(), close if close >= 0 else min(end, tag.end() + _REACH), "answer_tag", keep_empty=True
         )
-    if lowered[max(0, position - 8) : position].endswith(("</", "</final_")):
+    if has_mark and lowered[max(0, position - 8) : position].endswith(("</", "</final_")):
         return None
     after = _AFTER_ANSWER.match(lowered, position + 6, min(end, position + 200))
     if after is not None:

@@ -70,6 +70,9 @@ def is_code(text: str) -> bool:
 
 
 _DIGITS = re.compile(r"\d+")
+_SHORTEST_PERIOD = 4
+_LONGEST_PERIOD = 120
+_REPEATED = 80
 
 
 def breaks_off(text: str) -> bool:
@@ -78,10 +81,19 @@ def breaks_off(text: str) -> bool:
     if len(text) < 800 or not tail:
         return False
     last_line = tail.rpartition("\n")[2]
-    return turns_in_circles(text) or (len(last_line) > 25 and (tail[-1].isalpha() or tail[-1] in ",-"))
+    return (len(last_line) > 25 and (tail[-1].isalpha() or tail[-1] in ",-")) or turns_in_circles(text)
 
 
 def turns_in_circles(text: str) -> bool:
     """Whether the end of the text repeats one unit over and over, counters aside."""
     shape = _DIGITS.sub("0", text[-240:].rstrip())
-    return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in range(4, 120))
+    if len(shape) <= 200:
+        return False
+    # A text with such a period repeats its last characters one period earlier: only those places are tried.
+    unit = shape[-_REPEATED:]
+    place = shape.rfind(unit, 0, len(shape) - _SHORTEST_PERIOD)
+    while place >= 0 and (period := len(shape) - _REPEATED - place) < _LONGEST_PERIOD:
+        if shape[period:] == shape[:-period]:
+            return True
+        place = shape.rfind(unit, 0, place + _REPEATED - 1)
+    return False

@@ -4,7 +4,7 @@ Parts that do not count are blanked with spaces, so offsets stay those of the or
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mixseek.matching.fold import fold
 
@@ -30,8 +30,7 @@ _RUN_ON = re.compile(
 _WINDOW = 24_000
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
+class Visible(NamedTuple):
     """The end of the response, blanked where it is not meant for the reader.
 
     `offset` is where it begins in the response; `cut` is where a run-on question begins (or the end).
@@ -64,10 +63,11 @@ def visible_part(response: str) -> Visible:
     if "```" in text:
         text = _CODE_FENCE.sub(lambda found: " " * len(found[0]), text)
     cut = len(text)
-    for found in _RUN_ON.finditer(text):
-        if text[: found.start()].strip():
-            cut = found.start()
-            break
+    if ":" in text:
+        for found in _RUN_ON.finditer(text):
+            if text[: found.start()].strip():
+                cut = found.start()
+                break
     return Visible(text, offset, cut, tuple(rules), unclosed)
 
 

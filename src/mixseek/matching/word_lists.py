@@ -33,6 +33,11 @@ class WordListReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """The last run of list words that is long enough to be the answer and not a mention of a few."""
+        plain = piece.strip().removesuffix(".")
+        if plain.casefold() == " ".join(self.words) and plain.replace(" ", "").isalnum():
+            # Nothing but the list: most answers are, and need no looking through.
+            start = piece.index(plain[0])
+            return Reading(Decision.CORRECT, start, start + len(plain), "word_list")
         runs = self._runs(piece)
         enough = max(2, (len(self.words) * 3 + 4) // 5)
         runs = [run for run in runs if sum(word in self._known for word, *_ in run) >= min(enough, len(self.words))]
@@ -53,32 +58,30 @@ class WordListReader:
         runs: list[list[tuple[str, int, int]]] = []
         run: list[tuple[str, int, int]] = []
         foreign: list[tuple[str, int, int]] = []
+        known = self._known
         for found in _ITEM.finditer(piece):
             word = found[0].casefold()
-            if word not in self._known:
+            if word not in known:
                 word = word.strip(_TRIM)
-            if not word or (word not in self._known and (word in _JOINING or _NUMBERING.fullmatch(word))):
+            if word in known:
+                if foreign:
+                    run.extend(foreign)
+                    foreign = []
+                start = found.start()
+                run.append((word, start, start + len(found[0].rstrip(_TRIM))))
                 continue
-            if run and word not in self._known and len(word) > 1 and piece.startswith(":", found.end()):
+            # Before the first word of the list, other words are only prose.
+            if not run or not word or word in _JOINING or _NUMBERING.fullmatch(word):
+                continue
+            if len(word) > 1 and piece.startswith(":", found.end()):
                 # "Explanation: …" begins something else.
                 runs.append(run)
                 run, foreign = [], []
                 continue
-            item = (
-                word,
-                found.start(),
-                found.start() + len(found[0].rstrip(_TRIM)) if word in self._known else found.end(),
-            )
-            if word in self._known:
-                if run:
-                    run.extend(foreign)
-                run.append(item)
-                foreign = []
-            elif run:
-                foreign.append(item)
-                if len(foreign) > 1:
-                    runs.append(run)
-                    run, foreign = [], []
+            foreign.append((word, found.start(), found.end()))
+            if len(foreign) > 1:
+                runs.append(run)
+                run, foreign = [], []
         if run:
             runs.append([*run, *self._appended(piece, run, foreign)])
         return runs
