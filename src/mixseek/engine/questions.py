@@ -1,0 +1,240 @@
+"""Single questions through the engine: whoever needs one reply gets the retries, limits, cache, budget and journal.
+
+A question is known by what is asked: two who ask the same get the same reply, and it is paid for once. Where the
+prompt holds what changes by the minute (a leader board), the asker names the question instead; such a question is
+answered once in an execution, and never from the cache.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, assert_never
+
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
+from mixseek.domain.ports import JudgeProtocol, Message
+from mixseek.domain.samples import Sample
+from mixseek.engine.asking import Desk, ask_take, introduce
+from mixseek.engine.caching import NoCache, RequestKeys, reuse
+from mixseek.engine.one import ask
+from mixseek.engine.scheduling import HaltedError
+from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
+from mixseek.errors import ConfigurationError
+
+# The question's key, the judge's name and the number of the take.
+Place = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What became of a question, with the reply it rests on; None where none came, or where rules decided."""
+
+    outcome: Outcome
+    reply: Reply | None = None
+
+
+@dataclass(slots=True)
+class AnsweredBefore:
+    """What the journal of an earlier process holds."""
+
+    replies: dict[Place, tuple[Reply, ...]] = field(default_factory=dict)
+    concluded: set[Place] = field(default_factory=set)
+    introduced: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    task: "asyncio.Task[Answered]"
+    waiting: int = 0
+
+
+class Questions:
+    """Many may ask at once. Open from `async with` on; what is in flight at the end is cancelled."""
+
+    def __init__(
+        self, desk: Desk, seats: Iterable[Seat], nonce_key_id: str, before: AnsweredBefore | None = None
+    ) -> None:
+        self._desk = desk
+        self._seats = {seat.name: seat for seat in seats}
+        self._nonce_key_id = nonce_key_id
+        self._before = before or AnsweredBefore()
+        self._desk.written.update(self._before.introduced)
+        self._under_way: dict[Place, _UnderWay] = {}
+        self._told: set[Place] = set()
+        self._is_halted = False
+
+    async def __aenter__(self) -> Self:
+        self._desk.commits.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        left = [one.task for one in self._under_way.values()]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        await self._desk.commits.close()
+        for seat in self._seats.values():
+            if isinstance(seat, LiveSeat):
+                await seat.judge.close()
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who can be asked."""
+        return tuple(self._seats)
+
+    def halt(self) -> None:
+        """Nothing new is asked from now on: HaltedError; what is in flight comes home and is journaled."""
+        self._is_halted = True
+        for seat in self._seats.values():
+            if isinstance(seat, LiveSeat):
+                seat.endpoint.halt()
+
+    async def ask(
+        self,
+        protocol: JudgeProtocol,
+        sample: Sample,
+        judge: str,
+        *,
+        take: int = 1,
+        identity: str | None = None,
+        asks_again: bool = True,
+    ) -> Answered:
+        """The judge's word on the sample. With `identity`, the question is that one whatever its prompt says today.
+
+        `asks_again` False leaves an invalid reply at that: the words of a re-ask are for replies in JSON.
+
+        Raises HaltedError, BudgetSpentError, EndpointDownError, StorageError, and PermanentJudgeError where the
+        endpoint refuses everything; any other failure is a Missing.
+        """
+        seat = self._seats.get(judge)
+        if seat is None:
+            raise ConfigurationError(f"judge {judge!r} is not at hand; there is {', '.join(self._seats) or 'nobody'}")
+        if isinstance(seat, LiveSeat) and not asks_again:
+            seat = replace(seat, max_reasks=0)
+        place = (question_key(protocol, sample, identity), judge, take)
+        under_way = self._under_way.get(place)
+        if under_way is None:
+            task = asyncio.create_task(self._answer(protocol, sample, seat, place, identity), name=f"ask-{judge}")
+            under_way = self._under_way[place] = _UnderWay(task)
+            task.add_done_callback(partial(self._come_home, place))
+        under_way.waiting += 1
+        try:
+            return await asyncio.shield(under_way.task)
+        except asyncio.CancelledError:
+            # Others may want the same; only the last one who leaves takes the question back.
+            if under_way.waiting == 1:
+                under_way.task.cancel()
+            raise
+        finally:
+            under_way.waiting -= 1
+
+    def _come_home(self, place: Place, task: "asyncio.Task[Answered]") -> None:
+        self._under_way.pop(place, None)
+        if not task.cancelled():
+            # Whoever asked may have left; a failure that nobody waits for is no news.
+            task.exception()
+
+    async def _answer(
+        self, protocol: JudgeProtocol, sample: Sample, seat: Seat, place: Place, identity: str | None
+    ) -> Answered:
+        known = self._before.replies.get(place, ())
+        heard = _Heard(protocol)
+        match seat:
+            case OfflineSeat():
+                outcome = await self._hear_offline(heard, sample, seat, place)
+            case LiveSeat():
+                outcome = await self._hear(heard, sample, seat, place, identity)
+            case unexpected:
+                assert_never(unexpected)
+        if tuple(heard.replies) != known or place not in self._before.concluded:
+            self._before.replies[place] = tuple(heard.replies)
+            self._before.concluded.add(place)
+            key, judge, take = place
+            line = self._desk.encoder.outcome(sample, key, judge, outcome, take)
+            self._desk.commits.add([*introduce(self._desk, SampleAtHand(sample, key)), line])
+        reply = heard.replies[-1] if heard.replies else None
+        if reply is not None and place in self._told:
+            # The same question again costs nothing, and must not be counted as if it did.
+            reply = reuse(reply, reply.judge, place[2], reply.attempt)
+        self._told.add(place)
+        return Answered(outcome, reply)
+
+    async def _hear(
+        self, heard: "_Heard", sample: Sample, seat: LiveSeat, place: Place, identity: str | None
+    ) -> Outcome:
+        key, judge, take = place
+        keys = RequestKeys(heard.hash, seat.judge.fingerprint, self._nonce_key_id)
+        cache = self._desk.cache if identity is None else NoCache()
+        known = self._before.replies.get(place, ())
+        heard.replies = list(known[:-1])
+        cached = {} if known else cache.get_many((keys.key(key, take, 1),))
+        at_hand = SampleAtHand(sample, key, unread={(judge, take): known} if known else {}, cached=cached)
+        desk = replace(self._desk, protocol=heard, cache=cache)
+        outcome = await ask_take(desk, replace(seat, keys=keys), at_hand, take)
+        if self._is_halted and isinstance(outcome, Missing):
+            # Cut short by the stop: it is not known to be missing, and will be asked for again.
+            raise HaltedError("stopping")
+        return outcome
+
+    async def _hear_offline(self, heard: "_Heard", sample: Sample, seat: OfflineSeat, place: Place) -> Outcome:
+        key = place[0]
+        known = self._before.replies.get(place, ())
+        if known:
+            return heard.parse(known[-1], sample)
+        judged = ask(seat.judge, sample, heard)
+        if judged.reply is not None:
+            lines = [*introduce(self._desk, SampleAtHand(sample, key)), self._desk.encoder.reply(key, judged.reply)]
+            await self._desk.commits.commit(lines)
+        return judged.outcome
+
+
+@dataclass
+class _Heard:
+    """The protocol for one question; remembers which replies were read, in order."""
+
+    protocol: JudgeProtocol
+    replies: list[Reply] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.protocol.name
+
+    @property
+    def version(self) -> str:
+        return self.protocol.version
+
+    @property
+    def language(self) -> str:
+        return self.protocol.language
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.protocol.parameters
+
+    @property
+    def hash(self) -> str:
+        return self.protocol.hash
+
+    @property
+    def reply_schema(self) -> Mapping[str, Any]:
+        return self.protocol.reply_schema
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        return self.protocol.messages(sample, nonce)
+
+    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        self.replies.append(reply)
+        return self.protocol.parse(reply, sample)
+
+    def decide(self, sample: Sample) -> ValidJudgment | Undecided:
+        return self.protocol.decide(sample)
+
+
+def question_key(protocol: JudgeProtocol, sample: Sample, identity: str | None) -> str:
+    """32 hex digits. By content, the sample's id does not count: the same text under another name is the same."""
+    asked = f"named\x00{identity}" if identity is not None else f"content\x00{replace(sample, id='').key()}"
+    return hashlib.blake2b(f"{protocol.hash}\x00{asked}".encode(), digest_size=16).hexdigest()
