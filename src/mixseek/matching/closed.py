@@ -96,7 +96,7 @@ def _stated(statement: Statement, reading: Reading) -> Closed:
 def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tuple[Statement, Reading] | None:
     """The last firm statement that holds a value of the wanted kind."""
     chosen: tuple[Statement, Reading] | None = None
-    has_field = text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}" and '"answer"' in text
+    has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
     for statement in _firm(text, lowered, visible):
         # Words in another field of an object do not overrule its answer field.
         if has_field and statement.cue in _PROSE:

@@ -46,11 +46,16 @@ _PLAIN_WORDS = frozenset(
         "our",
     }
 )
+# The plainest of them, looked for first.
+_PLAIN_CUE = re.compile(r"(?:[.?!;] |\n)(?:so |thus,? |hence,? )?the $")
 _PLAIN_VERBS = frozenset({"is", "is:", ":", "is **", "**:", ":**"})
 
 
 def is_discounted(lowered: str, start: int, position: int, value: int, end: int) -> bool:
     """Whether the answer announced at `position`, with its value from `value` on, is not the one that is given."""
+    if lowered.startswith(" is ", position + 6) and _PLAIN_CUE.search(lowered, max(start, position - 16), position):
+        # "So the answer is": most cues are of this kind, and nothing in them can discount.
+        return _ONLY_IF.match(lowered, value, end) is not None
     before = lowered[max(start, position - _SENTENCE) : position]
     for mark in _SENTENCE_STARTS:
         place = before.rfind(mark)
@@ -58,7 +63,6 @@ def is_discounted(lowered: str, start: int, position: int, value: int, end: int)
             before = before[place + 1 :]
     between = lowered[position + 6 : value]
     if between.strip() in _PLAIN_VERBS and _PLAIN_WORDS.issuperset(before.split()):
-        # "So the answer is": most cues are of this kind, and nothing in them can discount.
         return _ONLY_IF.match(lowered, value, end) is not None
     if _PARTIAL.match(between) or _DENIED.search(between) or _CHECKED.search(before) or _SOMEBODY.search(before):
         return True

@@ -101,6 +101,8 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed
 
 def _best(results: Sequence[Closed]) -> Closed:
     """One acceptable answer found is enough; for incorrect all must say so."""
+    if len(results) == 1:
+        return results[0]
     for wanted in (Decision.CORRECT, Decision.UNDECIDED, Decision.INCORRECT):
         for result in results:
             if result.decision is wanted:

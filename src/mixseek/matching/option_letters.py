@@ -65,6 +65,7 @@ _RULED_OUT = re.compile(r"[\s)\]*]*(?:cannot|can't|can not|could not|isn't|is (?
 _REASON = re.compile(r"\b(?:because|since|whether|although)\b", re.IGNORECASE)
 _BEHIND_VERB = re.compile(r".*\b(?:is|are|was|be)\b(.*)", re.DOTALL)
 _NON_WORD = re.compile(r"[\W_]+")
+_NO_WORDS = re.compile(r"[\W_]*")
 
 
 def comparable(text: str) -> str:
@@ -138,9 +139,9 @@ class OptionReader:
 
     def _other_text_follows(self, label: str, rest: str) -> bool:
         """Whether the words right behind a label are another option's text and not its own."""
-        words = comparable(rest)
-        if not words:
+        if _NO_WORDS.fullmatch(rest):
             return False
+        words = comparable(rest)
         own = dict(self._texts).get(label)
         if not own or _begins(words, own):
             return False

@@ -184,7 +184,8 @@ def _line_from(text: str, position: int, end: int, cue: str) -> Statement | None
     lead = _LEAD.match(text, position, end)
     begin = lead.end() if lead else position
     stop = text.find("\n", begin, end)
-    return _trimmed(text, begin, min(stop if stop >= 0 else end, begin + _REACH), cue)
+    piece = text[begin : min(stop if stop >= 0 else end, begin + _REACH)].rstrip()
+    return Statement(begin, begin + len(piece), cue) if piece else None
 
 
 def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = False) -> Statement | None:
