@@ -129,19 +129,26 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
         open_permits += 1
 
     cost: float | None = None
+
+    def keep(called: Called) -> "tuple[Reply, Usage, asyncio.Future[None]]":
+        nonlocal cost
+        usage = called.answer.usage
+        cost = seat.price(usage, called.answer.model)
+        details = describe(seat, call, called, cost)
+        reply = replace(called.answer.reply, judge=seat.name, attempt=call.ask, details=details)
+        counts = {"calls": called.tries}
+        if cost:
+            counts["cost_millionths"] = round(cost * 1_000_000)
+        return reply, usage, desk.commits.keep(lines_of(desk, at_hand, reply), counts)
+
     try:
-        called = await seat.endpoint.call(seat.judge, call, permit)
-        cost = seat.price(called.answer.usage, called.answer.model)
+        reply, usage, on_disk = await seat.endpoint.call(seat.judge, call, permit, keep)
     finally:
         for number in range(open_permits):
             desk.budget.end(expected_usd, cost if number == 0 else None)
     if seat.tokens is not None:
-        seat.tokens.correct(total(called.answer.usage, expected) - total(expected, expected))
-    reply = replace(called.answer.reply, judge=seat.name, attempt=call.ask, details=describe(seat, call, called, cost))
-    counts = {"calls": called.tries}
-    if cost:
-        counts["cost_millionths"] = round(cost * 1_000_000)
-    await desk.commits.commit(lines_of(desk, at_hand, reply), counts)
+        seat.tokens.correct(total(usage, expected) - total(expected, expected))
+    await on_disk
     return reply
 
 

@@ -1,11 +1,16 @@
-"""Group commit: lines gather for a moment, then one write and one fsync make them all durable."""
+"""Group commit: a paid reply leaves this process at once, and one fsync makes many of them durable.
+
+What was written survives a kill of this process; what was synced survives a power cut too, and only then is it read
+and counted.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Protocol
 
-from mixseek.domain.ports import Journal, ProgressSink
+from mixseek.domain.ports import ProgressSink
 from mixseek.errors import StorageError
 
 # Long enough to gather the replies of many calls, short beside any model's think time.
@@ -15,51 +20,73 @@ GATHER_LINES = 256
 MAX_WAITING_BYTES = 4 << 20
 
 
+class SyncedJournal(Protocol):
+    """A journal whose two halves of an append can be had apart."""
+
+    def write(self, lines: Iterable[bytes]) -> None:
+        """Out of this process before returning."""
+        ...
+
+    def sync(self) -> None:
+        """On disk before returning, all that was written before; called from another thread than `write`."""
+        ...
+
+
 class GroupCommit:
     """One writer in front of one journal. Counts reach `progress` only when what they count is on disk."""
 
-    def __init__(self, journal: Journal, progress: ProgressSink, gather_seconds: float = GATHER_SECONDS) -> None:
+    def __init__(self, journal: SyncedJournal, progress: ProgressSink, gather_seconds: float = GATHER_SECONDS) -> None:
         self._journal = journal
         self._progress = progress
         self._gather_seconds = gather_seconds
-        self._lines: list[bytes] = []
-        self._waiting_bytes = 0
+        self._queued: list[bytes] = []
+        # Of this group, queued or written.
+        self._lines = 0
+        self._bytes = 0
         self._counts: Counter[str] = Counter()
         self._done: asyncio.Future[None] | None = None
         self._arrived = asyncio.Event()
         self._full = asyncio.Event()
         self._is_closing = False
         self._failure: StorageError | None = None
-        self._writer: asyncio.Task[None] | None = None
+        self._syncing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Needs a running loop."""
-        self._writer = asyncio.create_task(self._write(), name="journal")
+        self._syncing = asyncio.create_task(self._sync_groups(), name="journal")
 
     def add(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
-        """Queue without waiting: durable at the next commit, in the order of adding."""
+        """Queue without waiting: written and durable with the next group, in the order of adding."""
         if self._failure is not None:
             raise self._failure
-        for line in lines:
-            self._lines.append(line)
-            self._waiting_bytes += len(line)
+        self._queued.extend(lines)
+        self._lines += len(lines)
+        self._bytes += sum(map(len, lines))
         if counts:
             self._counts.update(counts)
         self._arrived.set()
-        if len(self._lines) >= GATHER_LINES or self._waiting_bytes >= MAX_WAITING_BYTES:
+        if self._lines >= GATHER_LINES or self._bytes >= MAX_WAITING_BYTES:
             self._full.set()
+
+    def keep(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> "asyncio.Future[None]":
+        """Written before returning, so that a kill cannot take it; the future is done when it is on disk.
+
+        Raises StorageError when it cannot be written; the future has it when it cannot be synced.
+        """
+        self.add(lines, counts)
+        self._write_queued()
+        if self._done is None:
+            self._done = asyncio.get_running_loop().create_future()
+        return asyncio.shield(self._done)
 
     async def commit(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
         """On disk before returning; raises StorageError when it is not."""
-        self.add(lines, counts)
-        if self._done is None:
-            self._done = asyncio.get_running_loop().create_future()
-        await asyncio.shield(self._done)
+        await self.keep(lines, counts)
 
     async def make_room(self) -> None:
         """Returns at once unless the disk lags behind."""
         # Again after waiting: many may have waited, and the first ones take the room.
-        while self._waiting_bytes >= MAX_WAITING_BYTES:
+        while self._bytes >= MAX_WAITING_BYTES:
             await self.commit(())
 
     async def close(self) -> None:
@@ -67,18 +94,29 @@ class GroupCommit:
         self._is_closing = True
         self._arrived.set()
         self._full.set()
-        if self._writer is not None:
-            await self._writer
+        if self._syncing is not None:
+            await self._syncing
         if self._failure is not None:
             raise self._failure
 
-    async def _write(self) -> None:
+    def _write_queued(self) -> None:
+        lines, self._queued = self._queued, []
+        if not lines:
+            return
+        try:
+            self._journal.write(lines)
+        except StorageError as error:
+            self._fail(error, self._done)
+            raise
+
+    async def _sync_groups(self) -> None:
         with ThreadPoolExecutor(1, thread_name_prefix="journal") as thread:
             while self._failure is None:
                 await self._arrived.wait()
-                if not self._is_closing and len(self._lines) < GATHER_LINES:
+                if not self._is_closing and self._lines < GATHER_LINES:
                     await self._gather()
-                await self._append(thread)
+                if self._failure is None:
+                    await self._sync_group(thread)
                 if self._is_closing and not (self._lines or self._counts or self._done):
                     return
 
@@ -87,24 +125,29 @@ class GroupCommit:
         await self._full.wait()
         handle.cancel()
 
-    async def _append(self, thread: Executor) -> None:
-        lines, counts, done = self._lines, self._counts, self._done
-        self._lines, self._waiting_bytes, self._counts, self._done = [], 0, Counter(), None
+    async def _sync_group(self, thread: Executor) -> None:
+        has_lines, counts, done = self._lines > 0, self._counts, self._done
+        self._lines, self._bytes, self._counts, self._done = 0, 0, Counter(), None
         self._arrived.clear()
         self._full.clear()
-        append: Callable[[Sequence[bytes]], None] = self._journal.append
         try:
-            if lines:
-                await asyncio.get_running_loop().run_in_executor(thread, append, lines)
+            self._write_queued()
+            if has_lines:
+                await asyncio.get_running_loop().run_in_executor(thread, self._journal.sync)
         except StorageError as error:
-            self._failure = error
-            for waiting in (done, self._done):
-                if waiting is not None and not waiting.done():
-                    waiting.set_exception(error)
-                    # Somebody may have stopped waiting; an error that nobody asks for is no news then.
-                    waiting.exception()
+            self._fail(error, done)
+            self._fail(error, self._done)
             return
         if done is not None and not done.done():
             done.set_result(None)
         if counts:
             self._progress.advance(counts)
+
+    def _fail(self, error: StorageError, waiting: "asyncio.Future[None] | None") -> None:
+        self._failure = error
+        self._arrived.set()
+        self._full.set()
+        if waiting is not None and not waiting.done():
+            waiting.set_exception(error)
+            # Somebody may have stopped waiting; an error that nobody asks for is no news then.
+            waiting.exception()

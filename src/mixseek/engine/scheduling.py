@@ -4,12 +4,14 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from mixseek.domain.calls import Answer, Call, LiveJudge
 from mixseek.engine.limits import AdaptiveLimit
 from mixseek.engine.retries import RetryPolicy
 from mixseek.errors import MixseekError, PermanentJudgeError, TransientJudgeError
 
+T = TypeVar("T")
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -64,11 +66,13 @@ class Endpoint:
         self._failed_requests: set[int] = set()
         self._failing_since: float | None = None
 
-    async def call(self, judge: LiveJudge, call: Call, permit: Callable[[], None]) -> Called:
-        """An answer, however many tries it takes within the policy.
+    async def call(self, judge: LiveJudge, call: Call, permit: Callable[[], None], keep: Callable[[Called], T]) -> T:
+        """What `keep` makes of the answer, however many tries that takes within the policy.
 
-        `permit` is asked before each request leaves and may raise. Raises PermanentJudgeError, TransientJudgeError
-        when this request had its tries, EndpointDownError when the endpoint is beyond patience, HaltedError.
+        `permit` is asked before each request leaves and may raise. `keep` gets the answer while the call still has its
+        place: the next request leaves when this answer cannot be lost any more. Raises PermanentJudgeError,
+        TransientJudgeError when this request had its tries, EndpointDownError when the endpoint is beyond patience,
+        HaltedError.
         """
         tries = failures = 0
         while True:
@@ -94,7 +98,7 @@ class Endpoint:
             else:
                 self._limit.succeeded(self._around.clock() - started)
                 self._revived()
-                return Called(answer, tries)
+                return keep(Called(answer, tries))
             finally:
                 self._leave(is_probe)
             self.retries += 1

@@ -31,7 +31,7 @@ class JournalFile:
         try:
             sync_directory(path.parent)
             # What an earlier process had begun to write and never counted.
-            self._length = cut_torn_end(self._file)
+            self._length = self._written = cut_torn_end(self._file)
         except OSError as error:
             self.close()
             raise storage_error("repair the end of the journal", path, error) from error
@@ -43,18 +43,34 @@ class JournalFile:
 
     def append(self, lines: Iterable[bytes]) -> None:
         """One write and one fsync for all lines; on failure none of them stays."""
+        self.write(lines)
+        self.sync()
+
+    def write(self, lines: Iterable[bytes]) -> None:
+        """One write for all lines: a kill cannot take them any more, a power cut can until `sync`."""
         data = b"".join(lines)
-        if not data:
-            return
         try:
             write_all(self._file, data)
-            os.fsync(self._file.fileno())
         except OSError as error:
             # Leave no half line; where even this fails, the next opening cuts it.
             with contextlib.suppress(OSError):
+                self._file.truncate(self._written)
+            raise storage_error("append to the journal", self.path, error) from error
+        self._written += len(data)
+
+    def sync(self) -> None:
+        """One fsync for all that was written before; may run beside `write`, in another thread."""
+        written = self._written
+        if written == self._length:
+            return
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            # What the disk did not take is not to be found there later either.
+            with contextlib.suppress(OSError):
                 self._file.truncate(self._length)
             raise storage_error("append to the journal", self.path, error) from error
-        self._length += len(data)
+        self._length = written
 
     def close(self) -> None:
         """Lets the next writer in."""

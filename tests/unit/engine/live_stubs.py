@@ -116,14 +116,21 @@ class MemoryJournal:
     """Lines in the order of writing; fails when told to."""
 
     lines: list[bytes] = field(default_factory=list)
-    appends: int = 0
+    writes: int = 0
+    syncs: int = 0
     failure: Exception | None = None
+    sync_failure: Exception | None = None
 
-    def append(self, lines: Iterable[bytes]) -> None:
+    def write(self, lines: Iterable[bytes]) -> None:
         if self.failure is not None:
             raise self.failure
-        self.appends += 1
+        self.writes += 1
         self.lines.extend(lines)
+
+    def sync(self) -> None:
+        if self.sync_failure is not None:
+            raise self.sync_failure
+        self.syncs += 1
 
     def texts(self, kind: str) -> list[str]:
         return [line.decode() for line in self.lines if line.decode().split()[0] == kind]

@@ -1,6 +1,7 @@
 """Group commit."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 from tests.unit.engine.live_stubs import CountingProgress, MemoryJournal
@@ -25,7 +26,26 @@ def test_what_was_committed_is_on_disk_when_it_returns() -> None:
     assert progress.counts == {"calls": 1}
 
 
-def test_many_commits_share_one_write() -> None:
+def test_what_was_kept_has_left_the_process_before_it_is_on_disk() -> None:
+    """A kill right after cannot take it; and it is not counted yet."""
+    journal, progress = MemoryJournal(), CountingProgress()
+
+    async def work() -> tuple[list[bytes], int, Counter[str]]:
+        commits = GroupCommit(journal, progress)
+        commits.start()
+        commits.add([b"a"])
+        on_disk = commits.keep([b"b"], {"calls": 1})
+        seen = list(journal.lines), journal.syncs, Counter(progress.counts)
+        await on_disk
+        await commits.close()
+        return seen
+
+    assert asyncio.run(work()) == ([b"a", b"b"], 0, Counter())
+    assert journal.syncs == 1
+    assert progress.counts == {"calls": 1}
+
+
+def test_many_commits_share_one_sync() -> None:
     """A hundred replies that come together are one fsync, not a hundred."""
     journal = MemoryJournal()
 
@@ -38,7 +58,7 @@ def test_many_commits_share_one_write() -> None:
     asyncio.run(work())
 
     assert len(journal.lines) == GATHER_LINES // 2
-    assert journal.appends == 1
+    assert journal.syncs == 1
 
 
 def test_lines_keep_the_order_of_adding_and_none_is_left_behind() -> None:
@@ -58,9 +78,12 @@ def test_lines_keep_the_order_of_adding_and_none_is_left_behind() -> None:
     assert journal.lines == [b"%d" % number for number in range(1_000)]
 
 
-def test_a_disk_that_refuses_reaches_everybody_who_waits_and_everybody_after() -> None:
+@pytest.mark.parametrize("refuses", ["write", "sync"])
+def test_a_disk_that_refuses_reaches_everybody_who_waits_and_everybody_after(refuses: str) -> None:
     """Nothing is claimed that is not on disk."""
-    journal, progress = MemoryJournal(failure=StorageError("disk full")), CountingProgress()
+    error = StorageError("disk full")
+    journal = MemoryJournal(failure=error) if refuses == "write" else MemoryJournal(sync_failure=error)
+    progress = CountingProgress()
 
     async def work() -> list[BaseException | None]:
         commits = GroupCommit(journal, progress)
@@ -105,8 +128,8 @@ def test_whoever_writes_faster_than_the_disk_waits() -> None:
         for _ in range(20):
             commits.add([b"x" * MAX_WAITING_BYTES])
             await commits.make_room()
-        appends = journal.appends
+        syncs = journal.syncs
         await commits.close()
-        return appends
+        return syncs
 
     assert asyncio.run(work()) == 20

@@ -21,9 +21,13 @@ def permit() -> None:
     pass
 
 
+def itself(called: Called) -> Called:
+    return called
+
+
 def call_many(court: Court, endpoint: Endpoint, judge: ScriptedJudge, count: int) -> list[Called | BaseException]:
     async def work() -> list[Called | BaseException]:
-        calls = (endpoint.call(judge, ask(number), permit) for number in range(count))
+        calls = (endpoint.call(judge, ask(number), permit, itself) for number in range(count))
         return await asyncio.gather(*calls, return_exceptions=True)
 
     return court.time.run(work)
@@ -136,7 +140,7 @@ def test_a_stray_retry_after_holds_only_for_whoever_was_told() -> None:
 
     async def work() -> None:
         async def one(number: int) -> None:
-            await endpoint.call(judge, ask(number), permit)
+            await endpoint.call(judge, ask(number), permit, itself)
             ends.append(court.time.now)
 
         await asyncio.gather(*map(one, range(640)))
@@ -204,7 +208,7 @@ def test_a_halt_ends_waiting_but_not_what_is_in_flight() -> None:
         endpoint.halt()
 
     async def work() -> list[Called | BaseException | None]:
-        calls = (endpoint.call(judge, ask(number), permit) for number in range(6))
+        calls = (endpoint.call(judge, ask(number), permit, itself) for number in range(6))
         return await asyncio.gather(*calls, halt_later(), return_exceptions=True)
 
     results = court.time.run(work)
@@ -227,8 +231,30 @@ def test_a_permit_that_is_refused_gives_the_place_back() -> None:
 
     async def work() -> Called:
         with pytest.raises(LookupError):
-            await endpoint.call(judge, ask(), refuse)
-        return await endpoint.call(judge, ask(), permit)
+            await endpoint.call(judge, ask(), refuse, itself)
+        return await endpoint.call(judge, ask(), permit, itself)
 
     assert court.time.run(work).tries == 1
     assert endpoint.in_flight == 0
+
+
+def test_a_place_is_free_when_the_answer_is_kept() -> None:
+    """So what was asked and is not kept is never more than the limit: a kill costs no more than that."""
+    court = Court(maximum=4)
+    kept = 0
+    most_unkept = 0
+    judge = ScriptedJudge(lambda call, times: "good", court.time)
+    endpoint = court.endpoint()
+
+    def keep(called: Called) -> Called:
+        nonlocal kept, most_unkept
+        most_unkept = max(most_unkept, len(judge.calls) - kept)
+        kept += 1
+        return called
+
+    async def work() -> None:
+        await asyncio.gather(*(endpoint.call(judge, ask(number), permit, keep) for number in range(40)))
+
+    court.time.run(work)
+
+    assert (kept, most_unkept) == (40, 4)
