@@ -6,13 +6,15 @@ import stat
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
+from mixseek.storage.attachments import Attachments, Demands
+from mixseek.storage.response_files import ResponseFiles
 from mixseek.storage.rows import RowError, RowReader
 from mixseek.storage.spool import spool_stdin
 from mixseek.storage.text_files import DelimitedLines, JsonLines, Row, reading
@@ -46,16 +48,24 @@ class Survey:
     columns: tuple[str, ...]
     # Which column filled which field.
     mapping: Mapping[str, str]
+    # Texts that stand in files of their own; `sha256` covers them too.
+    attached: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Dataset:
     """The SampleSource port over a file."""
 
-    def __init__(self, name: str, source: RowSource, mapping: Mapping[str, str]) -> None:
+    def __init__(
+        self, name: str, source: RowSource, mapping: Mapping[str, str], demands: Demands | None = None
+    ) -> None:
         self.name = name
         self.path = source.path
         self._source = source
         self._mapping = dict(mapping)
+        self._demands = demands or Demands()
+        # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
+        self._directory = Path() if name == STDIN else source.path.parent
+        self._files = ResponseFiles(self._directory)
 
     @property
     def stem(self) -> str:
@@ -73,6 +83,7 @@ class Dataset:
             "bytes": survey.size_bytes,
             "rows": survey.rows,
             "mapping": dict(survey.mapping),
+            **survey.attached,
         }
 
     def survey(self) -> Survey:
@@ -82,16 +93,21 @@ class Dataset:
     def batches(self, size: int) -> Iterator[list[Sample]]:
         """Lists of at most `size` samples, in the order of the file."""
         surveyed = self.__dict__.get("_fingerprint")
+        attachments = self._attachments()
         batch: list[Sample] = []
-        for _, values in self._checked_rows(RowReader(self._mapping)):
+        for _, values in self._checked_rows(self._reader(), attachments):
             batch.append(Sample(**values))
             if len(batch) == size:
                 yield batch
                 batch = []
         if batch:
             yield batch
-        if surveyed is not None and surveyed != fingerprint(self.path):
+        if surveyed is None:
+            return
+        if surveyed != fingerprint(self.path):
             raise DatasetError(f"{self.name}: changed while it was being judged; run the same command again")
+        if attachments.description() != self.survey().attached:
+            raise DatasetError(f"{self.name}: files that its rows name changed meanwhile; run the same command again")
 
     @cached_property
     def _fingerprint(self) -> tuple[int, int]:
@@ -100,10 +116,10 @@ class Dataset:
     @cached_property
     def _survey(self) -> Survey:
         size_bytes, _ = self._fingerprint
-        reader = RowReader(self._mapping)
+        reader, attachments = self._reader(), self._attachments()
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
-        for _, values in self._checked_rows(reader):
+        for _, values in self._checked_rows(reader, attachments):
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
             rows += 1
@@ -115,15 +131,31 @@ class Dataset:
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
-        digest = digest_file(self.path)
-        return Survey(rows, digest, size_bytes, without_truth, tuple(reader.columns), dict(reader.resolved))
+        digest = attachments.cover(digest_file(self.path))
+        return Survey(
+            rows,
+            digest,
+            size_bytes,
+            without_truth,
+            tuple(reader.columns),
+            dict(reader.resolved),
+            attachments.description(),
+        )
 
-    def _checked_rows(self, reader: RowReader) -> Iterator[tuple[int, dict[str, Any]]]:
+    def _reader(self) -> RowReader:
+        return RowReader(self._mapping, needs_response=self._demands.response)
+
+    def _attachments(self) -> Attachments:
+        return Attachments(self._files, self._directory, self._demands)
+
+    def _checked_rows(self, reader: RowReader, attachments: Attachments) -> Iterator[tuple[int, dict[str, Any]]]:
         """Place and the sample's fields; the id of a row without one counts rows, not lines."""
-        read = reader.values
+        read, check = reader.values, self._demands.check
         for number, (place, row) in enumerate(self._source.rows(), 1):
             try:
                 values = read(row, number)
+                attachments.fill(values)
+                check(values, reader.columns)
             except RowError as error:
                 raise DatasetError(f"{self.name}: {self._source.unit} {place}: {error}") from error
             yield place, values
@@ -137,7 +169,7 @@ class Dataset:
         if not suspects:
             return
         places: dict[str, int] = {}
-        for place, values in self._checked_rows(RowReader(self._mapping)):
+        for place, values in self._checked_rows(self._reader(), self._attachments()):
             sample_id = values["id"]
             if hash(sample_id) not in suspects:
                 continue
@@ -151,7 +183,12 @@ class Dataset:
 
 
 def open_dataset(
-    path: str, *, mapping: Mapping[str, str], spool_directory: Path | None, stdin: BinaryIO | None = None
+    path: str,
+    *,
+    mapping: Mapping[str, str],
+    spool_directory: Path | None,
+    stdin: BinaryIO | None = None,
+    demands: Demands | None = None,
 ) -> Dataset:
     """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
 
@@ -159,10 +196,10 @@ def open_dataset(
     """
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
-        return Dataset(path, choose_source(check_file(path)), mapping)
+        return Dataset(path, choose_source(check_file(path)), mapping, demands)
     if spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
-    return Dataset(STDIN, JsonLines(spool_stdin(spool_directory, stdin)), mapping)
+    return Dataset(STDIN, JsonLines(spool_stdin(spool_directory, stdin)), mapping, demands)
 
 
 def check_file(path: str) -> Path:

@@ -21,6 +21,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "target_model": ("model",),
 }
 SAMPLE_FIELDS = tuple(item.name for item in dataclasses.fields(Sample) if item.name != "metadata")
+# Columns that name a file whose text becomes the field.
+FILE_FIELDS = {"response_path": "response", "rubric_path": "rubric"}
+READ_FIELDS = (*SAMPLE_FIELDS, *FILE_FIELDS)
+# Marks a sample whose judged text nobody knows: only its recorded reply is there.
+RESPONSE_UNKNOWN = "response_unknown"
 # A dataset whose rows all look different must not fill the memory with plans.
 _MAX_PLANS = 1_024
 _COLUMNS_SHOWN = 12
@@ -49,9 +54,11 @@ class ColumnPlan:
 class RowReader:
     """Rows to the fields of samples. Each set of columns is thought about once: that is what makes it fast."""
 
-    def __init__(self, mapping: Mapping[str, str]) -> None:
+    def __init__(self, mapping: Mapping[str, str], *, needs_response: bool = True) -> None:
+        """Without `needs_response` a row may lack it: recorded replies can be checked for all but their quotes."""
         check_fields(mapping)
         self._mapping = dict(mapping)
+        self._needs_response = needs_response
         self._plans: dict[tuple[str, ...], ColumnPlan] = {}
         # Every column met so far, in order of appearance.
         self.columns: dict[str, None] = {}
@@ -72,12 +79,18 @@ class RowReader:
             values: dict[str, Any] = dict(zip(plan.fields, cells, strict=True))
         else:
             values = read_fields(plan, cells)
-        if "response" not in values:
-            raise RowError(self._describe_missing_response(row))
         if "id" not in values:
             values["id"] = str(number)
         if plan.extras:
             values["metadata"] = read_metadata(row, plan.extras)
+        if not values.get("response") and "response_path" in plan.fields:
+            # CSV cannot say null: an empty cell beside a path is no response.
+            values.pop("response", None)
+        if "response" not in values and "response_path" not in values:
+            if self._needs_response:
+                raise RowError(self._describe_missing_response(row))
+            values["response"] = ""
+            values["metadata"] = {**values.get("metadata", {}), RESPONSE_UNKNOWN: True}
         return values
 
     def check_mapped_columns(self) -> None:
@@ -103,7 +116,10 @@ class RowReader:
         plan = self._plans[tuple(row)]
         if "response" in plan.fields:
             found = plan.columns[plan.fields.index("response")]
-            return f"`{found}` is null; write the response's text (an empty one is allowed) or drop the row"
+            other = "empty, and so is `response_path`" if "response_path" in plan.fields else "null"
+            return f"`{found}` is {other}; write the response's text (an empty one is allowed) or drop the row"
+        if "response_path" in plan.fields:
+            return "`response_path` is empty and there is no `response`; name the output's file or drop the row"
         return f"row has no `response`; columns are {list_names(row)}; map one with --map response=COLUMN"
 
     def _offer(self, column: str) -> str:
@@ -115,9 +131,9 @@ class RowReader:
 def check_fields(mapping: Mapping[str, str]) -> None:
     """Refuse a mapping of something that a sample does not have."""
     for field in mapping:
-        if field not in SAMPLE_FIELDS:
-            close = difflib.get_close_matches(field, SAMPLE_FIELDS, n=1)
-            meant = f"did you mean `{close[0]}`?" if close else f"fields are {', '.join(SAMPLE_FIELDS)}"
+        if field not in READ_FIELDS:
+            close = difflib.get_close_matches(field, READ_FIELDS, n=1)
+            meant = f"did you mean `{close[0]}`?" if close else f"fields are {', '.join(READ_FIELDS)}"
             raise DatasetError(f"--map {field}={mapping[field]}: a sample has no field `{field}`; {meant}")
 
 
@@ -125,12 +141,15 @@ def plan_columns(shape: Iterable[str], mapping: Mapping[str, str]) -> ColumnPlan
     """Mapped column, else the canonical one, else the first alias; a column serves one field only."""
     present = set(shape)
     claimed = set(mapping.values())
+    has_path = mapping.get("response_path", "response_path") in present
     chosen: dict[str, str] = {}
-    for field in SAMPLE_FIELDS:
+    for field in READ_FIELDS:
         if field in mapping:
             candidates: tuple[str, ...] = (mapping[field],)
         else:
-            candidates = tuple(name for name in (field, *ALIASES.get(field, ())) if name not in claimed)
+            # Beside a file's path, `output` is no longer surely the judged text.
+            aliases = () if field == "response" and has_path else ALIASES.get(field, ())
+            candidates = tuple(name for name in (field, *aliases) if name not in claimed)
         column = next((name for name in candidates if name in present), None)
         if column is not None:
             chosen[field] = column

@@ -1,0 +1,77 @@
+"""What a row names instead of holding it, and what a protocol demands of every row."""
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mixseek.storage.response_files import ResponseFiles
+from mixseek.storage.rows import RESPONSE_UNKNOWN, RowError, list_names
+from mixseek.storage.rubric_files import RowRubrics, RubricShelf
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What must be there before anybody is asked; the plain one is satisfied by a response."""
+
+    protocol: str = ""
+    # False where replies were recorded and the judged text may be unknown.
+    response: bool = True
+    # Why a row without its response is of no use all the same; None where it is.
+    response_reason: str | None = None
+    fields: tuple[str, ...] = ()
+    rubric: bool = False
+    shelf: RubricShelf | None = None
+
+    def check(self, values: dict[str, Any], columns: Collection[str]) -> None:
+        """Raises RowError for the first thing that is missing."""
+        for field in self.fields:
+            if field not in values:
+                raise RowError(
+                    f"no `{field}`, which the {self.protocol} protocol needs for every sample; name its column with "
+                    f"--map {field}=COLUMN (columns: {list_names(columns)})"
+                )
+        if self.response_reason is not None and values.get("metadata", {}).get(RESPONSE_UNKNOWN):
+            raise RowError(self.response_reason)
+
+
+class Attachments:
+    """One pass over a dataset: fills rows from files, and digests what it read on the way."""
+
+    def __init__(self, files: ResponseFiles, directory: Path, demands: Demands) -> None:
+        self._files = files
+        self._rubrics = RowRubrics(demands.shelf, directory, is_needed=demands.rubric)
+        self._digest = hashlib.sha256()
+        self._count = self._size_bytes = 0
+
+    def fill(self, values: dict[str, Any]) -> None:
+        """Raises RowError for a file that cannot be used."""
+        file = self._files.fill(values)
+        if file is not None:
+            self._digest.update(file.sha256.encode() + b"\n")
+            self._count += 1
+            self._size_bytes += file.size_bytes
+        self._rubrics.fill(values)
+
+    def description(self) -> dict[str, Any]:
+        """For the manifest; empty for a dataset that holds everything itself."""
+        described: dict[str, Any] = {}
+        if self._count:
+            described["response_files"] = {
+                "count": self._count,
+                "bytes": self._size_bytes,
+                "sha256": self._digest.hexdigest(),
+            }
+        if self._rubrics.used:
+            described["rubrics"] = dict(sorted(self._rubrics.used.items()))
+        return described
+
+    def cover(self, dataset_sha256: str) -> str:
+        """The digest of the dataset together with its files: a changed file is another run."""
+        if not self._count and not self._rubrics.used:
+            return dataset_sha256
+        covered = hashlib.sha256(dataset_sha256.encode() + b"\n" + self._digest.hexdigest().encode())
+        for name, sha256 in sorted(self._rubrics.used.items()):
+            covered.update(b"\n" + name.encode("utf-8", "surrogateescape") + b"\0" + sha256.encode())
+        return covered.hexdigest()

@@ -1,0 +1,170 @@
+"""Task rubrics as files: one for all rows, or a directory with one for each task."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mixseek.errors import ConfigurationError
+from mixseek.protocols.task_rubrics import TaskRubric, read_task_rubric
+from mixseek.storage.response_files import decode_text, read_bytes
+from mixseek.storage.rows import RowError, list_names
+
+RUBRIC_SUFFIXES = (".md", ".markdown", ".txt")
+RUBRIC_COLUMN = "rubric_path"
+
+
+@dataclass(frozen=True, slots=True)
+class RubricFile:
+    """A rubric with the two names by which a row may ask for it."""
+
+    path: Path
+    rubric: TaskRubric
+    sha256: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its own first: a file may have been copied under another name."""
+        own = self.rubric.task_name
+        return (self.path.stem,) if own is None or own == self.path.stem else (own, self.path.stem)
+
+
+@dataclass(frozen=True, slots=True)
+class RubricShelf:
+    """What `--rubric` names. `single` is a file that was named itself, and serves rows without a task name."""
+
+    where: Path
+    by_name: Mapping[str, RubricFile] = field(default_factory=dict)
+    single: RubricFile | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> "RubricShelf":
+        """Reads every rubric at once: there are as many as tasks, not as rows."""
+        if path.is_dir():
+            return cls(path, index_names(path, read_directory(path)))
+        file = read_rubric_file(path)
+        return cls(path, index_names(path, [file]), file)
+
+    def find(self, task_name: str | None) -> RubricFile:
+        """Raises RowError with what there is."""
+        if self.single is not None and (task_name is None or self.single.rubric.task_name is None):
+            return self.single
+        if task_name is None:
+            raise RowError(
+                f"row has no `task_name`, so none of the rubrics in {self.where} is known to be its own; "
+                "name the column with --map task_name=COLUMN, or give one file with --rubric FILE"
+            )
+        found = self.by_name.get(task_name)
+        if found is None:
+            raise RowError(
+                f"no rubric for the task {task_name!r} in {self.where}; there is {list_names(self.by_name)}; "
+                f"add {task_name}.md, or put the text into a column `rubric`"
+            )
+        return found
+
+
+def read_directory(path: Path) -> list[RubricFile]:
+    """Every rubric in it, by name; a README is about the others."""
+    files = [
+        read_rubric_file(file)
+        for file in sorted(path.iterdir())
+        if file.suffix.lower() in RUBRIC_SUFFIXES and not file.name.lower().startswith(("readme", "."))
+    ]
+    if not files:
+        raise ConfigurationError(
+            f"--rubric {path}: holds no rubrics; put one .md file for each task there, named TASK_NAME.md"
+        )
+    return files
+
+
+def read_rubric_file(path: Path) -> RubricFile:
+    """Raises ConfigurationError for a file that cannot be read or is empty."""
+    if not path.exists():
+        raise ConfigurationError(f"--rubric {path}: no such file or directory; check the path")
+    try:
+        data = read_bytes(path, str(path), "--rubric")
+        return make_rubric_file(path, decode_text(str(path), data, "--rubric"))
+    except RowError as error:
+        raise ConfigurationError(str(error).replace("`--rubric`", "--rubric")) from error
+
+
+def make_rubric_file(path: Path, text: str) -> RubricFile:
+    """An unknown type would be judged by weights that nobody chose."""
+    rubric = read_task_rubric(text)
+    if not text.strip():
+        raise RowError(f"{path}: the rubric is empty; write down what earns and what costs points")
+    if rubric.unknown_task_type is not None:
+        raise RowError(
+            f"{path}: unknown task_type {rubric.unknown_task_type[:60]!r} (fact, creative and speculative are known); "
+            f"see `mixseek protocol lint {path}`"
+        )
+    return RubricFile(path, rubric, hashlib.sha256(text.encode()).hexdigest())
+
+
+def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
+    """Two rubrics of one name cannot be told apart."""
+    index: dict[str, RubricFile] = {}
+    for file in files:
+        for name in file.names:
+            other = index.setdefault(name, file)
+            if other is not file:
+                raise ConfigurationError(
+                    f"--rubric {where}: {other.path.name} and {file.path.name} are both for the task {name!r}; keep one"
+                )
+    return index
+
+
+class RowRubrics:
+    """Gives rows their rubric for one pass over a dataset, and remembers which were used."""
+
+    def __init__(self, shelf: RubricShelf | None, directory: Path, *, is_needed: bool) -> None:
+        self._shelf = shelf
+        self._directory = directory
+        self._is_needed = is_needed
+        self._read: dict[str, RubricFile] = {}
+        self.used: dict[str, str] = {}  # file name to sha256
+
+    def fill(self, values: dict[str, Any]) -> None:
+        """What the row names itself wins over the shelf."""
+        given = values.pop(RUBRIC_COLUMN, None)
+        if given is not None and "rubric" in values:
+            raise RowError(f"both `rubric` and `{RUBRIC_COLUMN}` are given; keep one")
+        if given is not None:
+            self._put(values, self._open(given))
+        elif "rubric" not in values and self._shelf is not None:
+            self._put(values, self._shelf.find(values.get("task_name")))
+        if self._is_needed:
+            self._settle_type(values)
+
+    def _open(self, given: str) -> RubricFile:
+        file = self._read.get(given)
+        if file is None:
+            path = self._directory / given
+            file = make_rubric_file(path, decode_text(given, read_bytes(path, given, RUBRIC_COLUMN), RUBRIC_COLUMN))
+            self._read[given] = file
+        return file
+
+    def _put(self, values: dict[str, Any], file: RubricFile) -> None:
+        values["rubric"] = file.rubric.text
+        values.setdefault("task_name", file.names[0])
+        self.used[file.path.name] = file.sha256
+
+    def _settle_type(self, values: dict[str, Any]) -> None:
+        text = values.get("rubric")
+        if text is None:
+            raise RowError(
+                "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
+                "task, or a column `rubric` (text) or `rubric_path`"
+            )
+        rubric = read_task_rubric(text)
+        if rubric.unknown_task_type is not None:
+            raise RowError(
+                f"the rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
+                "known are fact, creative and speculative"
+            )
+        if rubric.task_type is None:
+            return
+        given = values.setdefault("task_type", rubric.task_type)
+        if given != rubric.task_type:
+            raise RowError(f"`task_type` is {given!r} and its rubric says {rubric.task_type!r}; correct one of them")
