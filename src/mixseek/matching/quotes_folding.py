@@ -1,0 +1,193 @@
+"""Folding of long texts for quotes, with the way back: every folded range knows where it stands in the original.
+
+PDF text and judges write the same words differently: radicals for ideographs (⽰ for 示), ligatures, line breaks
+inside words and between CJK characters, straight for curly quotes, Markdown that was rendered away. Unlike `fold`,
+which keeps every offset, this folding changes lengths; each pass can tell its edits, so that spans come back.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from mixseek.domain.judgments import Span
+
+# CJK radicals supplement: shapes that PDF fonts put in the place of the whole character. NFKC folds the Kangxi
+# block (U+2F00) and leaves this one (U+2E80) alone.
+_RADICALS = dict(
+    zip(
+        "⺁⺅⺈⺉⺊⺌⺏⺒⺓⺕⺖⺘⺙⺛⺝⺟⺠⺡⺣⺤⺥⺨⺩⺪⺫⺬⺭⺯⺰⺲⺶⺸⺹⺻⺼⺽⺾⺿⻁⻂⻃⻄⻅⻆⻇⻈⻉⻊⻋⻌⻏⻐⻑⻒⻓⻔⻖⻗⻘⻙⻚⻛⻜⻝⻞⻠⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳",
+        "厂亻刀刂卜小兀巳幺彐忄扌攵旡月母民氵灬爪爫犭王疋目示礻糹纟罒羊羋耂聿肉臼艹艹虎衤覀西见角角讠贝足车辶阝钅長镸长门阝雨青韦页风飞食飠饣马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟",
+        strict=True,
+    )
+)
+
+_DROP = "\x00"
+_NAMED = {
+    **dict.fromkeys("\"'`´‘’‚‛′“”„‟″«»‹›「」『』﹁﹂﹃﹄〝〞〟", _DROP),
+    **_RADICALS,
+    **dict.fromkeys("\n\v\f\x85\u2028\u2029", "\n"),
+    **dict.fromkeys("\t\r", " "),
+    "−": "-",
+    "。": ".",
+    "、": ",",
+    "【": "[",
+    "】": "]",
+    "〔": "(",
+    "〕": ")",
+}
+# "10²" is not "102", and "1½" is not "11/2": what NFKC would bring down to the line stays where it is.
+_NOT_ON_THE_LINE = ("<super>", "<sub>", "<fraction>", "<circle>")
+
+CJK = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+LETTER = rf"[^\W\d_{CJK}]"
+_SPACED = rf"[^\W_{CJK}]"
+
+# Half-width kana and decomposed text (as macOS writes it) leave marks behind their letters.
+_COMPOSABLE = re.compile(r"[^\W_][\u0300-\u036f\u3099\u309a]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
+# Emphasis goes and 2*3 stays; snake_case stays; bullets, headings and quotations are marked where a line begins.
+_MARKUP = re.compile(
+    r"\x00+"
+    r"|\*+(?!\d)|\*+(?<!\d\*)(?<!\d\*\*)"
+    r"|_+(?!\w)|_(?<!\w_)_*"
+    r"|[#>]+(?=[ \n])(?:(?<=\n#)|(?<=\n##)|(?<=\n###)|(?<=\n####)|(?<=\n>))"
+    r"|[-•·◦▪](?<=\n.)(?= )|[-•·◦▪](?<=\n [ ].)(?= )"
+)
+_LINE_BREAK = re.compile(r"\n")
+_REPEATED_SPACE = re.compile(r" (?= )")
+# A space is kept between words and between digits, nowhere else: PDF text breaks and spaces CJK at will.
+_LOOSE_SPACE = re.compile(rf" (?:(?!{_SPACED})|(?<!{_SPACED} )|(?<=\d )(?!\d)|(?<!\d )(?=\d))")
+# Between letters it may be a hyphenation at a line's end; before a digit it is a sign or a range.
+_HYPHEN = re.compile(rf"-{{1,3}}(?={LETTER})(?:(?<={LETTER}-)|(?<={LETTER}--)|(?<={LETTER}---))")
+# What a reader would not miss: the marks of a sentence. Not those of a number, and none that calculate.
+_SENTENCE_MARK = re.compile(r"[,.;:!?()\[\]{}|·•](?:(?!\d)|(?<!\d.))", re.DOTALL)
+
+
+class _FoldingTable(dict[int, str]):
+    """Filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        folded = self[code] = _fold_character(chr(code))
+        return folded
+
+
+def _fold_character(character: str) -> str:
+    if character in _NAMED:
+        return _NAMED[character]
+    category = unicodedata.category(character)
+    if category == "Zs":
+        return " "
+    if category == "Pd":
+        return "-"
+    # Format characters (zero width, soft hyphen, direction) and variation selectors are not seen.
+    if category in {"Cf", "Cc"} or "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
+        return _DROP
+    if unicodedata.decomposition(character).startswith(_NOT_ON_THE_LINE):
+        return character
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", character).casefold())
+    return _NAMED.get(folded, folded)
+
+
+_TABLE = _FoldingTable()
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """One rewriting of a text; which edits it made is worked out only when a span must be brought back."""
+
+    before: str
+    after: str
+    pattern: re.Pattern[str]
+    replaced_length: Callable[[str], int]
+
+    @cached_property
+    def _edits(self) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+        starts: list[int] = []
+        ends: list[int] = []
+        origins: list[tuple[int, int]] = []
+        shift = 0
+        for found in self.pattern.finditer(self.before):
+            old_start, old_end = found.span()
+            length = self.replaced_length(found[0])
+            starts.append(old_start - shift)
+            ends.append(old_start - shift + length)
+            origins.append((old_start, old_end))
+            shift += old_end - old_start - length
+        return starts, ends, origins
+
+    def original(self, position: int) -> tuple[int, int]:
+        """The range in `before` that the character at `position` of `after` comes from."""
+        starts, ends, origins = self._edits
+        index = bisect_right(starts, position) - 1
+        if index < 0:
+            return position, position + 1
+        if position < ends[index]:
+            return origins[index]
+        start = position - ends[index] + origins[index][1]
+        return start, start + 1
+
+
+class FoldedText:
+    """A text as it is compared. Linear to make; the way back is worked out on the first span asked for."""
+
+    def __init__(self, text: str, passes: tuple[_Pass, ...] = ()) -> None:
+        self.text = text
+        self._passes = passes
+
+    def span(self, start: int, end: int) -> Span:
+        """Where the folded characters from `start` to `end` stand in the original."""
+        return Span(self._origin(start)[0], self._origin(end - 1)[1])
+
+    def _origin(self, position: int) -> tuple[int, int]:
+        start, end = position, position + 1
+        for step in reversed(self._passes):
+            start, end = step.original(start)[0], step.original(end - 1)[1]
+        return start, end
+
+    def rewritten(self, pattern: re.Pattern[str], replacement: str = "") -> "FoldedText":
+        """One more pass; nothing when the pattern does not occur."""
+        after = pattern.sub(replacement, self.text)
+        if after == self.text:
+            return self
+        step = _Pass(self.text, after, pattern, lambda _: len(replacement))
+        return FoldedText(after, (*self._passes, step))
+
+
+def fold_quotable(text: str) -> FoldedText:
+    """Without case, width, radicals, quotation marks, emphasis, and spaces that separate nothing."""
+    folded = _composed(_translated(text))
+    folded = folded.rewritten(_MARKUP).rewritten(_LINE_BREAK, " ").rewritten(_REPEATED_SPACE)
+    return folded.rewritten(_LOOSE_SPACE).rewritten(_HYPHEN)
+
+
+def without_sentence_marks(folded: FoldedText) -> FoldedText:
+    """Words, numbers and signs only, for a comparison that forgives punctuation."""
+    return folded.rewritten(_SENTENCE_MARK, " ").rewritten(_REPEATED_SPACE).rewritten(_LOOSE_SPACE)
+
+
+def _translated(text: str) -> FoldedText:
+    after = text.translate(_TABLE)
+    if after == text:
+        return FoldedText(text)
+    resized = "" if text.isascii() else "".join(char for char in set(text) if len(_TABLE[ord(char)]) != 1)
+    if not resized:
+        # Same length, so that positions are the same.
+        return FoldedText(after)
+    pattern = re.compile(f"[{re.escape(resized)}]")
+    return FoldedText(after, (_Pass(text, after, pattern, lambda found: len(_TABLE[ord(found)])),))
+
+
+def _composed(folded: FoldedText) -> FoldedText:
+    text = folded.text
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return folded
+    after = _COMPOSABLE.sub(lambda found: _compose(found[0]), text)
+    if after == text:
+        return folded
+    return FoldedText(after, (*folded._passes, _Pass(text, after, _COMPOSABLE, lambda found: len(_compose(found)))))
+
+
+def _compose(cluster: str) -> str:
+    return unicodedata.normalize("NFC", cluster)

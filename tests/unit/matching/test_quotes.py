@@ -1,0 +1,157 @@
+"""A quote is found where it stands, at the mildest stage that explains it, or a reason is given."""
+
+import pytest
+
+from mixseek.domain.judgments import Span
+from mixseek.matching.quotes import QuoteFinding, QuoteLocator, QuoteProblem, QuoteStage, locate_quote
+
+REPORT = (
+    "Summary: the new pump is not quieter, but it used 12.5 percent less power in 2024.\n"
+    "We tested it for three weeks in Osaka. “Every bearing was replaced”, the engineers noted in the well-\n"
+    "known log. The committee recommended a thorough review of every single experiment.\n"
+)
+# As text comes out of a PDF: radicals for ideographs, and a line break inside a sentence.
+PDF = "1.[事实快照]\n⻓提⽰词在多次调⽤时\n会偏离格式，⻚⾯也会变化。"
+
+
+def quoted(finding: QuoteFinding, text: str) -> list[str]:
+    return [text[span.start : span.end] for span in finding.spans]
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("used 12.5 percent less power", "used 12.5 percent less power"),
+        ("  used 12.5 percent\n", "used 12.5 percent"),
+    ],
+)
+def test_a_literal_quote_is_exact(quote: str, expected: str) -> None:
+    """Only the blanks around a quote do not count as part of it."""
+    finding = locate_quote(quote, REPORT)
+
+    assert (QuoteStage.EXACT, None, [expected]) == (finding.stage, finding.problem, quoted(finding, REPORT))
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "expected"),
+    [
+        ("长提示词在多次调用时会偏离格式", PDF, "⻓提⽰词在多次调⽤时\n会偏离格式"),
+        ("格式,页面也会", PDF, "格式，⻚⾯也会"),
+        ("1. [ 事实快照 ]", PDF, "1.[事实快照]"),
+        ("'Every bearing was replaced'", REPORT, "Every bearing was replaced"),
+        ("the well-known log", REPORT, "the well-\nknown log"),
+        ("**Summary:** the *new* pump", REPORT, "Summary: the new pump"),
+        ("Quote: the engineers noted", REPORT, "the engineers noted"),
+        ("引用：每个轴承", "结论：每个轴承都换了", "每个轴承"),
+        ("ＳＵＭＭＡＲＹ： THE NEW PUMP", REPORT, "Summary: the new pump"),
+        ("a fine office", "It is a \ufb01ne of\u00ad\ufb01ce.", "a \ufb01ne of\u00ad\ufb01ce"),
+        ("ガラスの\u200b破片", "床にｶﾞﾗｽの破片", "ｶﾞﾗｽの破片"),
+        ("café crème", "Un cafe\u0301 cre\u0300me.", "cafe\u0301 cre\u0300me"),
+    ],
+)
+def test_a_quote_written_otherwise_is_folded(quote: str, text: str, expected: str) -> None:
+    """Width, radicals, spaces, quotation marks, emphasis, ligatures and case say nothing else."""
+    finding = locate_quote(quote, text)
+
+    assert (QuoteStage.FOLDED, [expected]) == (finding.stage, quoted(finding, text))
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("We tested it … in Osaka", ["We tested it", "in Osaka"]),
+        ("…tested it for three weeks...", ["tested it for three weeks"]),
+        ("the new pump [...] three weeks ... every single experiment", None),
+        ("three weeks | thorough review", ["three weeks", "thorough review"]),
+        ("three weeks\nthorough review", ["three weeks", "thorough review"]),
+        ("thorough review ... three weeks", []),
+    ],
+)
+def test_pieces_around_an_ellipsis_are_found_in_order(quote: str, expected: list[str] | None) -> None:
+    """Each piece has its span; in another order it is no quotation."""
+    finding = locate_quote(quote, REPORT)
+
+    if expected is None:
+        assert QuoteStage.SEGMENTS is finding.stage
+    elif expected:
+        assert (QuoteStage.SEGMENTS, expected) == (finding.stage, quoted(finding, REPORT))
+    else:
+        assert QuoteProblem.NOT_FOUND is finding.problem
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "The committee recomended a thorough review of every single experiment",
+        "committee recommended thorough review of every single experiment",
+        "The committee recommended: a thorough review, of every single experiment!",
+        "The committee recommended a tho rough review of every single experiment",
+    ],
+)
+def test_a_harmless_slip_is_forgiven_and_named(quote: str) -> None:
+    """Punctuation, one letter of a long word, an article, a split word: fuzzy, never exact."""
+    finding = locate_quote(quote, REPORT)
+
+    assert QuoteStage.FUZZY is finding.stage
+    assert quoted(finding, REPORT)[0].endswith("every single experiment")
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "the new pump is quieter, but it used 12.5 percent less power",
+        "the new pump is not quieter, but it used 13.5 percent less power in 2024",
+        "the new pump is not quieter, but it used 12.5 percent less power in 2025",
+        "the new pump is not quieter, but it used 12.5 percent more power in 2024",
+        "We tested it for three weeks in Kyoto",
+        "We never tested it for three weeks in Osaka",
+        "the new pump is … quieter",
+        "The committee rejected a thorough review of every single experiment",
+        "every single experiment was recommended by the committee",
+    ],
+)
+def test_what_the_response_does_not_say_is_not_found(quote: str) -> None:
+    """A number, a negation, a word: none of them is a slip."""
+    assert QuoteFinding(problem=QuoteProblem.NOT_FOUND) == locate_quote(quote, REPORT)
+
+
+def test_where_else_a_quote_comes_from_is_said() -> None:
+    """Only when the response does not hold it: an echo of the question is the response's own."""
+    locator = QuoteLocator(
+        "Tokyo is the capital.", "Which city is the capital of Japan?", "Award two points for Tokyo."
+    )
+
+    assert QuoteProblem.FROM_QUESTION is locator.locate("capital of Japan").problem
+    assert QuoteProblem.FROM_RUBRIC is locator.locate("award two points").problem
+    assert locator.locate("is the capital").problem is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "response", "problem"),
+    [
+        ("", "anything", QuoteProblem.TOO_SHORT),
+        (" \n ", "anything", QuoteProblem.TOO_SHORT),
+        ("a", "a cat and a dog", QuoteProblem.TOO_SHORT),
+        ("is", "it is what it is", QuoteProblem.TOO_SHORT),
+        ("是", "他是医生", QuoteProblem.TOO_SHORT),
+        ("{", "{ 1 }", QuoteProblem.TOO_SHORT),
+        ("42", "The answer is 42.", None),
+        ("42", "The answer is 342.", QuoteProblem.NOT_FOUND),
+        ("是的", "是的，他是医生", None),
+        ("B", "B", None),
+        ("B", " b.\n", None),
+        ("no", "I do not know", QuoteProblem.NOT_FOUND),
+        ("art", "a smart idea", QuoteProblem.NOT_FOUND),
+        ("[x]", "done [x] and dusted", None),
+    ],
+)
+def test_a_quote_must_prove_something(quote: str, response: str, problem: QuoteProblem | None) -> None:
+    """Too short: could stand anywhere. A whole response, or a whole word said once, is proof however short."""
+    assert problem == locate_quote(quote, response).problem
+
+
+def test_a_whole_word_is_preferred_to_a_part_of_one() -> None:
+    """The span is what a reader would look for."""
+    text = "The chartered art gallery"
+
+    assert (Span(14, 25),) == locate_quote("art gallery", text).spans
