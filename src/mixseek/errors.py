@@ -3,6 +3,7 @@
     MixseekError
     ├── ConfigurationError        usage, settings, input data; never retried; exit code 2
     │   ├── DatasetError          a row or file that cannot be judged, named by place
+    │   ├── TimeZoneError         TZ names no time zone; also a ValueError, as seed 004 asks
     │   └── TemplateRenderError   a prompt template failed on its data; also a RuntimeError, as seed 004 asks
     ├── StorageError              the workspace cannot be read or written; exit code 3 unless it is the user's to mend
     │   └── BusyError             another process is writing there; exit code 4, because the same command works later
@@ -25,6 +26,10 @@ class ConfigurationError(MixseekError):
 
 class DatasetError(ConfigurationError):
     """The dataset holds something that cannot be judged; the message names the place."""
+
+
+class TimeZoneError(ConfigurationError, ValueError):
+    """The environment's `TZ` cannot be read; the message names values that can."""
 
 
 class TemplateRenderError(ConfigurationError, RuntimeError):

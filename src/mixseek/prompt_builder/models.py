@@ -1,0 +1,172 @@
+"""What a prompt is made from, checked at the door, and the templates it is made with (seed 004)."""
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from mixseek.domain.rounds import LeaderBoardReader, RoundState
+from mixseek.errors import ConfigurationError, TemplateRenderError
+from mixseek.prompt_builder.constants import (
+    DEFAULT_EVALUATOR_USER_PROMPT,
+    DEFAULT_JUDGMENT_USER_PROMPT,
+    DEFAULT_TEAM_USER_PROMPT,
+    TEMPLATE_VARIABLES,
+)
+from mixseek.settings.load import load_settings
+from mixseek.templating.template import StrictTemplate, compile_template
+
+TOML_FILE = "configs/prompt_builder.toml"
+ENVIRONMENT_PREFIX = "MIXSEEK_"
+# The longer one is what nested settings of this name would be called; it wins, being the more exact.
+EXACT_ENVIRONMENT_PREFIX = "MIXSEEK_PROMPT_BUILDER__"
+
+
+def refuse_empty(value: str, name: str | None) -> str:
+    """The value; raises ValueError in seed 004's words when nothing but space is in it."""
+    if not value or value.strip() == "":
+        raise ValueError(f"{name} cannot be empty")
+    return value
+
+
+class EvaluatorPromptContext(BaseModel):
+    """What the evaluator is shown. The time is not part of it: the builder reads it when it renders."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user_query: str
+    submission: str
+
+    @field_validator("user_query", "submission")
+    @classmethod
+    def validate_not_empty(cls, value: str, info: ValidationInfo) -> str:
+        """An empty submission is a failed team, not something to evaluate."""
+        return refuse_empty(value, info.field_name)
+
+
+class RoundPromptContext(BaseModel):
+    """What a team, or the judge of its progress, is shown before round `round_number`."""
+
+    # The store is an object of ours, known by what it can do.
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    user_prompt: str
+    round_number: int
+    round_history: list[RoundState]
+    team_id: str
+    team_name: str
+    execution_id: str
+    store: LeaderBoardReader | None = None
+
+    @field_validator("user_prompt", "team_id", "team_name", "execution_id")
+    @classmethod
+    def validate_not_empty(cls, value: str, info: ValidationInfo) -> str:
+        """The same rule as for the evaluator's context."""
+        return refuse_empty(value, info.field_name)
+
+    @field_validator("round_number")
+    @classmethod
+    def validate_round_number(cls, value: int) -> int:
+        """Rounds count from 1."""
+        if value < 1:
+            raise ValueError(f"round_number must be >= 1, not {value}")
+        return value
+
+
+class PromptBuilderSettings(BaseSettings):
+    """Environment > `$MIXSEEK_WORKSPACE/configs/prompt_builder.toml` > default; templates are compiled as they load.
+
+    Raises ValidationError, a ValueError, for an empty template or an unknown key, and TemplateRenderError, a
+    RuntimeError, for a template that does not compile or uses a variable it is not given.
+    """
+
+    team_user_prompt: str = DEFAULT_TEAM_USER_PROMPT
+    evaluator_user_prompt: str = DEFAULT_EVALUATOR_USER_PROMPT
+    judgment_user_prompt: str = DEFAULT_JUDGMENT_USER_PROMPT
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT_PREFIX,
+        toml_file=TOML_FILE,
+        env_file_encoding="utf-8",
+        extra="forbid",
+        frozen=True,
+    )
+
+    @field_validator("team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt")
+    @classmethod
+    def validate_template(cls, value: str, info: ValidationInfo) -> str:
+        """A mistake in a template surfaces here and not after the first round has been paid for."""
+        if not value or value.strip() == "":
+            raise ValueError(f"{info.field_name}: prompt template cannot be empty")
+        compile_prompt(str(info.field_name), value)
+        return value
+
+    @classmethod
+    def of_workspace(cls, workspace: Path) -> Self:
+        """As `PromptBuilderSettings()`, with the file of this workspace, whatever MIXSEEK_WORKSPACE says."""
+        config = SettingsConfigDict(toml_file=workspace.resolve() / TOML_FILE)
+        bound: type[Self] = type(cls.__name__, (cls,), {"__module__": cls.__module__, "model_config": config})
+        return bound()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Add the file, which `toml_file=` alone does not read, and the second spelling of the variables."""
+        exact = EnvSettingsSource(settings_cls, env_prefix=EXACT_ENVIRONMENT_PREFIX)
+        return init_settings, exact, env_settings, TomlConfigSettingsSource(settings_cls, settings_file(settings_cls))
+
+
+def settings_file(settings: type[BaseSettings]) -> Path:
+    """The class's own file; a relative one lies in the workspace."""
+    file = Path(str(settings.model_config.get("toml_file")))
+    return file if file.is_absolute() else load_settings().workspace / file
+
+
+def compile_prompt(field: str, source: str) -> StrictTemplate:
+    """Every failure of a template is a RuntimeError with seed 004's words, also one that is found before rendering."""
+    try:
+        return compile_template(source, TEMPLATE_VARIABLES[field], field)
+    except ConfigurationError as error:
+        raise TemplateRenderError(f"Jinja2 template error: {error}") from error
+
+
+def load_prompt_settings(workspace: Path | None = None) -> PromptBuilderSettings:
+    """Settings of this workspace, or else of the configured one; raises ConfigurationError in one line."""
+    file = (workspace or load_settings().workspace) / TOML_FILE
+    try:
+        return PromptBuilderSettings() if workspace is None else PromptBuilderSettings.of_workspace(workspace)
+    except ValidationError as error:
+        raise ConfigurationError(f"{file} or {ENVIRONMENT_PREFIX}* environment: {_describe(error)}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{file}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+    except OSError as error:
+        raise ConfigurationError(f"{file}: {error.strerror or error}; make it a readable file") from error
+
+
+def _describe(error: ValidationError) -> str:
+    first: Any = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    if first["type"] != "extra_forbidden":
+        # Our own messages name the field already.
+        message = str(first["msg"]).removeprefix("Value error, ")
+        return message if name in message else f"{name}: {message}"
+    known = sorted(TEMPLATE_VARIABLES)
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"unknown key {name!r}; " + (f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}")
