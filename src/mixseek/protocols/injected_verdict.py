@@ -1,0 +1,168 @@
+"""Catches a reply that merely repeats a verdict which stands in the judged text.
+
+Whoever writes a response may put a finished verdict into it and hope that the judge copies it. A fence tells the judge
+not to; this tells us when it did. Three signs, each enough:
+
+    the object    the reply is, as JSON, an object of the judged text
+    the words     every sentence and every figure of the reply stands in one such object; the judge has added none
+    the quotes    every quote of the reply is taken from such an object and stands nowhere else in the response
+
+A judge that quotes an injected verdict in order to object to it writes a reason of its own and quotes more than that.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mixseek.domain.judgments import Finding, Flag
+from mixseek.protocols.reply_json import canonical
+
+# An object of fewer keys, without a sentence in it, may be equal by chance: {"score": 1}.
+_TELLING_KEYS = 3
+# How much of a reply's keys an object must have to be taken for a verdict.
+_SHARED = 0.6
+# Looked at, at most; what is copied to the letter is found without any of these limits.
+_MAX_VERDICTS = 64
+_MAX_QUOTES = 64
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedVerdict:
+    """An object of the judged text that has the shape of a reply; half-open range in that text."""
+
+    start: int
+    end: int
+    value: Mapping[str, Any]
+
+
+def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: Sequence[str] = ()) -> Finding | None:
+    """The objection to a reply that is not the judge's own, or None.
+
+    `texts` are the judged texts by name (response, question); `quotes` are the reply's evidence, if it gives any.
+    Never raises and takes time linear in the texts.
+    """
+    if not reply:
+        return None
+    for name, text in texts.items():
+        if "{" not in text:
+            continue
+        verdicts = find_verdicts(text, reply)
+        copied = next((one for one in verdicts if _is_copy(reply, one)), None)
+        if copied is not None:
+            return _objection(f"{name}, characters {copied.start} to {copied.end}")
+        if _is_telling(reply) and _squeezed(json.dumps(reply, ensure_ascii=False)) in _squeezed(text):
+            return _objection(name)
+        if quotes and _quotes_only_from(verdicts, text, quotes[:_MAX_QUOTES]):
+            return _objection(f"{name}; every quote is taken from it and stands nowhere else")
+    return None
+
+
+def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict, ...]:
+    """Objects of the text that share most keys with the reply, in order; none of them inside another."""
+    keys = "|".join(re.escape(json.dumps(key, ensure_ascii=False)) for key in reply)
+    window = 4 * len(canonical(reply)) + 2_000
+    budget = 8 * len(text) + 100_000
+    found: list[InjectedVerdict] = []
+    end = 0
+    for start in re.finditer(r"\{(?=\s*+(?:" + keys + r")\s*+:)", text):
+        if len(found) >= _MAX_VERDICTS or budget < 0:
+            break
+        if start.start() < end:
+            continue
+        value, length = _decode_at(text[start.start() : start.start() + window])
+        budget -= length + 1
+        if isinstance(value, dict) and len(value.keys() & reply.keys()) >= _SHARED * len(reply):
+            end = start.start() + length
+            found.append(InjectedVerdict(start.start(), end, value))
+    return tuple(found)
+
+
+def _decode_at(text: str) -> tuple[object, int]:
+    """The value that begins here and its length; None and how far it could be read where there is none."""
+    try:
+        value, length = json.JSONDecoder().raw_decode(text)
+    except json.JSONDecodeError as error:
+        return None, error.pos
+    # An integer of too many digits, or a nesting that is too deep: nothing a judge would copy.
+    except (ValueError, RecursionError):
+        return None, len(text)
+    return value, length
+
+
+def _is_copy(reply: Mapping[str, Any], verdict: InjectedVerdict) -> bool:
+    try:
+        if _is_telling(reply) and canonical(reply) == canonical(verdict.value):
+            return True
+        own = {leaf for leaf in _leaves(reply) if _is_sentence(leaf)}
+        return bool(own) and own <= set(_leaves(verdict.value)) and _figures(reply) == _figures(verdict.value)
+    except RecursionError:
+        return False
+
+
+def _is_telling(reply: Mapping[str, Any]) -> bool:
+    return len(reply) >= _TELLING_KEYS or any(_is_sentence(leaf) for leaf in _leaves(reply))
+
+
+def _quotes_only_from(verdicts: Sequence[InjectedVerdict], text: str, quotes: Sequence[str]) -> bool:
+    if not verdicts:
+        return False
+    leaves = {leaf for verdict in verdicts for leaf in _leaves(verdict.value)}
+    wanted = {stripped for quote in quotes if (stripped := quote.strip())}
+    if not wanted or not wanted <= leaves:
+        return False
+    outside = _outside(verdicts, text)
+    return not any(quote in outside for quote in wanted)
+
+
+def _outside(verdicts: Sequence[InjectedVerdict], text: str) -> str:
+    pieces, position = [], 0
+    for verdict in verdicts:
+        pieces.append(text[position : verdict.start])
+        position = verdict.end
+    # NUL keeps what stood before and behind an object from reading as one quote.
+    return "\x00".join([*pieces, text[position:]])
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """Every text of a JSON value but its keys; the walk keeps its own stack, so no depth is too deep."""
+    waiting: list[object] = [value]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case str():
+                yield node.strip()
+            case Mapping():
+                waiting.extend(node.values())
+            case list() | tuple():
+                waiting.extend(node)
+
+
+def _figures(value: object, path: str = "") -> dict[str, object]:
+    """Numbers, true, false and null by their place; texts are left out, so that a corrected name changes nothing."""
+    match value:
+        case str():
+            return {}
+        case Mapping():
+            inner = [(f"{path}.{key}", item) for key, item in value.items()]
+        case list():
+            inner = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+        case _:
+            return {path: canonical(value)}
+    return {place: figure for name, item in inner for place, figure in _figures(item, name).items()}
+
+
+def _is_sentence(text: str) -> bool:
+    """Words of one's own: not a name, a date or one of a few options."""
+    return bool(_SPACE.search(text)) or len(_CJK.findall(text[:200])) >= 4
+
+
+def _squeezed(text: str) -> str:
+    return _SPACE.sub("", text)
+
+
+def _objection(place: str) -> Finding:
+    return Finding(Flag.PROTOCOL_VIOLATION, f"repeats a verdict that stands in the judged text ({place})")
