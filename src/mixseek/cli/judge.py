@@ -1,15 +1,31 @@
 """`mixseek judge`: a dataset before its judges."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mixseek.cli.exit_codes import ExitCode
-from mixseek.cli.options import JsonOption, WorkspaceOption, parse_mapping, parse_share
+from mixseek.cli.options import JsonOption, WorkspaceOption, parse_mapping, parse_parameters, parse_share
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="JSONL, CSV or Parquet; `-` reads JSONL from stdin.")]
 ProtocolName = Annotated[
-    str | None, typer.Option("--protocol", metavar="NAME", help="What is asked. Default: semantic.")
+    str | None,
+    typer.Option(
+        "--protocol", metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic."
+    ),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter", metavar="KEY=VALUE", help="Replace a parameter of the protocol, e.g. evidence.policy=present."
+    ),
+]
+Rubric = Annotated[
+    Path | None,
+    typer.Option(
+        "--rubric", metavar="DIR|FILE", help="Task rubrics in Markdown: one for all samples, or DIR/TASK_NAME.md each."
+    ),
 ]
 JudgeSpecs = Annotated[
     list[str] | None,
@@ -36,7 +52,8 @@ Mapping = Annotated[
     typer.Option("--map", metavar="FIELD=COLUMN", help="Where a field stands in DATA, e.g. response=output."),
 ]
 Language = Annotated[
-    str | None, typer.Option("--language", metavar="en|ja|zh", help="Language of the prompt. Default: en.")
+    str | None,
+    typer.Option("--language", metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own."),
 ]
 FailUnder = Annotated[
     float | None,
@@ -113,12 +130,16 @@ def judge(
     timeout: Timeout = None,
     dry_run: DryRun = False,
     log_json: LogJson = False,
+    rubric: Rubric = None,
+    parameters: Parameters = None,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
     Interrupted? Run the same command again: it resumes, and asks nothing twice.
 
-    A sample has `id` and `response`, and for the semantic protocol `ground_truth` and `question`.
+    A sample has `id` and `response`, or `response_path` to a .txt, .md, .json or .pdf file beside DATA. The semantic
+    protocol needs `ground_truth`; rubric a rubric (--rubric, or a column `rubric` or `rubric_path`); cross
+    `question_id`, `prompt_variant`, `target_model` and `output_id`.
 
     \b
     Examples:
@@ -126,13 +147,27 @@ def judge(
       mixseek judge answers.csv --map response=output --map ground_truth=target --fail-under 80%
       mixseek judge answers.jsonl --cascade --judge rules --judge replay:replies.jsonl --json
       mixseek judge answers.jsonl --cascade --judge rules --judge openai:gpt-5-mini --max-cost 2
+      mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
+      mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
     """
     from mixseek.cli.judging import JudgeArguments, LiveArguments, Output, run_judge
     from mixseek.composition.gates import Gates
 
     live = LiveArguments(concurrency, repeats, max_reasks, max_calls, max_cost, no_cache, patience, timeout)
     arguments = JudgeArguments(
-        data, protocol, judges, cascade, workspace, run, parse_mapping(mapping or []), language, workers, limit, live
+        data,
+        protocol,
+        judges,
+        cascade,
+        workspace,
+        run,
+        parse_mapping(mapping or []),
+        language,
+        workers,
+        limit,
+        live,
+        parse_parameters(parameters or []),
+        rubric,
     )
     gates = Gates(fail_under, max_invalid, max_undecided)
     return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

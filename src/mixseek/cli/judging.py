@@ -3,8 +3,9 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from mixseek.cli.documents import print_json
 from mixseek.cli.exit_codes import ExitCode
@@ -72,6 +73,8 @@ class JudgeArguments:
     workers: int | None
     limit: int | None
     live: "LiveArguments"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    rubric: Path | None = None
 
     def to_request(self, gates: Gates) -> JudgeRequest:
         """The command line wins over the environment, the environment over mixseek.toml."""
@@ -92,6 +95,8 @@ class JudgeArguments:
             command_line=("mixseek", *sys.argv[1:]),
             live=self.live.to_options(),
             configured=settings.configured_judges(),
+            parameters=self.parameters,
+            rubric=self.rubric,
             environment=os.environ,
         )
 

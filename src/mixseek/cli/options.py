@@ -1,7 +1,8 @@
 """Options that several commands share, worded once."""
 
+import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +32,35 @@ def parse_mapping(pairs: list[str]) -> dict[str, str]:
             raise typer.BadParameter(f"{field!r} is mapped twice", param_hint="'--map'")
         mapping[field] = column
     return mapping
+
+
+def parse_parameters(pairs: list[str]) -> dict[str, Any]:
+    """`evidence.policy=present` for each: a dot goes one table deeper, the right side is TOML or plain text."""
+    parameters: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        names = key.split(".")
+        if not equals or not all(names):
+            raise typer.BadParameter(
+                f"{pair!r} is not KEY=VALUE, as in evidence.policy=present", param_hint="'--parameter'"
+            )
+        table = parameters
+        for name in names[:-1]:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise typer.BadParameter(f"{key!r} is set both as a value and as a table", param_hint="'--parameter'")
+        if names[-1] in table:
+            raise typer.BadParameter(f"{key!r} is set twice", param_hint="'--parameter'")
+        table[names[-1]] = parse_value(text)
+    return parameters
+
+
+def parse_value(text: str) -> Any:
+    """A number, boolean, list or quoted text as TOML has them; anything else is the text itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
+        return text
 
 
 WorkspaceOption = Annotated[

@@ -11,11 +11,14 @@ from functools import cache
 from importlib import metadata, resources
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from mixseek.composition.catalogue import AnyJudge, get_panel, get_protocol, is_waited_for
+from mixseek.composition.catalogue import AnyJudge, get_panel, is_waited_for
+from mixseek.composition.demands import demands_of, refuse_absent_rules
 from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import DatasetError
+from mixseek.protocols.registry import load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
 from mixseek.storage.manifest import Environment, JudgeEntry, Manifest, ProtocolEntry, RunStatus
@@ -58,6 +61,10 @@ class JudgeRequest:
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # Replace those of the protocol's file; part of its hash.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    # A Markdown rubric, or a directory with one for each task.
+    rubric: Path | None = None
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -100,12 +107,14 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
 
     The cheap checks come first: a misspelt judge is said before a million rows are read.
     """
-    protocol = get_protocol(request.protocol, request.language)
+    protocol = load_protocol(request.protocol, request.language, request.parameters)
     judges = get_panel(request.judges, request.configured, request.environment, request.live.timeout_seconds)
     workspace = Workspace(request.workspace)
     if request.run is not None:
         workspace.run(request.run)
-    dataset = open_dataset(request.data, mapping=request.mapping, spool_directory=workspace.spool)
+    refuse_absent_rules(protocol, judges)
+    demands = demands_of(protocol, judges, request.rubric)
+    dataset = open_dataset(request.data, mapping=request.mapping, spool_directory=workspace.spool, demands=demands)
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()
     samples = min(survey.rows, request.limit or survey.rows)

@@ -16,7 +16,8 @@ class JudgeSettings(BaseModel):
     protocol: str = "semantic"
     judges: tuple[str, ...] = ("rules",)
     cascade: bool = False
-    language: Literal["en", "ja", "zh"] = "en"
+    # None: the protocol's own.
+    language: Literal["en", "ja", "zh"] | None = None
     # 0 means: as many processes as there are cores, when the dataset is large enough to pay for them.
     workers: int = Field(default=0, ge=0, le=256)
 

@@ -22,6 +22,8 @@ class Demands:
     response_reason: str | None = None
     fields: tuple[str, ...] = ()
     rubric: bool = False
+    # That a rubric may name; empty where the protocol knows no types.
+    task_types: tuple[str, ...] = ()
     shelf: RubricShelf | None = None
 
     def check(self, values: dict[str, Any], columns: Collection[str]) -> None:
@@ -41,7 +43,7 @@ class Attachments:
 
     def __init__(self, files: ResponseFiles, directory: Path, demands: Demands) -> None:
         self._files = files
-        self._rubrics = RowRubrics(demands.shelf, directory, is_needed=demands.rubric)
+        self._rubrics = RowRubrics(demands.shelf, directory, demands.task_types, is_needed=demands.rubric)
         self._digest = hashlib.sha256()
         self._count = self._size_bytes = 0
 

@@ -1,7 +1,7 @@
 """Task rubrics as files: one for all rows, or a directory with one for each task."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,16 +90,10 @@ def read_rubric_file(path: Path) -> RubricFile:
 
 
 def make_rubric_file(path: Path, text: str) -> RubricFile:
-    """An unknown type would be judged by weights that nobody chose."""
-    rubric = read_task_rubric(text)
+    """Its name is read here; its type where the protocol's types are known."""
     if not text.strip():
         raise RowError(f"{path}: the rubric is empty; write down what earns and what costs points")
-    if rubric.unknown_task_type is not None:
-        raise RowError(
-            f"{path}: unknown task_type {rubric.unknown_task_type[:60]!r} (fact, creative and speculative are known); "
-            f"see `mixseek protocol lint {path}`"
-        )
-    return RubricFile(path, rubric, hashlib.sha256(text.encode()).hexdigest())
+    return RubricFile(path, read_task_rubric(text), hashlib.sha256(text.encode()).hexdigest())
 
 
 def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
@@ -118,9 +112,12 @@ def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
 class RowRubrics:
     """Gives rows their rubric for one pass over a dataset, and remembers which were used."""
 
-    def __init__(self, shelf: RubricShelf | None, directory: Path, *, is_needed: bool) -> None:
+    def __init__(
+        self, shelf: RubricShelf | None, directory: Path, task_types: Collection[str], *, is_needed: bool
+    ) -> None:
         self._shelf = shelf
         self._directory = directory
+        self._task_types = task_types
         self._is_needed = is_needed
         self._read: dict[str, RubricFile] = {}
         self.used: dict[str, str] = {}  # file name to sha256
@@ -134,8 +131,14 @@ class RowRubrics:
             self._put(values, self._open(given))
         elif "rubric" not in values and self._shelf is not None:
             self._put(values, self._shelf.find(values.get("task_name")))
-        if self._is_needed:
-            self._settle_type(values)
+        text = values.get("rubric")
+        if text is not None:
+            self._settle_type(values, text)
+        elif self._is_needed:
+            raise RowError(
+                "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
+                "task, or a column `rubric` (text) or `rubric_path`"
+            )
 
     def _open(self, given: str) -> RubricFile:
         file = self._read.get(given)
@@ -150,19 +153,18 @@ class RowRubrics:
         values.setdefault("task_name", file.names[0])
         self.used[file.path.name] = file.sha256
 
-    def _settle_type(self, values: dict[str, Any]) -> None:
-        text = values.get("rubric")
-        if text is None:
-            raise RowError(
-                "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
-                "task, or a column `rubric` (text) or `rubric_path`"
-            )
-        rubric = read_task_rubric(text)
+    def _settle_type(self, values: dict[str, Any], text: str) -> None:
+        """An unknown type would be judged by weights that nobody chose."""
+        if not self._task_types:
+            return
+        rubric = read_task_rubric(text, self._task_types)
         if rubric.unknown_task_type is not None:
             raise RowError(
-                f"the rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
-                "known are fact, creative and speculative"
+                f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
+                f"known are {', '.join(self._task_types)}"
             )
+        if rubric.task_name is not None:
+            values.setdefault("task_name", rubric.task_name)
         if rubric.task_type is None:
             return
         given = values.setdefault("task_type", rubric.task_type)

@@ -5,7 +5,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.cli.options import parse_mapping, parse_share
+from mixseek.cli.options import parse_mapping, parse_parameters, parse_share
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,37 @@ def test_a_field_mapped_to_two_columns_is_refused() -> None:
     assert parse_mapping(["response=a", "response=a"]) == {"response": "a"}
     with pytest.raises(typer.BadParameter, match="twice"):
         parse_mapping(["response=a", "response=b"])
+
+
+def test_a_parameter_goes_as_deep_as_its_dots_and_is_toml_where_it_can_be() -> None:
+    """What is no TOML value is the text itself: nobody quotes a word on a command line."""
+    given = ["evidence.policy=present", "evidence.minimum_per_dimension=0", "verdict.rules.PASS.at_least=6.5"]
+
+    assert parse_parameters([*given, "reply_mode=repair", 'a="x=y"', "b=[1, 2]", "c=x=y", "d=true", "e="]) == {
+        "evidence": {"policy": "present", "minimum_per_dimension": 0},
+        "verdict": {"rules": {"PASS": {"at_least": 6.5}}},
+        "reply_mode": "repair",
+        "a": "x=y",
+        "b": [1, 2],
+        "c": "x=y",
+        "d": True,
+        "e": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (["evidence"], "not KEY=VALUE"),
+        (["=x"], "not KEY=VALUE"),
+        (["a..b=x"], "not KEY=VALUE"),
+        (["a=1", "a=2"], "'a' is set twice"),
+        (["a=1", "a.b=2"], "'a.b' is set both as a value and as a table"),
+        (["a.b=1", "a=2"], "'a' is set twice"),
+    ],
+)
+def test_a_parameter_that_cannot_be_meant_is_refused(pairs: list[str], message: str) -> None:
+    with pytest.raises(typer.BadParameter) as caught:
+        parse_parameters(pairs)
+
+    assert message in str(caught.value)
