@@ -1,4 +1,4 @@
-"""`make bench`: rules against a plain regular expression and math-verify; start-up; size; whole runs; live judges."""
+"""`make bench`: rules against a plain regex and math-verify; start-up; size; whole runs; prompts; live judges."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import live
+from bench import live, prompts
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
@@ -28,6 +28,7 @@ def main() -> None:
     _install_size()
     for count in (20_000, 100_000):
         _end_to_end(count)
+    prompts.main()
     live.main([])
 
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from mixseek.domain.rounds import RankedTeam, RoundState, to_utc
 from mixseek.errors import TimeZoneError
-from mixseek.templating.fence import fence, fence_nonce, unused_nonce
+from mixseek.templating.fence import fence, fence_nonce
 
 NO_HISTORY = "まだ過去の提出はありません。"
 NO_RANKING = "まだランキング情報はありません。"
@@ -58,12 +58,11 @@ def quoting_nonce(fence_key: bytes, kind: str, texts: Iterable[str]) -> str:
 
     Even without a key nobody can close the fence from inside: a text would have to hold a digest of itself.
     """
-    texts = [kind, *texts]
     digest = hashlib.sha256()
-    for text in texts:
+    for text in (kind, *texts):
         data = text.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(data) + data)
-    return unused_nonce(fence_nonce(fence_key, digest.hexdigest()), texts)
+    return fence_nonce(fence_key, digest.hexdigest())
 
 
 def format_submission(submission: str, *, fence_key: bytes = b"", beside: Sequence[str] = ()) -> str:
