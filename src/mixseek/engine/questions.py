@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, assert_never
+from typing import Any, Protocol, Self, assert_never
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol, Message
@@ -33,6 +33,21 @@ class Answered:
 
     outcome: Outcome
     reply: Reply | None = None
+
+
+class Asker(Protocol):
+    """Whom evaluators, judges of progress and teams ask; see `Questions.ask` for what it may raise."""
+
+    async def ask(
+        self,
+        protocol: JudgeProtocol,
+        sample: Sample,
+        judge: str,
+        *,
+        take: int = 1,
+        identity: str | None = None,
+        asks_again: bool = True,
+    ) -> Answered: ...
 
 
 @dataclass(slots=True)

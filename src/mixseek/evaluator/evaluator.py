@@ -1,0 +1,76 @@
+"""All metrics of one submission, at once."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from mixseek.engine.live import all_of
+from mixseek.errors import MixseekError
+from mixseek.evaluator.metric import BaseMetric
+from mixseek.evaluator.models import (
+    EvaluationRequest,
+    EvaluationResult,
+    MetricScore,
+    MissingMetric,
+    resolve_weights,
+)
+
+# For metrics that users bring: a judge has its own timeout, a hanging function has none.
+DEFAULT_METRIC_SECONDS = 600.0
+
+
+class Evaluator:
+    """Metrics in the order of the configuration; one that fails is named as missing, and never weighed away."""
+
+    def __init__(
+        self,
+        metrics: Sequence[BaseMetric],
+        weights: Mapping[str, float | None] | None = None,
+        *,
+        metric_seconds: float = DEFAULT_METRIC_SECONDS,
+    ) -> None:
+        given = {metric.name: (weights or {}).get(metric.name) for metric in metrics}
+        self.metrics = tuple(metrics)
+        self.weights = resolve_weights(given)
+        self._metric_seconds = metric_seconds
+
+    async def evaluate(self, request: EvaluationRequest) -> EvaluationResult:
+        """Raises only what concerns more than this submission: a halt, a spent budget, a disk, a bad configuration."""
+        results = await all_of([self._evaluate(metric, request) for metric in self.metrics])
+        return EvaluationResult(tuple(results), self.weights)
+
+    async def _evaluate(self, metric: BaseMetric, request: EvaluationRequest) -> MetricScore | MissingMetric:
+        try:
+            async with asyncio.timeout(self._metric_seconds if is_foreign(metric) else None):
+                result = await metric.evaluate(request)
+        except MixseekError:
+            raise
+        except TimeoutError:
+            return MissingMetric(metric.name, f"no score within {self._metric_seconds:g} s")
+        # Whatever a user's metric raises loses that metric and nothing else: this is where foreign code comes in.
+        except Exception as error:  # noqa: BLE001
+            return MissingMetric(metric.name, describe_failure(error))
+        return checked(metric, result)
+
+
+def is_foreign(metric: BaseMetric) -> bool:
+    """Whether its code is not ours."""
+    return not type(metric).__module__.startswith("mixseek.")
+
+
+def checked(metric: BaseMetric, result: object) -> MetricScore | MissingMetric:
+    """What a metric may return, under its own name and direction."""
+    match result:
+        case MetricScore():
+            return MetricScore(
+                metric.name, result.score, result.comment, result.details, metric.direction, result.replies
+            )
+        case MissingMetric():
+            return MissingMetric(metric.name, result.reason, result.replies)
+        case _:
+            return MissingMetric(metric.name, f"returned {type(result).__name__}, expected MetricScore")
+
+
+def describe_failure(error: Exception) -> str:
+    """One line."""
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,0 +1,173 @@
+"""How an LLM metric is asked and what its reply must satisfy: each criterion reasoned, then scored, then summed."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
+from mixseek.domain.ports import Message
+from mixseek.domain.samples import Sample
+from mixseek.errors import ConfigurationError
+from mixseek.evaluator.criteria import Criterion
+from mixseek.protocols.method import method_of
+from mixseek.protocols.reply_fields import FieldReader
+from mixseek.protocols.reply_json import canonical, excerpt
+from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.reply_repairs import Repair, ReplyMode
+from mixseek.templating.template import compile_template
+
+LANGUAGES = ("en", "ja")
+_VERSION = "1"
+_PROMPTS = Path(__file__).parent / "prompts"
+_FIELDS = ("criteria", "comment", "total_score")
+_CRITERION_FIELDS = ("reason", "score")
+
+
+def metric_template(language: str) -> str:
+    """The text that every LLM metric shares, beside its own instruction."""
+    if language not in LANGUAGES:
+        raise ConfigurationError(f"evaluator.language {language!r}: available are {', '.join(LANGUAGES)}")
+    return (_PROMPTS / f"metric.{language}.md.j2").read_bytes().decode()
+
+
+@dataclass(frozen=True)
+class MetricProtocol:
+    """A JudgeProtocol of one metric; `user_prompt` renders what is judged, and is told apart by `user_template`."""
+
+    name: str
+    language: str
+    instruction: str
+    criteria: tuple[Criterion, ...]
+    user_template: str
+    user_prompt: Callable[[Sample], str]
+    reply_mode: ReplyMode = ReplyMode.REPAIR
+    version: str = _VERSION
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        return {
+            "reply_mode": self.reply_mode.value,
+            "criteria": {
+                criterion.name: {"points": criterion.points, "text": criterion.text(self.language)}
+                for criterion in self.criteria
+            },
+        }
+
+    @cached_property
+    def hash(self) -> str:
+        """Neither the metric's name in a race nor the time of asking counts: the same judgment is the same."""
+        asked = {
+            "name": self.name,
+            "version": self.version,
+            "kind": "metric",
+            "language": self.language,
+            "parameters": self.parameters,
+            "instruction": self.instruction,
+            "templates": {"system": metric_template(self.language), "user": self.user_template},
+        }
+        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+
+    @cached_property
+    def system_prompt(self) -> str:
+        """The metric's own instruction, its criteria, and the shape of the reply."""
+        template = compile_template(
+            metric_template(self.language), {"instruction", "criteria"}, f"metric.{self.language}.md.j2"
+        )
+        criteria = [{"name": one.name, "points": one.points, "text": one.text(self.language)} for one in self.criteria]
+        return template.render({"instruction": self.instruction.strip(), "criteria": criteria})
+
+    @cached_property
+    def reply_schema(self) -> Mapping[str, Any]:
+        """Reasons come before scores: models write what they have just read."""
+        criteria = {
+            criterion.name: {
+                "type": "object",
+                "properties": {
+                    "reason": {"type": "string"},
+                    "score": {"type": "integer", "enum": list(range(criterion.points + 1))},
+                },
+                "required": list(_CRITERION_FIELDS),
+                "additionalProperties": False,
+            }
+            for criterion in self.criteria
+        }
+        return {
+            "type": "object",
+            "properties": {
+                "criteria": {
+                    "type": "object",
+                    "properties": criteria,
+                    "required": list(criteria),
+                    "additionalProperties": False,
+                },
+                "comment": {"type": "string"},
+                "total_score": {"type": "integer"},
+            },
+            "required": list(_FIELDS),
+            "additionalProperties": False,
+        }
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        """The submission is fenced by whoever renders the user prompt, with a nonce of its own."""
+        return Message("system", self.system_prompt), Message("user", self.user_prompt(sample))
+
+    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """The sum is computed here; a reply that sums otherwise does not know its own score."""
+        reading = read_reply(reply.text, self.reply_mode, _FIELDS)
+        if reading.value is None:
+            return InvalidJudgment(reading.findings, reading.repairs)
+        fields = FieldReader(reading.value)
+        repairs = reading.repairs
+        if fields.unknown_keys(_FIELDS):
+            repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
+            fields.findings.extend(violations([Repair.EXTRA_KEYS_IGNORED], self.reply_mode))
+        scores = self._read_criteria(reading.value, fields)
+        comment = fields.text("comment")
+        total = fields.integer("total_score", 0, 100)
+        if total is not None and len(scores) == len(self.criteria):
+            computed = sum(score for score, _ in scores.values())
+            if computed != total:
+                fields.note(
+                    Flag.INTERNAL_INCONSISTENCY, f"total_score is {total}, but the criteria's scores sum to {computed}"
+                )
+        findings = (*reading.findings, *fields.findings)
+        if findings or total is None:
+            return InvalidJudgment(findings, repairs)
+        judged = {
+            "criteria": {name: {"reason": reason, "score": score} for name, (score, reason) in scores.items()},
+            "comment": comment,
+            "total_score": total,
+        }
+        return ValidJudgment(total / 100, f"{total}/100", judged, method_of(reply, sample), repairs=repairs)
+
+    def decide(self, sample: Sample) -> Undecided:
+        """No rule can say how clear a text is."""
+        return Undecided(f"{self.name} has no rules; name a model as its judge")
+
+    def _read_criteria(self, value: Mapping[str, Any], fields: FieldReader) -> dict[str, tuple[int, str]]:
+        """Score and reason by criterion, without those that were objected to."""
+        given = value.get("criteria")
+        if not isinstance(given, Mapping):
+            fields.note(Flag.UNPARSABLE_OUTPUT, f"criteria is {excerpt(given)}, expected an object")
+            return {}
+        known = [criterion.name for criterion in self.criteria]
+        for name in given:
+            if name not in known:
+                fields.note(Flag.PROTOCOL_VIOLATION, f"criteria.{excerpt(name)} is none of {', '.join(known)}")
+        scores: dict[str, tuple[int, str]] = {}
+        for criterion in self.criteria:
+            one = given.get(criterion.name)
+            if not isinstance(one, Mapping):
+                fields.note(Flag.INCOMPLETE_COVERAGE, f"criteria.{criterion.name} is not judged ({excerpt(one)})")
+                continue
+            inner = FieldReader(one, f"criteria.{criterion.name}.")
+            score, reason = inner.integer("score", 0, criterion.points), inner.text("reason")
+            if reason is not None and not reason.strip():
+                inner.note(Flag.INCOMPLETE_COVERAGE, f"criteria.{criterion.name}.reason is blank")
+            fields.findings.extend(inner.findings)
+            if score is not None and reason is not None:
+                scores[criterion.name] = (score, reason)
+        return scores

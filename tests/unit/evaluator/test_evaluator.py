@@ -1,0 +1,158 @@
+"""The Evaluator: all metrics at once, weights that add up, and nothing weighed away."""
+
+import asyncio
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.evaluator.asking_stubs import REQUEST, Broken, StubAsker, WordCount, bench, reply_text
+
+from mixseek.domain.judgments import Reply
+from mixseek.engine.budget import BudgetSpentError
+from mixseek.errors import ConfigurationError
+from mixseek.evaluator.evaluator import Evaluator
+from mixseek.evaluator.llm_metric import Coverage
+from mixseek.evaluator.metric import MetricSetting
+from mixseek.evaluator.models import (
+    Direction,
+    EvaluationRequest,
+    EvaluationResult,
+    MetricScore,
+    MissingMetric,
+    resolve_weights,
+    usage_of,
+)
+
+
+def evaluate(evaluator: Evaluator, request: EvaluationRequest = REQUEST) -> EvaluationResult:
+    return asyncio.run(evaluator.evaluate(request))
+
+
+def broken(how: str, name: str = "broken") -> Broken:
+    return Broken(MetricSetting(name, {"how": how}))
+
+
+def test_metrics_keep_their_order_and_the_overall_score_is_their_weighted_mean() -> None:
+    """70 at a quarter and 7 words at three quarters."""
+    asker = StubAsker(lambda protocol, sample: reply_text(requirements=40, depth=20, limits=10))
+    metrics = [Coverage(MetricSetting("coverage"), bench(asker)), WordCount(MetricSetting("words"))]
+    result = evaluate(Evaluator(metrics, {"coverage": 0.25, "words": 0.75}))
+
+    assert [score.name for score in result.scores] == ["coverage", "words"]
+    assert result.overall_score == pytest.approx(0.25 * 70 + 0.75 * 7)
+
+
+def test_without_weights_all_metrics_count_the_same() -> None:
+    """Absent weights are equal ones."""
+    result = evaluate(Evaluator([broken("10", "a"), broken("20", "b")]))
+
+    assert result.overall_score == 15
+    assert result.weights == {"a": 0.5, "b": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("raises", "LookupError: no such word"),
+        ("nonsense", "returned int, expected MetricScore"),
+        ("hangs", "no score within 0.05 s"),
+        ("nan", "ValueError: score must be finite"),
+        ("inf", "ValueError: score must be finite"),
+        ("-inf", "ValueError: score must be finite"),
+        ("100.1", "ValueError: score must be 0 to 100"),
+        ("-0.1", "ValueError: score must be 0 to 100"),
+    ],
+)
+def test_a_metric_that_fails_is_missing_and_leaves_no_overall_score(how: str, reason: str) -> None:
+    """The others keep theirs; nothing is weighed anew without it."""
+    result = evaluate(Evaluator([WordCount(MetricSetting("words")), broken(how)], metric_seconds=0.05))
+
+    assert [score.name for score in result.scores] == ["words"]
+    assert [missing.name for missing in result.missing] == ["broken"]
+    assert result.missing[0].reason.startswith(reason)
+    assert "\n" not in result.missing[0].reason
+    assert result.overall_score is None
+    assert result.details()["missing"] == [{"name": "broken", "reason": result.missing[0].reason}]
+
+
+def test_what_concerns_more_than_one_submission_is_raised() -> None:
+    """A spent budget is not a missing metric."""
+
+    def refuse(*_: object) -> str:
+        raise BudgetSpentError("spent")
+
+    with pytest.raises(BudgetSpentError):
+        evaluate(Evaluator([Coverage(MetricSetting("c"), bench(StubAsker(refuse))), broken("5")]))
+
+
+def test_lower_is_better_counts_from_the_top() -> None:
+    """The metric's own number is kept as it is."""
+    lower = Broken(MetricSetting("errors", {"how": "30"}, Direction.LOWER))
+    result = evaluate(Evaluator([lower]))
+
+    assert result.scores[0].score == 30
+    assert result.overall_score == 70
+    assert result.details()["metrics"][0]["direction"] == "lower"
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"a": 0.5, "b": 0.3}, "weight sums to 0.8, expected 1.0"),
+        ({"a": 0.6, "b": 0.6}, "weight sums to 1.2, expected 1.0"),
+        ({"a": 0.5, "b": None}, "b has no weight while others have"),
+        ({"a": 1.5, "b": -0.5}, "weight of a is 1.5"),
+        ({"a": 1.0, "b": 0.0}, "weight of b is 0"),
+        ({"a": math.nan, "b": 1.0}, "weight of a is nan"),
+        ({}, "no metric"),
+    ],
+)
+def test_weights_that_do_not_add_up_are_refused(weights: dict[str, float | None], message: str) -> None:
+    """With the sum that they have."""
+    with pytest.raises(ConfigurationError, match=message):
+        resolve_weights(weights)
+
+
+def test_thirds_add_up_to_one() -> None:
+    """As far as floating point can tell."""
+    assert resolve_weights({"a": 1 / 3, "b": 1 / 3, "c": 1 / 3})
+    assert resolve_weights({"a": 0.333333, "b": 0.333333, "c": 0.333334})
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=8))
+def test_the_overall_score_stays_between_the_lowest_and_the_highest(scores: list[float]) -> None:
+    """A mean is never outside of what it is the mean of."""
+    metrics = tuple(MetricScore(str(number), score) for number, score in enumerate(scores))
+    overall = EvaluationResult(metrics, resolve_weights({metric.name: None for metric in metrics})).overall_score
+
+    assert overall is not None
+    assert min(scores) - 1e-9 <= overall <= max(scores) + 1e-9
+
+
+@pytest.mark.parametrize("field", ["user_query", "submission"])
+@pytest.mark.parametrize("blank", ["", " \n\u3000"])
+def test_nothing_cannot_be_evaluated(field: str, blank: str) -> None:
+    """In seed 004's words."""
+    with pytest.raises(ValueError, match=f"^{field} cannot be empty$"):
+        replace(REQUEST, **{field: blank})
+
+
+def test_usage_adds_up_what_was_paid_and_says_when_a_price_is_unknown() -> None:
+    """A reply from the cache cost nothing; an unknown price makes the sum unknown."""
+    paid = Reply("", "j", details={"usage": {"input_tokens": 5, "output_tokens": 2}, "cost_usd": 0.5, "cached": False})
+    free = Reply("", "j", details={"usage": {"input_tokens": 5, "output_tokens": 2}, "cost_usd": 0.0, "cached": True})
+    unpriced = Reply("", "j", details={"usage": {"input_tokens": None, "output_tokens": 1}, "cost_usd": None})
+
+    assert usage_of([paid, free]) == {"calls": 1, "input_tokens": 5, "output_tokens": 2, "cost_usd": 0.5}
+    assert usage_of([paid, unpriced]) == {"calls": 2, "input_tokens": 5, "output_tokens": 3, "cost_usd": None}
+    assert usage_of([]) == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+
+
+def test_a_missing_metric_has_no_score_anywhere() -> None:
+    """Not in the details either."""
+    result = EvaluationResult((MissingMetric("a", "gone"),), {"a": 1.0})
+
+    assert result.details()["metrics"] == []
+    assert result.overall_score is None

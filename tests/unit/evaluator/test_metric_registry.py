@@ -1,0 +1,77 @@
+"""From a type to a metric: built-ins, protocols and the user's own."""
+
+import asyncio
+
+import pytest
+from tests.unit.evaluator.asking_stubs import REQUEST, StubAsker, WordCount, bench
+
+from mixseek.domain.judgments import Method, Undecided, ValidJudgment
+from mixseek.errors import ConfigurationError
+from mixseek.evaluator.metric import BaseMetric, MetricSetting
+from mixseek.evaluator.models import MetricScore, MissingMetric
+from mixseek.evaluator.protocol_metric import ProtocolMetric
+from mixseek.evaluator.registry import make_metric
+
+HERE = "tests.unit.evaluator.asking_stubs"
+
+
+def make(kind: str, **options: object) -> BaseMetric:
+    return make_metric(kind, MetricSetting("m", options), bench(StubAsker(lambda *_: Undecided("x"))))
+
+
+def test_a_class_of_the_users_is_found_by_its_import_path() -> None:
+    """And keeps the name that the race gives it."""
+    made = make(f"{HERE}:WordCount")
+
+    assert isinstance(made, WordCount)
+    assert made.name == "m"
+
+
+@pytest.mark.parametrize("kind", ["semantic"])
+def test_every_protocol_is_a_metric(kind: str) -> None:
+    """By its own name."""
+    assert isinstance(make(kind), ProtocolMetric)
+
+
+def test_a_protocols_score_is_on_the_scale_of_metrics() -> None:
+    """Times 100, with the protocol's own fields beside it; rules may be the judge."""
+    asker = StubAsker(lambda protocol, sample: ValidJudgment(1.0, "correct", {"is_correct": True}, Method.RULES))
+    made = make_metric("semantic", MetricSetting("right", {"ground_truth": "42"}), bench(asker, "rules"))
+    scored = asyncio.run(made.evaluate(REQUEST))
+
+    assert isinstance(scored, MetricScore)
+    assert (scored.score, scored.comment, scored.details) == (100, "correct", {"is_correct": True})
+    assert asker.asked[0][1].ground_truth == "42"
+    assert asker.asked[0][2] == "rules"
+
+
+def test_rules_that_decline_leave_the_metric_missing() -> None:
+    """Undecided is not half a point."""
+    made = make_metric(
+        "semantic", MetricSetting("m", {"ground_truth": "x"}), bench(StubAsker(lambda *_: Undecided("?")))
+    )
+
+    assert asyncio.run(made.evaluate(REQUEST)) == MissingMetric("m", "undecided: ?")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("Coverag", {}, "unknown type 'Coverag'; did you mean 'Coverage'\\?"),
+        ("Coverage", {"x": 1}, "Coverage takes no options"),
+        ("semantic", {"ground_truht": "x"}, "unknown option 'ground_truht'"),
+        ("semantic", {"ground_truth": 3}, "options.ground_truth must be text"),
+        ("semantic", {"ground_truth_alternatives": "x"}, "must be a list of texts"),
+        ("protocol:nowhere.toml", {}, "nowhere.toml"),
+        ("no.such.module:Metric", {}, "cannot import no.such.module"),
+        (f"{HERE}:Nothing", {}, "has no Nothing"),
+        (f"{HERE}:reply_text", {}, "is not a subclass of"),
+        ("mixseek.evaluator.metric:BaseMetric", {}, "cannot be made \\(TypeError"),
+    ],
+)
+def test_what_cannot_work_is_said_in_one_line(kind: str, options: dict[str, object], message: str) -> None:
+    """Naming the metric."""
+    with pytest.raises(ConfigurationError, match=message) as refusal:
+        make(kind, **options)
+
+    assert "\n" not in str(refusal.value)
