@@ -16,7 +16,7 @@ def export(
 ) -> ExitCode:
     """Write a row for each sample and judge.
 
-    Columns: id, judge, status, score, verdict, is_correct, extracted_answer, error_type, span, rules, flags and more.
+    Columns: id, judge, take, status, score, verdict, flags and their details, total, scores, fields (JSON) and more.
 
     \b
     Examples:

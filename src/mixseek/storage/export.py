@@ -13,7 +13,7 @@ from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, offline_settings
 from mixseek.storage.durable import replacing, storage_error, temporary_beside
 from mixseek.storage.manifest import read_manifest
-from mixseek.storage.pairs import NOT_JUDGED, JournalPairs
+from mixseek.storage.pairs import NOT_JUDGED, JournalPairs, JudgedTake
 from mixseek.storage.records import encode_readable_line
 from mixseek.storage.workspace import RunDirectory
 
@@ -44,6 +44,17 @@ COLUMNS = {
     "ground_truth_alternatives": "VARCHAR[]",
     "question": "VARCHAR",
     "response": "VARCHAR",
+    "take": "BIGINT",
+    "output_id": "VARCHAR",
+    "task_type": "VARCHAR",
+    "total": "DOUBLE",
+    "total_maximum": "DOUBLE",
+    "scores": "VARCHAR",
+    "confidence": "VARCHAR",
+    "critical_fail": "BOOLEAN",
+    "same_family": "BOOLEAN",
+    # Everything that the protocol read, as JSON: what has no column of its own is in here.
+    "fields": "VARCHAR",
 }
 # CSV has no lists: a span is start:end, names stand in order, texts are a JSON list.
 _CSV_FORMS = {
@@ -87,37 +98,37 @@ def write_rows(run: RunDirectory, stream: BinaryIO) -> tuple[int, int]:
     """How many rows, and the length of the longest."""
     manifest = read_manifest(run.manifest)
     rows = longest = 0
-    for sample, judge, outcome in JournalPairs(run.journal, manifest.judge_names, cascade=manifest.cascade):
-        line = encode_readable_line(table_row(sample, judge, outcome))
+    for one in JournalPairs(run.journal, manifest.judge_names, cascade=manifest.cascade).takes():
+        line = encode_readable_line(table_row(one))
         stream.write(line)
         rows += 1
         longest = max(longest, len(line))
     return rows, longest
 
 
-def table_row(sample: dict[str, Any], judge: str, outcome: dict[str, Any] | None) -> dict[str, Any]:
+def table_row(judged: JudgedTake) -> dict[str, Any]:
     """One row from the journal's records; an outcome that is still due is missing."""
-    if outcome is None:
-        outcome = {"status": Status.MISSING, "reason": NOT_JUDGED}
+    sample = judged.sample
+    outcome = judged.outcome or {"status": Status.MISSING, "reason": NOT_JUDGED}
     said = outcome.get
-    field = outcome.get("fields", {}).get
-    given = sample.get
+    fields = outcome.get("fields", {})
+    field, given = fields.get, sample.get
     flags = said("flags", ())
     return {
         "id": sample["id"],
-        "judge": judge,
+        "judge": judged.judge,
         "status": outcome["status"],
         "score": said("score"),
         "verdict": said("verdict"),
-        "is_correct": field("is_correct"),
-        "extracted_answer": field("extracted_answer"),
-        "error_type": field("error_type"),
+        "is_correct": of_kind(field("is_correct"), bool),
+        "extracted_answer": of_kind(field("extracted_answer"), str),
+        "error_type": of_kind(field("error_type"), str),
         "span": said("span"),
         "rules": said("rules", ()),
         "flags": [item["flag"] for item in flags],
         "flag_details": [item["detail"] for item in flags],
-        "reasoning_score": field("reasoning_score"),
-        "comment": field("comment"),
+        "reasoning_score": of_kind(field("reasoning_score"), int),
+        "comment": of_kind(field("comment"), str),
         "method": said("method"),
         "reason": said("reason"),
         "repairs": said("repairs", ()),
@@ -129,7 +140,28 @@ def table_row(sample: dict[str, Any], judge: str, outcome: dict[str, Any] | None
         "ground_truth_alternatives": given("ground_truth_alternatives", ()),
         "question": given("question", ""),
         "response": sample["response"],
+        "take": judged.take,
+        "output_id": given("output_id"),
+        "task_type": given("task_type") or of_kind(field("task_type"), str),
+        "total": of_kind(field("total"), (int, float)),
+        "total_maximum": of_kind(field("total_maximum"), (int, float)),
+        "scores": encode_json(field("scores")),
+        "confidence": of_kind(field("confidence"), str),
+        "critical_fail": of_kind(field("critical_fail"), bool),
+        "same_family": of_kind(field("same_family"), bool),
+        "fields": encode_json(fields or None),
     }
+
+
+def encode_json(value: Any) -> str | None:
+    """As text: protocols differ in what they read, and a column has one type."""
+    return None if value is None else encode_readable_line({"": value})[4:-2].decode()
+
+
+def of_kind(value: Any, kind: type | tuple[type, ...]) -> Any:
+    """A protocol of somebody else's may use the same word for another thing; that stays in `fields`."""
+    is_flag = isinstance(value, bool)
+    return value if isinstance(value, kind) and is_flag == (kind is bool) else None
 
 
 def convert(staged: Path, target: Path, suffix: str, longest: int) -> None:

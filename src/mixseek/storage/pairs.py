@@ -1,7 +1,9 @@
 """A journal read as pairs of sample and judge: dataset order, last outcome, nobody left out."""
 
+import re
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,22 +15,43 @@ from mixseek.storage.records import decode_line, peek
 NOT_JUDGED = "not judged yet: run the same command again"
 # The first line of a journal is a sample, never an outcome.
 _NOWHERE = 0
+# An outcome of a repeat ends so; quotation marks inside a text would be escaped.
+_TAKE_AT_END = re.compile(rb'"take":(\d+)}\n?$')
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTake:
+    """One sample before one judge once, as the journal's records say it; None for what is still due."""
+
+    key: str
+    sample: dict[str, Any]
+    judge: str
+    take: int
+    outcome: dict[str, Any] | None
+    reply: dict[str, Any] | None = None
 
 
 class JournalPairs:
-    """Where each sample and its outcomes stand in the file; about 150 bytes a sample, and no text."""
+    """Where each sample, its outcomes and the replies they rest on stand in the file; no text is held.
+
+    About 150 bytes a sample, and 16 more for each judge and take.
+    """
 
     def __init__(self, path: Path, judges: Sequence[str], *, cascade: bool) -> None:
         self._path = path
         self._cascade = cascade
         self._ordinals: dict[bytes, int] = {}
         self._samples = array("q")
-        self._outcomes: dict[str, array[int]] = {judge: array("q") for judge in judges}
+        # By judge and take; the first takes in the order of the judges.
+        self._outcomes: dict[tuple[str, int], array[int]] = {(judge, 1): array("q") for judge in judges}
+        self._replies: dict[tuple[str, int], array[int]] = {}
         for offset, line in read_lines(path):
             try:
-                self._note(offset, *peek(line))
+                self._note(offset, line, *peek(line))
             except (ValueError, KeyError, TypeError) as error:
                 raise damaged(path, offset, ValueError(str(error))) from error
+        order = list(dict.fromkeys(judge for judge, _ in self._outcomes))
+        self._takes = sorted(self._outcomes, key=lambda one: (order.index(one[0]), one[1]))
 
     def __len__(self) -> int:
         """Samples, not pairs."""
@@ -36,40 +59,55 @@ class JournalPairs:
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], str, dict[str, Any] | None]]:
         """Sample, judge and outcome as they stand in the journal; None for an outcome that is still due."""
+        return ((one.sample, one.judge, one.outcome) for one in self.takes())
+
+    def takes(self, *, with_replies: bool = False) -> Iterator[JudgedTake]:
+        """Every sample before every judge, repeats included; replies are read only where they are wanted."""
         try:
             with self._path.open("rb", buffering=1 << 20) as stream:
                 for ordinal, offset in enumerate(self._samples):
-                    sample = self._read(stream, offset)["sample"]
-                    for judge, outcome in self._judged(stream, ordinal):
-                        yield sample, judge, outcome
+                    record = self._read(stream, offset)
+                    for judge, take, outcome in self._judged(stream, ordinal):
+                        reply = self._reply(stream, judge, take, ordinal) if with_replies and outcome else None
+                        yield JudgedTake(record["key"], record["sample"], judge, take, outcome, reply)
         except OSError as error:
             raise storage_error("read the journal", self._path, error) from error
 
-    def _note(self, offset: int, kind: str, key: str, judge: str | None) -> None:
+    def _note(self, offset: int, line: bytes, kind: str, key: str, judge: str | None) -> None:
         if kind == "sample":
             packed = bytes.fromhex(key)
             if packed not in self._ordinals:
                 self._ordinals[packed] = len(self._samples)
                 self._samples.append(offset)
-        elif kind == "outcome" and judge is not None:
+        elif kind in ("outcome", "reply") and judge is not None:
             ordinal = self._ordinals.get(bytes.fromhex(key), -1)
             if ordinal < 0:
-                raise ValueError("an outcome before its sample")
-            offsets = self._outcomes.setdefault(judge, array("q"))
+                raise ValueError(f"an {kind} before its sample" if kind == "outcome" else "a reply before its sample")
+            table = self._outcomes if kind == "outcome" else self._replies
+            offsets = table.setdefault((judge, take_of(kind, line)), array("q"))
             if len(offsets) <= ordinal:
                 offsets.extend([_NOWHERE] * (ordinal + 1 - len(offsets)))
             offsets[ordinal] = offset
-        elif kind != "reply":
+        else:
             raise ValueError(f"unknown record type {kind!r}")
 
-    def _judged(self, stream: BinaryIO, ordinal: int) -> Iterator[tuple[str, dict[str, Any] | None]]:
-        for judge, offsets in self._outcomes.items():
-            offset = offsets[ordinal] if ordinal < len(offsets) else _NOWHERE
-            outcome = None if offset == _NOWHERE else self._read(stream, offset)
-            yield judge, outcome
+    def _judged(self, stream: BinaryIO, ordinal: int) -> Iterator[tuple[str, int, dict[str, Any] | None]]:
+        decided_by: str | None = None
+        for judge, take in self._takes:
             # A cascade asks nobody after a valid judgment.
-            if self._cascade and outcome is not None and outcome["status"] == Status.VALID:
+            if decided_by is not None and judge != decided_by:
                 return
+            offset = place_of(self._outcomes, judge, take, ordinal)
+            if offset == _NOWHERE and take > 1:
+                continue
+            outcome = None if offset == _NOWHERE else self._read(stream, offset)
+            yield judge, take, outcome
+            if self._cascade and outcome is not None and outcome["status"] == Status.VALID:
+                decided_by = judge
+
+    def _reply(self, stream: BinaryIO, judge: str, take: int, ordinal: int) -> dict[str, Any] | None:
+        offset = place_of(self._replies, judge, take, ordinal)
+        return None if offset == _NOWHERE else self._read(stream, offset)
 
     def _read(self, stream: BinaryIO, offset: int) -> dict[str, Any]:
         stream.seek(offset)
@@ -77,3 +115,19 @@ class JournalPairs:
             return decode_line(stream.readline())
         except ValueError as error:
             raise damaged(self._path, offset, error) from error
+
+
+def place_of(table: dict[tuple[str, int], "array[int]"], judge: str, take: int, ordinal: int) -> int:
+    """Where the record stands; nowhere for one that was never written."""
+    offsets = table.get((judge, take))
+    return offsets[ordinal] if offsets is not None and ordinal < len(offsets) else _NOWHERE
+
+
+def take_of(kind: str, line: bytes) -> int:
+    """The number of the take; a line is parsed only where it could say another than the first."""
+    if b'"take":' not in line:
+        return 1
+    if kind == "outcome" and (found := _TAKE_AT_END.search(line)):
+        return int(found.group(1))
+    record = decode_line(line)
+    return int(record.get("take", 1) if kind == "outcome" else record["details"].get("take", 1))

@@ -55,6 +55,22 @@ INCORRECT = ValidJudgment(
     rules=("answer_is", "option_letter"),
     repairs=("code_fence",),
 )
+SCORED = ValidJudgment(
+    score=0.875,
+    verdict="PASS",
+    fields={
+        "scores": {"FORMAT": 2, "COMPLETENESS": 1.5},
+        "maxima": {"FORMAT": 2, "COMPLETENESS": 2},
+        "total": 3.5,
+        "total_maximum": 4,
+        "confidence": "medium",
+        "critical_fail": False,
+        "same_family": True,
+        "comment": ["not", "text"],
+        "reply": {"scores": {"FORMAT": 2, "COMPLETENESS": 1.5}, "verdict": "PASS"},
+    },
+    method=Method.CROSS_JUDGE,
+)
 INVALID = InvalidJudgment(
     findings=(
         Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply"),

@@ -15,6 +15,7 @@ from tests.unit.storage.material import (
     INVALID,
     MISSING,
     OUTCOMES,
+    SCORED,
     UNDECIDED,
     append_lines,
     judged_lines,
@@ -23,11 +24,12 @@ from tests.unit.storage.material import (
 )
 from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
-from mixseek.domain.judgments import Outcome, status_of
+from mixseek.domain.judgments import Missing, Outcome, Reply, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.export import COLUMNS, export_run
 from mixseek.storage.pairs import NOT_JUDGED, JournalPairs
+from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory
 
 
@@ -96,6 +98,74 @@ def test_csv_and_parquet_say_what_jsonl_says(tmp_path: Path) -> None:
             assert cells[name] == (
                 "" if plain is None else str(plain).lower() if isinstance(plain, bool) else str(plain)
             )
+
+
+def test_what_any_protocol_read_is_exported(tmp_path: Path) -> None:
+    """Common words in columns of their own, all of it as JSON; a word used for another thing is only in the JSON."""
+    _, run = make_run(tmp_path, judged_lines(make_sample(1, output_id="a.pdf"), {"j": SCORED}), ("j",))
+
+    row = exported(run)[0]
+
+    assert (row["total"], row["total_maximum"], row["confidence"]) == (3.5, 4, "medium")
+    assert (row["critical_fail"], row["same_family"], row["method"]) == (False, True, "cross_judge")
+    assert json.loads(row["scores"]) == {"FORMAT": 2, "COMPLETENESS": 1.5}
+    assert json.loads(row["fields"]) == SCORED.fields
+    assert (row["comment"], row["output_id"], row["take"]) == (None, "a.pdf", 1)
+    assert exported(run, "out.parquet") == [row]
+    assert json.loads(exported(run, "out.csv")[0]["scores"]) == json.loads(row["scores"])
+
+
+def test_every_take_is_a_row(tmp_path: Path) -> None:
+    """Numbered, in order, the last outcome of each; a judge that is asked once has one row."""
+    sample = make_sample(1)
+    key = sample.key()
+    lines = judged_lines(sample, {"a": CORRECT, "b": CORRECT})
+    lines += [encode_outcome(sample, key, "a", outcome, take) for take, outcome in ((3, INVALID), (2, MISSING))]
+    _, run = make_run(tmp_path, lines, ("a", "b"))
+    append_lines(run, [encode_outcome(sample, key, "a", Missing('ends with "take":7}'), 2)])
+
+    rows = exported(run)
+
+    assert [(row["judge"], row["take"], row["status"]) for row in rows] == [
+        ("a", 1, "valid"),
+        ("a", 2, "missing"),
+        ("a", 3, "invalid"),
+        ("b", 1, "valid"),
+    ]
+    assert rows[1]["reason"] == 'ends with "take":7}'
+
+
+def test_a_take_is_found_in_a_line_that_utf8_cannot_hold(tmp_path: Path) -> None:
+    """Such a line carries itself once more, behind its end."""
+    sample = make_sample(1)
+    lines = [*judged_lines(sample, {"a": CORRECT}), encode_outcome(sample, sample.key(), "a", Missing("\ud800"), 2)]
+    _, run = make_run(tmp_path, lines, ("a",))
+
+    assert [(row["take"], row["status"]) for row in exported(run)] == [(1, "valid"), (2, "missing")]
+
+
+def test_an_outcome_comes_with_the_reply_it_rests_on(tmp_path: Path) -> None:
+    """Of its own take, and the last that was asked for."""
+    sample = make_sample(1)
+    key = sample.key()
+    replies = [
+        Reply("first", "a", details={"take": 1}),
+        Reply("again", "a", attempt=2, details={"take": 1}),
+        Reply("other", "a", details={"take": 2}),
+        Reply('says "take": 9', "b"),
+    ]
+    lines = [encode_sample(sample), *(encode_reply(key, reply) for reply in replies)]
+    lines += [encode_outcome(sample, key, judge, INVALID, take) for judge, take in (("a", 1), ("a", 2), ("b", 1))]
+    _, run = make_run(tmp_path, lines, ("a", "b", "c"))
+
+    takes = JournalPairs(run.journal, ["a", "b", "c"], cascade=False).takes(with_replies=True)
+
+    assert [(one.judge, one.take, one.reply and one.reply["text"]) for one in takes] == [
+        ("a", 1, "again"),
+        ("a", 2, "other"),
+        ("b", 1, 'says "take": 9'),
+        ("c", 1, None),
+    ]
 
 
 def test_rows_come_in_dataset_order_with_the_last_outcome(tmp_path: Path) -> None:
