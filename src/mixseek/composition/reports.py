@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from mixseek.composition.summaries import (
     combine_judges,
     counts_document,
     dataset_name,
-    report_cell,
     run_header,
     score_document,
     summarise_run,
@@ -17,14 +17,19 @@ from mixseek.composition.summaries import (
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.build import build_report
 from mixseek.reporting.calls import call_documents
-from mixseek.reporting.counts import FlagCount, ReasonCount, ReportInput, RuleCount
+from mixseek.reporting.counts import ReportInput
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import JudgmentRow, ReportData, RunLine
+from mixseek.reporting.scored_build import ScoredInput, build_scored
+from mixseek.reporting.scored_model import ScoredReport
+from mixseek.reporting.scored_row import read_detail
 from mixseek.reporting.selection import ROW_LIMIT
 from mixseek.storage.durable import replacing
 from mixseek.storage.manifest import RunStatus, read_manifest
 from mixseek.storage.run_index import JudgedRow, RowQuery, RunIndex, open_run_index
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
+
+_SEED = 20_240_229
 
 
 def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
@@ -48,10 +53,11 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
             ReportInput(
                 run=run_header(manifest),
                 manifest=manifest.model_dump(mode="json", exclude={"counts"}),
-                outcomes=[report_cell(cell, cell.judge) for cell in index.outcome_counts()],
+                outcomes=index.outcome_counts(),
                 rows=(judgment_row(row) for row in index.rows(RowQuery(limit_per_kind=ROW_LIMIT))),
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
+                scored=load_scored(index),
                 **explanations(index),
             )
         )
@@ -61,12 +67,31 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
     return replace(report, judges=judges), run
 
 
+def load_scored(index: RunIndex) -> ScoredReport | None:
+    """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
+    scored = index.scored()
+    if scored is None:
+        return None
+    source = ScoredInput(
+        cells=scored.cells(),
+        dimensions=scored.dimension_cells(),
+        buckets=scored.dimension_buckets(),
+        variants=scored.variant_sums(),
+        evidence=scored.evidence_counts(),
+        evidence_problems=scored.evidence_problems(),
+        panel=scored.panel_sums(),
+        disagreements=scored.disagreements(),
+        coverage=scored.coverage(),
+    )
+    return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
+
+
 def explanations(index: RunIndex) -> dict[str, Any]:
-    """Why samples ended as they did, in the reporting's own types."""
+    """Why samples ended as they did."""
     return {
-        "rules": [RuleCount(**asdict(cell)) for cell in index.rule_counts()],
-        "flags": [FlagCount(**asdict(cell)) for cell in index.flag_counts()],
-        "reasons": [ReasonCount(**asdict(cell)) for cell in index.reason_counts()],
+        "rules": index.rule_counts(),
+        "flags": index.flag_counts(),
+        "reasons": index.reason_counts(),
     }
 
 
@@ -92,6 +117,10 @@ def judgment_row(row: JudgedRow) -> JudgmentRow:
         reason=row.reason,
         target_model=row.target_model,
         raw_reply=row.raw_reply,
+        question_id=row.question_id,
+        prompt_variant=row.prompt_variant,
+        is_control=row.is_control,
+        detail=read_detail(row.fields),
     )
 
 

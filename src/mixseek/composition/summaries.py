@@ -1,19 +1,19 @@
 """What a run holds, in numbers: for the terminal, for programs and for the manifest."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from mixseek.composition.gates import GateResult
 from mixseek.domain.calls import CallAccount
+from mixseek.domain.counts import OutcomeCount
 from mixseek.domain.judgments import Status
 from mixseek.reporting import wording
-from mixseek.reporting.build import build_report
+from mixseek.reporting.build import build_report, summarise_scores
 from mixseek.reporting.calls import call_documents, cost_text, tokens_text
-from mixseek.reporting.counts import OutcomeCount, ReportInput
+from mixseek.reporting.counts import ReportInput
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary, StatusCounts
-from mixseek.storage import run_index
 from mixseek.storage.manifest import Manifest
 from mixseek.storage.run_index import TakeSpread, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -23,7 +23,10 @@ EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_b
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """`score` counts samples by the judge that had the last word in a cascade, and every judgment in a panel."""
+    """`score` counts samples by the judge that had the last word in a cascade, and every judgment in a panel.
+
+    Judgments of models on their own output are in `control` alone.
+    """
 
     manifest: Manifest
     workspace: Path
@@ -32,17 +35,21 @@ class RunSummary:
     by_judge: Mapping[str, ScoreSummary]
     calls: tuple[CallAccount, ...] = ()  # of judges that had to be waited for
     spreads: tuple[TakeSpread, ...] = ()  # of judges that were asked several times
+    control: ScoreSummary = EMPTY
+    all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
     seconds: float = 0.0
 
     @property
     def is_complete(self) -> bool:
         """Every sample of the request is there, and nothing is missing."""
-        manifest, counts = self.manifest, self.score.counts
+        manifest = self.manifest
+        total = self.score.counts.total + self.control.counts.total
+        if self.score.counts.missing or self.control.counts.missing:
+            return False
         if manifest.repeats == 1:
-            due = manifest.sample_count * (1 if manifest.cascade else len(manifest.judges))
-            return counts.total == due and not counts.missing
+            return total == manifest.sample_count * (1 if manifest.cascade else len(manifest.judges))
         # Rules are asked once and models several times, so only the least is known.
-        return counts.total >= manifest.sample_count and not counts.missing
+        return total >= manifest.sample_count
 
     def lasting(self, seconds: float) -> "RunSummary":
         """With the time that the command took."""
@@ -50,7 +57,7 @@ class RunSummary:
 
     def counts_by_judge(self) -> dict[str, dict[str, int]]:
         """For the manifest."""
-        return {judge: counts_document(score.counts) for judge, score in self.by_judge.items()}
+        return {judge: counts_document(counts) for judge, counts in self.all_by_judge.items()}
 
 
 def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -> RunSummary:
@@ -62,6 +69,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
     judges = {judge.judge: judge.score for judge in summarise_judges(manifest, cells)}
     whole = combine_judges(manifest, final)
+    everything = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
         manifest=manifest,
         workspace=workspace.root,
@@ -70,26 +78,22 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         by_judge={name: judges.get(name, EMPTY) for name in manifest.judge_names},
         calls=calls,
         spreads=spreads,
+        control=summarise_scores(cell for cell in final if cell.is_control),
+        all_by_judge={name: summarise_scores(own).counts for name, own in everything.items()},
     )
 
 
-def summarise_judges(manifest: Manifest, cells: Iterable[run_index.OutcomeCount]) -> tuple[JudgeSummary, ...]:
+def summarise_judges(manifest: Manifest, cells: Iterable[OutcomeCount]) -> tuple[JudgeSummary, ...]:
     """One summary per judge, in the order of the judges."""
-    counts = [report_cell(cell, cell.judge) for cell in cells]
-    return build_report(ReportInput(run_header(manifest), {}, counts, (), judges=manifest.judge_names)).judges
+    return build_report(ReportInput(run_header(manifest), {}, cells, (), judges=manifest.judge_names)).judges
 
 
-def combine_judges(manifest: Manifest, final: Iterable[run_index.OutcomeCount]) -> JudgeSummary | None:
+def combine_judges(manifest: Manifest, final: Iterable[OutcomeCount]) -> JudgeSummary | None:
     """The run as one: all final judgments under one name; None for an empty run."""
     name = " → ".join(manifest.judge_names)
-    counts = [report_cell(cell, name) for cell in final]
+    counts = [replace(cell, judge=name) for cell in final]
     report = build_report(ReportInput(run_header(manifest), {}, counts, ()))
     return replace(report.judges[0], is_whole=len(manifest.judges) > 1) if report.judges else None
-
-
-def report_cell(cell: run_index.OutcomeCount, judge: str) -> OutcomeCount:
-    """Storage and reporting do not know each other; they agree in their fields."""
-    return OutcomeCount(**{**asdict(cell), "judge": judge})
 
 
 def run_header(manifest: Manifest) -> RunHeader:
@@ -127,6 +131,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "cascade": manifest.cascade,
         "repeats": manifest.repeats,
         **score_document(summary.score),
+        "control": score_document(summary.control) if summary.control.counts.total else None,
         "per_judge": {judge: score_document(score) for judge, score in summary.by_judge.items()},
         "calls": call_documents(summary.calls),
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
@@ -159,6 +164,12 @@ def describe_calls(account: CallAccount) -> str:
     )
 
 
+def control_text(control: ScoreSummary) -> str:
+    """What models say of their own output, beside the mean."""
+    noun = "self-judgment" if control.counts.total == 1 else "self-judgments"
+    return f"{control.counts.total:,} {noun} apart, mean {wording.score_text(control)}"
+
+
 def counts_document(counts: StatusCounts) -> dict[str, int]:
     """All four, noughts included."""
     return {status.value: counts.of(status) for status in Status}
@@ -171,6 +182,8 @@ def describe_summary(summary: RunSummary) -> str:
     mean = wording.score_text(score)
     interval = f" ({wording.level_text(score.interval)} {wording.interval_text(score)})" if score.interval else ""
     lines.append(f"  mean score  {mean}{interval}")
+    if summary.control.counts.total:
+        lines.append(f"  control     {control_text(summary.control)}")
     ends = [status for status in Status if counts.of(status) or status is Status.VALID]
     lines += [f"  {status.value:<10}  {counts.of(status):,}" for status in ends]
     if len(summary.by_judge) > 1:

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Flag, Status
-from mixseek.reporting.counts import FlagCount, OutcomeCount, ReasonCount, ReportInput, RuleCount
+from mixseek.reporting.counts import ReportInput
 from mixseek.reporting.model import (
     Detail,
     FlagSummary,
@@ -33,14 +34,16 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
     outcomes = tuple(source.outcomes)
     rules, flags, reasons = tuple(source.rules), tuple(source.flags), tuple(source.reasons)
     rows = select_rows(source.rows, row_limit)
+    # A model on its own output is shown beside the statistics and is in none of them.
+    main = tuple(cell for cell in outcomes if not cell.is_control)
     present = {cell.judge for cell in outcomes}
     ordered = [judge for judge in source.judges if judge in present]
     ordered += sorted(present.difference(ordered))
     summaries = tuple(
         JudgeSummary(
             judge=judge,
-            score=_summarise_scores(own := [cell for cell in outcomes if cell.judge == judge]),
-            verdicts=_tally_verdicts(own),
+            score=summarise_scores(own := [cell for cell in main if cell.judge == judge]),
+            verdicts=tally_verdicts(own),
             error_types=_tally_error_types(own),
             tasks=_summarise_tasks(own),
             rules=_summarise_rules([cell for cell in rules if cell.judge == judge]),
@@ -49,10 +52,19 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
         )
         for judge in ordered
     )
-    return ReportData(source.run, source.manifest, summaries, rows, _count_shown(outcomes, rows), tuple(source.calls))
+    return ReportData(
+        run=source.run,
+        manifest=source.manifest,
+        judges=summaries,
+        rows=rows,
+        shown=_count_shown(outcomes, rows),
+        calls=tuple(source.calls),
+        scored=source.scored,
+    )
 
 
-def _summarise_scores(cells: Iterable[OutcomeCount]) -> ScoreSummary:
+def summarise_scores(cells: Iterable[OutcomeCount]) -> ScoreSummary:
+    """A mean with its interval, its bounds and what stands beside it."""
     by_status: dict[Status, int] = defaultdict(int)
     moments = Moments(0, 0.0, 0.0)
     for cell in cells:
@@ -74,7 +86,7 @@ def _summarise_scores(cells: Iterable[OutcomeCount]) -> ScoreSummary:
     )
 
 
-def _tally_verdicts(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
+def tally_verdicts(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
     """Valid verdicts from best to worst score; what carries no verdict is not a bar here."""
     totals: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     for cell in cells:
@@ -106,7 +118,7 @@ def _summarise_tasks(cells: Iterable[OutcomeCount]) -> tuple[TaskSummary, ...]:
         by_task[cell.task].append(cell)
     # Samples without a task come last, whatever the others are called.
     names = sorted(by_task, key=lambda name: (name is None, name or ""))
-    return tuple(TaskSummary(name, _summarise_scores(by_task[name])) for name in names)
+    return tuple(TaskSummary(name, summarise_scores(by_task[name])) for name in names)
 
 
 def _summarise_rules(cells: Iterable[RuleCount]) -> tuple[RuleUsage, ...]:

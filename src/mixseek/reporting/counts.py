@@ -6,53 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mixseek.domain.calls import CallAccount
+from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Flag, Status
 from mixseek.reporting.model import JudgmentRow, RunHeader
+from mixseek.reporting.scored_model import ScoredReport
 
-
-@dataclass(frozen=True, slots=True)
-class OutcomeCount:
-    """Judgments that agree in every named field; score sums are zero unless the status is valid."""
-
-    judge: str
-    task: str | None
-    status: Status
-    verdict: str | None
-    error_type: str | None
-    count: int
-    score_total: float = 0.0
-    score_total_of_squares: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCount:
-    """Judgments of one status whose trace holds `rule`."""
-
-    judge: str
-    rule: str
-    status: Status
-    count: int
-    score_total: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class FlagCount:
-    """Occurrences of a flag with one wording of its detail."""
-
-    judge: str
-    flag: Flag
-    detail: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonCount:
-    """Undecided or missing samples with one wording of the reason."""
-
-    judge: str
-    status: Status
-    reason: str
-    count: int
+_Key = tuple[str, str | None, Status, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +29,21 @@ class ReportInput:
     judges: tuple[str, ...] = field(default=())
     # What live judges were asked, in the order of the judges.
     calls: Iterable[CallAccount] = ()
+    # Under a protocol with dimensions.
+    scored: ScoredReport | None = None
 
 
 def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> ReportInput:
     """The counts that a database would give, from rows in memory: small runs, and the yardstick for the queries."""
-    outcomes: dict[tuple[str, str | None, Status, str | None, str | None], list[float]] = defaultdict(list)
+    outcomes: dict[tuple[_Key, bool], list[float]] = defaultdict(list)
     rules: dict[tuple[str, str, Status], list[float]] = defaultdict(list)
     flags: Counter[tuple[str, Flag, str]] = Counter()
     reasons: Counter[tuple[str, Status, str]] = Counter()
     for row in rows:
         score = row.score if row.status is Status.VALID and row.score is not None else 0.0
-        outcomes[row.judge, row.task, row.status, row.verdict, row.error_type].append(score)
+        outcomes[(row.judge, row.task, row.status, row.verdict, row.error_type), row.is_control].append(score)
+        if row.is_control:
+            continue
         # A rule that fired twice on one response still concerns one judgment.
         for rule in dict.fromkeys(row.rules):
             rules[row.judge, rule, row.status].append(score)
@@ -91,8 +54,8 @@ def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[Judgm
         run=run,
         manifest=manifest,
         outcomes=[
-            OutcomeCount(*key, len(scores), sum(scores), sum(score * score for score in scores))
-            for key, scores in outcomes.items()
+            OutcomeCount(*key, len(scores), sum(scores), sum(score * score for score in scores), is_control)
+            for (key, is_control), scores in outcomes.items()
         ],
         rows=rows,
         rules=[RuleCount(*key, len(scores), sum(scores)) for key, scores in rules.items()],

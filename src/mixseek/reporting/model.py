@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.reporting.scored_row import ScoredDetail
 from mixseek.stats.intervals import Bounds, Interval
+
+if TYPE_CHECKING:
+    from mixseek.reporting.scored_model import ScoredReport
 
 
 class Tone(StrEnum):
@@ -177,6 +181,15 @@ class JudgmentRow:
     reason: str | None = None  # why undecided or missing
     target_model: str | None = None
     raw_reply: str | None = None
+    question_id: str | None = None
+    prompt_variant: str | None = None
+    is_control: bool = False  # a model on its own output
+    detail: ScoredDetail | None = None  # under a protocol with dimensions
+
+    @property
+    def is_critical(self) -> bool:
+        """A gate was not passed: what a reader must see first."""
+        return self.detail is not None and bool(self.detail.gates)
 
     @property
     def outcome(self) -> str:
@@ -208,6 +221,7 @@ class ReportData:
     rows: tuple[JudgmentRow, ...]
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
+    scored: "ScoredReport | None" = None  # under a protocol with dimensions
 
     @property
     def rows_total(self) -> int:

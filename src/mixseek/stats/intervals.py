@@ -14,11 +14,13 @@ class IntervalMethod(StrEnum):
 
     WILSON = "Wilson"
     STUDENT = "Student t"
+    # Knows that observations of one question resemble each other.
+    CLUSTERED = "clustered Student t"
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A two-sided confidence interval for a mean in 0..1."""
+    """A two-sided confidence interval for a mean in 0..1, or for a difference of such means."""
 
     low: float
     high: float

@@ -31,6 +31,8 @@ from mixseek.storage.index_schema import (
 from mixseek.storage.journal import damaged, read_lines
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
+from mixseek.storage.scored_loading import load_scores, mark_controls
+from mixseek.storage.scored_schema import SCORED_TABLES
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _KINDS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in TABLES}
@@ -111,11 +113,13 @@ def load_run(
     with connecting(workspace, patience_seconds=patience_seconds, object_bytes=object_bytes) as connection:
         create_schema(connection)
         connection.begin()
-        for table in ("runs", *TABLES.values()):
+        for table in ("runs", *TABLES.values(), *SCORED_TABLES):
             connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names
         for kind, count in shape.lines.items():
             load_lines(connection, run, judges, kind, count, object_bytes)
         settle_run(connection, run.name, judges, manifest.cascade)
+        mark_controls(connection, run.name, judges)
+        load_scores(connection, run.name, manifest.protocol.name)
         connection.execute(
             "INSERT INTO runs VALUES ($run, $size, $changed, $judges, $cascade)",
             {

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
-# Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 3
+from mixseek.storage.scored_schema import SCORED_SCHEMA
 
-SCHEMA = """
+# Raise it with any change below: an index of another version is thrown away and rebuilt.
+SCHEMA_VERSION = 4
+
+SCHEMA = f"""
 CREATE TABLE index_version (version INTEGER);
 CREATE TABLE runs (
     run VARCHAR, journal_bytes BIGINT, journal_changed_ns BIGINT, judges VARCHAR[], cascade BOOLEAN
@@ -19,15 +21,17 @@ CREATE TABLE samples (
 CREATE TABLE replies (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, text VARCHAR,
     is_cached BOOLEAN, ask INTEGER, tries INTEGER, requests INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR,
-    model VARCHAR, input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12)
+    model VARCHAR, input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12),
+    judge_model VARCHAR
 );
 CREATE TABLE outcomes (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
     status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR, comment VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
-    reason VARCHAR
+    reason VARCHAR, is_control BOOLEAN
 );
+{SCORED_SCHEMA}
 """
 
 # A line that cannot be parsed comes out as nulls and is dropped by the filter on `t`; the loader compares the number
@@ -59,6 +63,8 @@ _DETAILS = {
     "output_tokens": ("BIGINT", "$.usage.output_tokens"),
     "cached_input_tokens": ("BIGINT", "$.usage.cached_input_tokens"),
     "cost_usd": ("DECIMAL(24, 12)", "$.cost_usd"),
+    # Of a recorded reply: who gave it, wherever it was recorded.
+    "judge_model": ("VARCHAR", "$.judge_model"),
 }
 
 
@@ -88,7 +94,7 @@ _LOAD = {
         coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method,
         score, verdict, try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
         try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',
-        fields, span, rules, flags, repairs, reason""",
+        fields, span, rules, flags, repairs, reason, coalesce(method = 'self_judge', false)""",
     ),
 }
 
@@ -108,7 +114,7 @@ ADD_MISSING = """INSERT INTO outcomes BY NAME
     SELECT $run AS run, due.key AS key, -row_number() OVER () AS position, due.judge AS judge,
         due.judge_order AS judge_order, 1 AS take, true AS is_final, 'missing' AS status,
         'not judged yet: run the same command again' AS reason,
-        [] AS rules, [] AS flags, [] AS repairs, '{}' AS fields
+        [] AS rules, [] AS flags, [] AS repairs, '{}' AS fields, false AS is_control
     FROM (
         SELECT samples.key, named.judge, named.judge_order
         FROM (SELECT key FROM samples WHERE run = $run) AS samples,

@@ -7,13 +7,16 @@ from enum import StrEnum
 from typing import Any
 
 import duckdb
+import orjson
 
 from mixseek.domain.calls import CallAccount
+from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.storage import run_queries as sql
 from mixseek.storage.call_accounts import CALL_TOTALS, FINISH_REASONS, read_accounts
 from mixseek.storage.index import ensure_indexed
 from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
+from mixseek.storage.scored_index import ScoredIndex
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _PAGE_ROWS = 500
@@ -25,51 +28,6 @@ class RowOrder(StrEnum):
     DATASET = "dataset"
     WORST_FIRST = "worst_first"
     LONGEST_FIRST = "longest_first"
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeCount:
-    """Judgments that agree in every named field; score sums are zero unless the status is valid."""
-
-    judge: str
-    task: str | None
-    status: Status
-    verdict: str | None
-    error_type: str | None
-    count: int
-    score_total: float
-    score_total_of_squares: float
-
-
-@dataclass(frozen=True, slots=True)
-class RuleCount:
-    """Judgments of one status whose trace holds `rule`."""
-
-    judge: str
-    rule: str
-    status: Status
-    count: int
-    score_total: float
-
-
-@dataclass(frozen=True, slots=True)
-class FlagCount:
-    """Occurrences of a flag with one wording of its detail."""
-
-    judge: str
-    flag: Flag
-    detail: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonCount:
-    """Undecided or missing samples with one wording of the reason."""
-
-    judge: str
-    status: Status
-    reason: str
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +75,7 @@ class JudgedRow:
     judge: str
     status: Status
     is_final: bool  # False where a later judge of the cascade was asked
+    is_control: bool  # a model on its own output
     method: str | None
     score: float | None
     verdict: str | None
@@ -126,6 +85,7 @@ class JudgedRow:
     error_type: str | None
     comment: str | None
     span: Span | None
+    fields: Mapping[str, Any]  # of a valid judgment: the protocol's own scale and words
     rules: tuple[str, ...]
     flags: tuple[Finding, ...]
     repairs: tuple[str, ...]
@@ -173,12 +133,10 @@ class RunIndex:
         return JudgeTotals("", *counts) if any(counts[:4]) else None
 
     def outcome_counts(self, *, final_only: bool = False) -> list[OutcomeCount]:
-        """By judge, task, status, verdict and error type."""
+        """By judge, task, status, verdict and error type; judgments of a model on its own output apart."""
         return [
-            OutcomeCount(judge, task, Status(status), verdict, error_type, count, total, squares)
-            for judge, task, status, verdict, error_type, count, total, squares in self._all(
-                sql.OUTCOME_COUNTS, final_only=final_only
-            )
+            OutcomeCount(judge, task, Status(status), *rest)
+            for judge, task, status, *rest in self._all(sql.OUTCOME_COUNTS, final_only=final_only)
         ]
 
     def take_spreads(self) -> list[TakeSpread]:
@@ -209,6 +167,11 @@ class RunIndex:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
         totals = self._all(CALL_TOTALS)
         return read_accounts(totals, self._all(FINISH_REASONS) if totals else ())
+
+    def scored(self) -> ScoredIndex | None:
+        """What else can be asked under a protocol with dimensions; None under one without."""
+        index = ScoredIndex(self._connection, self._run)
+        return index if index.has_scores() else None
 
     def response_lengths(self) -> list[LengthSummary]:
         """By judge, status and verdict."""
@@ -275,6 +238,7 @@ def read_row(row: tuple[Any, ...], replies: Mapping[tuple[str, str], str]) -> Ju
     values: dict[str, Any] = dict(zip(sql.WIDE_COLUMNS, row, strict=True))
     values["raw_reply"] = replies.get((values.pop("key"), values["judge"]))
     values["status"] = Status(values["status"])
+    values["fields"] = orjson.loads(values["fields"] or b"{}")
     values["span"] = Span(*values["span"]) if values["span"] else None
     values["flags"] = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in values["flags"] or ())
     for name in ("rules", "repairs", "ground_truth_alternatives"):

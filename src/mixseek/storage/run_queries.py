@@ -4,19 +4,21 @@ _COUNTS = """count(*) FILTER (status = 'valid'), count(*) FILTER (status = 'inva
     count(*) FILTER (status = 'undecided'), count(*) FILTER (status = 'missing'),
     avg(score) FILTER (status = 'valid')"""
 
-TOTALS = f"""SELECT judge, {_COUNTS} FROM outcomes WHERE run = $run
+# A model on its own output is a control, beside all statistics and in none of them.
+TOTALS = f"""SELECT judge, {_COUNTS} FROM outcomes WHERE run = $run AND NOT is_control
     GROUP BY judge, judge_order ORDER BY judge_order, judge"""  # noqa: S608 - column names of ours
 
-FINAL_TOTALS = f"SELECT {_COUNTS} FROM outcomes WHERE run = $run AND is_final"  # noqa: S608 - column names of ours
+FINAL_TOTALS = f"SELECT {_COUNTS} FROM outcomes WHERE run = $run AND is_final AND NOT is_control"  # noqa: S608 - column names of ours
 
 # Sums of valid scores only: an invalid judgment has no number to add.
 OUTCOME_COUNTS = """
     SELECT judge, task_name, status, verdict, error_type, count(*),
-        coalesce(sum(score) FILTER (status = 'valid'), 0), coalesce(sum(score * score) FILTER (status = 'valid'), 0)
+        coalesce(sum(score) FILTER (status = 'valid'), 0), coalesce(sum(score * score) FILTER (status = 'valid'), 0),
+        is_control
     FROM (SELECT * FROM outcomes WHERE run = $run AND (is_final OR NOT $final_only)) AS outcomes
     JOIN (SELECT key, task_name FROM samples WHERE run = $run) AS samples USING (key)
-    GROUP BY judge, judge_order, task_name, status, verdict, error_type
-    ORDER BY judge_order, judge, task_name NULLS LAST, status, verdict, error_type"""
+    GROUP BY judge, judge_order, task_name, status, verdict, error_type, is_control
+    ORDER BY judge_order, judge, task_name NULLS LAST, status, verdict, error_type, is_control"""
 
 # Only samples with at least two valid takes can show a spread.
 TAKE_SPREADS = """
@@ -28,17 +30,20 @@ TAKE_SPREADS = """
 # A rule that stands twice in a trace counts once.
 RULE_COUNTS = """
     SELECT judge, rule, status, count(*), coalesce(sum(score) FILTER (status = 'valid'), 0)
-    FROM (SELECT judge, judge_order, status, score, unnest(list_distinct(rules)) AS rule FROM outcomes WHERE run = $run)
+    FROM (SELECT judge, judge_order, status, score, unnest(list_distinct(rules)) AS rule
+        FROM outcomes WHERE run = $run AND NOT is_control)
     GROUP BY judge, judge_order, rule, status ORDER BY judge_order, judge, count(*) DESC, rule, status"""
 
 FLAG_COUNTS = """
     SELECT judge, flag.flag, flag.detail, count(*)
-    FROM (SELECT judge, judge_order, unnest(flags) AS flag FROM outcomes WHERE run = $run AND status = 'invalid')
+    FROM (SELECT judge, judge_order, unnest(flags) AS flag FROM outcomes
+        WHERE run = $run AND status = 'invalid' AND NOT is_control)
     GROUP BY judge, judge_order, flag.flag, flag.detail
     ORDER BY count(*) DESC, judge_order, flag.flag, flag.detail LIMIT $limit"""
 
 REASON_COUNTS = """
-    SELECT judge, status, reason, count(*) FROM outcomes WHERE run = $run AND reason IS NOT NULL
+    SELECT judge, status, reason, count(*) FROM outcomes
+    WHERE run = $run AND reason IS NOT NULL AND NOT is_control
     GROUP BY judge, judge_order, status, reason ORDER BY count(*) DESC, judge_order, status, reason LIMIT $limit"""
 
 RESPONSE_LENGTHS = """
@@ -75,8 +80,20 @@ SIMILAR = """
     ORDER BY levenshtein(left(id, 100), left($sample_id, 100)), position LIMIT $limit"""
 
 WIDE_COLUMNS = (
-    *("key", "id", "judge", "status", "is_final", "method", "score", "verdict", "is_correct", "extracted_answer"),
-    *("reasoning_score", "error_type", "comment", "span", "rules", "flags", "repairs", "reason"),
+    *(
+        "key",
+        "id",
+        "judge",
+        "status",
+        "is_final",
+        "is_control",
+        "method",
+        "score",
+        "verdict",
+        "is_correct",
+        "extracted_answer",
+    ),
+    *("reasoning_score", "error_type", "comment", "span", "fields", "rules", "flags", "repairs", "reason"),
     *("task_name", "target_model", "question_id", "prompt_variant", "ground_truth", "ground_truth_alternatives"),
     *("question", "response"),
 )

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from mixseek.domain.counts import FlagCount, ReasonCount
 from mixseek.domain.judgments import Finding, Flag, Status
 from mixseek.reporting.build import build_report
-from mixseek.reporting.counts import FlagCount, ReasonCount, ReportInput, count_rows
+from mixseek.reporting.counts import ReportInput, count_rows
 from mixseek.reporting.model import Detail, JudgmentRow, ReportData, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.stats.intervals import Bounds, wilson_interval
 

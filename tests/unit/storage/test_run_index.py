@@ -14,16 +14,13 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
+from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Flag, Method, Outcome, Span, Status, Undecided, ValidJudgment
 from mixseek.storage.run_index import (
-    FlagCount,
     JudgeTotals,
     LengthSummary,
-    OutcomeCount,
-    ReasonCount,
     RowOrder,
     RowQuery,
-    RuleCount,
     RunIndex,
     open_run_index,
 )

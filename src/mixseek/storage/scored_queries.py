@@ -1,0 +1,133 @@
+"""The SQL behind ScoredIndex: every query groups, so what comes back does not grow with the number of judgments."""
+
+HAS_SCORED = "SELECT count(*) > 0 FROM (SELECT 1 FROM scored WHERE run = $run LIMIT 1)"
+
+CELLS = """
+    SELECT judge, target_model, prompt_variant, language, task_type, status, verdict, confidence, is_control,
+        same_family, is_critical, maximum, count(*), coalesce(sum(score), 0), coalesce(sum(score * score), 0)
+    FROM scored WHERE run = $run
+    GROUP BY ALL ORDER BY min(judge_order), judge, target_model, prompt_variant, language, task_type, status, verdict,
+        confidence, is_control, same_family, is_critical, maximum"""
+
+_CROSS = "SELECT * FROM scored WHERE run = $run AND status = 'valid' AND NOT is_control"
+_DIMENSIONS = "SELECT position, dimension, dimension_order, score, maximum FROM dimension_scores WHERE run = $run"
+
+DIMENSION_CELLS = f"""
+    SELECT judge, target_model, prompt_variant, task_type, dimension, marks.maximum, count(*), sum(marks.score),
+        sum(marks.score * marks.score)
+    FROM ({_DIMENSIONS}) AS marks JOIN ({_CROSS}) AS judged USING (position)
+    GROUP BY judge, target_model, prompt_variant, task_type, dimension, marks.maximum
+    ORDER BY min(dimension_order), dimension, min(judge_order), judge, target_model, prompt_variant, task_type,
+        marks.maximum"""  # noqa: S608 - our own text
+
+# Scales of at most twelve steps are shown mark by mark, others in tenths; the top mark belongs to the last tenth.
+DIMENSION_BUCKETS = f"""
+    SELECT judge, dimension, maximum,
+        CASE WHEN is_fine THEN maximum * bucket / 10 ELSE bucket END,
+        CASE WHEN is_fine THEN maximum * (bucket + 1) / 10 ELSE bucket END, count(*)
+    FROM (
+        SELECT judge, judge_order, dimension, dimension_order, marks.maximum AS maximum,
+            bool_or(marks.maximum > 12 OR marks.score <> floor(marks.score)) OVER (PARTITION BY dimension) AS is_fine,
+            CASE WHEN is_fine THEN least(9, greatest(0, floor(10 * marks.score / marks.maximum))) ELSE marks.score END
+                AS bucket
+        FROM ({_DIMENSIONS}) AS marks JOIN ({_CROSS}) AS judged USING (position)
+    ) GROUP BY judge, dimension, maximum, is_fine, bucket
+    ORDER BY min(dimension_order), dimension, min(judge_order), judge, maximum, bucket"""  # noqa: S608 - our own text
+
+# Takes of one judge are averaged first: repeating a judge does not make more pairs.
+_MEANS = f"""
+    SELECT measure, question_id, target_model, judge, prompt_variant, avg(share) AS share FROM (
+        SELECT NULL AS measure, question_id, target_model, judge, prompt_variant, score AS share FROM ({_CROSS})
+        UNION ALL BY NAME
+        SELECT dimension AS measure, question_id, target_model, judge, prompt_variant,
+            marks.score / marks.maximum AS share
+        FROM ({_DIMENSIONS}) AS marks JOIN ({_CROSS}) AS judged USING (position)
+    ) WHERE question_id IS NOT NULL AND prompt_variant IS NOT NULL
+    GROUP BY measure, question_id, target_model, judge, prompt_variant"""  # noqa: S608 - our own text
+
+VARIANT_SUMS = f"""
+    WITH means AS ({_MEANS}),
+    questions AS (
+        SELECT base.measure, base.prompt_variant AS base, other.prompt_variant AS other, base.question_id,
+            count(*) AS pairs, sum(other.share - base.share) AS difference
+        FROM means AS base JOIN means AS other
+            ON base.measure IS NOT DISTINCT FROM other.measure AND base.question_id = other.question_id
+            AND base.target_model IS NOT DISTINCT FROM other.target_model AND base.judge = other.judge
+            AND base.prompt_variant < other.prompt_variant
+        GROUP BY base.measure, base.prompt_variant, other.prompt_variant, base.question_id
+    )
+    SELECT measure, base, other, count(*), sum(pairs), sum(difference), sum(difference * difference),
+        sum(pairs * difference), sum(pairs * pairs)
+    FROM questions GROUP BY measure, base, other ORDER BY base, other, measure NULLS FIRST"""  # noqa: S608 - our own text
+
+EVIDENCE_COUNTS = """
+    SELECT judge, dimension, stage, problem, count(*)
+    FROM (SELECT * FROM evidence WHERE run = $run) AS quotes
+    JOIN (SELECT position, judge, judge_order FROM scored WHERE run = $run) AS judged USING (position)
+    GROUP BY judge, dimension, stage, problem ORDER BY min(judge_order), judge, dimension NULLS LAST, stage, problem"""
+
+EVIDENCE_PROBLEMS = """
+    SELECT id, judge, dimension, problem, quote
+    FROM (SELECT * FROM evidence WHERE run = $run AND problem IS NOT NULL) AS quotes
+    JOIN (SELECT position, id, judge FROM scored WHERE run = $run) AS judged USING (position)
+    ORDER BY position, dimension LIMIT $limit"""
+
+# One number a judge and sample, whatever the repeats; samples that one judge alone scored say nothing about agreement.
+_PER_JUDGE = f"""
+    SELECT key, judge, any_value(id) AS id, any_value(target_model) AS target, any_value(prompt_variant) AS variant,
+        any_value(question_id) AS question, avg(score) AS score, mode(verdict ORDER BY position) AS verdict
+    FROM ({_CROSS}) GROUP BY key, judge"""  # noqa: S608 - our own text
+
+PANEL_SUMS = f"""
+    SELECT count(*), count(*) FILTER (verdicts = 1), coalesce(sum(judges), 0), avg(spread), coalesce(sum(total), 0),
+        coalesce(sum(squares), 0),
+        coalesce(sum((2 * judges * squares - 2 * total * total) / (judges - 1)), 0)
+    FROM (SELECT count(*) AS judges, count(DISTINCT verdict) AS verdicts, max(score) - min(score) AS spread,
+            sum(score) AS total, sum(score * score) AS squares
+        FROM ({_PER_JUDGE}) GROUP BY key HAVING count(*) > 1)"""  # noqa: S608 - our own text
+
+DISAGREEMENTS = f"""
+    SELECT any_value(id) AS id, any_value(target), any_value(variant), any_value(question),
+        max(score) - min(score) AS spread, count(DISTINCT verdict) AS verdicts,
+        list([judge, score::VARCHAR, verdict] ORDER BY score, judge)
+    FROM ({_PER_JUDGE}) GROUP BY key HAVING spread > 0 OR verdicts > 1
+    ORDER BY spread DESC, verdicts DESC, id LIMIT $limit"""  # noqa: S608 - our own text
+
+# The whole product of what occurs: an output that is absent from the dataset is a hole like an unusable reply.
+_NAMED = "SELECT * FROM scored WHERE run = $run AND question_id IS NOT NULL"
+
+COVERAGE_SIZES = f"""
+    SELECT count(DISTINCT question_id), count(DISTINCT coalesce(prompt_variant, '')),
+        count(DISTINCT coalesce(target_model, '')), count(DISTINCT judge)
+    FROM ({_NAMED})"""  # noqa: S608 - our own text
+
+UNNAMED = "SELECT count(DISTINCT key) FROM scored WHERE run = $run AND question_id IS NULL"
+
+COVERED = f"""
+    SELECT count(*) FROM (SELECT DISTINCT question_id, prompt_variant, target_model, judge FROM ({_NAMED})
+    WHERE status = 'valid')"""  # noqa: S608 - our own text
+
+_BEST = "CASE status WHEN 'valid' THEN 0 WHEN 'invalid' THEN 1 WHEN 'undecided' THEN 2 ELSE 3 END"
+
+COVERAGE_GRID = f"""
+    WITH named AS (SELECT *, {_BEST} AS rank FROM ({_NAMED})),
+    due AS (
+        SELECT question_id, prompt_variant, target_model, judge, judge_order
+        FROM (SELECT DISTINCT question_id FROM named), (SELECT DISTINCT prompt_variant FROM named),
+            (SELECT DISTINCT target_model FROM named),
+            (SELECT judge, min(judge_order) AS judge_order FROM named GROUP BY judge)
+    ),
+    told AS (SELECT question_id, prompt_variant, target_model, judge, arg_min(status, rank) AS status
+        FROM named GROUP BY question_id, prompt_variant, target_model, judge)
+    SELECT due.question_id, due.prompt_variant, due.target_model, due.judge, status
+    FROM due LEFT JOIN told ON due.question_id = told.question_id AND due.judge = told.judge
+        AND due.prompt_variant IS NOT DISTINCT FROM told.prompt_variant
+        AND due.target_model IS NOT DISTINCT FROM told.target_model
+    WHERE NOT $holes_only OR status IS DISTINCT FROM 'valid'
+    ORDER BY due.question_id, due.prompt_variant, due.target_model, judge_order, due.judge LIMIT $limit"""  # noqa: S608
+
+# Where the product is too large to be laid out, only what was asked for and did not become valid is listed.
+COVERAGE_HOLES = f"""
+    SELECT question_id, prompt_variant, target_model, judge, arg_min(status, {_BEST})
+    FROM ({_NAMED}) GROUP BY question_id, prompt_variant, target_model, judge
+    HAVING min({_BEST}) > 0 ORDER BY question_id, prompt_variant, target_model, judge LIMIT $limit"""  # noqa: S608
