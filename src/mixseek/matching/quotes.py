@@ -31,13 +31,17 @@ _WHOLE_WORDS_WEIGHT = 8
 _MIN_SEGMENT_WEIGHT = 4
 
 _ELLIPSIS = re.compile(r"\s*(?:[\[(（【][ ]?(?:\.{3,}|…+|⋯+)[ ]?[\])）】]|\.{3,}|…+|⋯+|。{3,}|・{3,})\s*")
-_LIST = re.compile(r"\s+[|｜]\s+|\s*\n\s*")
+# Fragments set side by side: by a bar, by lines, or by the numbers that they have in the response.
+_LIST = re.compile(r"\s+[|｜]\s+|\s*\n\s*|\s+(?=\d{1,2}[.、)）．][ ]?[^\s\d])")
+# What assistants put behind a quote by themselves: "[cite: 3]", "【5†source】".
+_CITATION = re.compile(r"\s*(?:\[cite[^\]\n]{0,40}\]|【\d{1,3}[^】\n]{0,40}】)")
 _LABEL = re.compile(
     r"\A\W{0,3}(?:(?:direct )?quot(?:e|ation)|evidence|excerpt|引用|原文|证据|證據|引文|摘录|証拠|抜粋)\W{0,3}[:：]\s*",
     re.IGNORECASE,
 )
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
-_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+# A line break alone is no end: PDF text breaks lines anywhere.
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 
 
 class QuoteStage(StrEnum):
@@ -136,8 +140,8 @@ class _Haystack:
             return QuoteFinding((Span(place, place + len(exact)),), QuoteStage.EXACT, similarity=1.0)
         if len(quote) > _MAX_FOLDED_LENGTH:
             return None
-        unlabelled = _LABEL.sub("", exact)
-        return self._find_folded(exact, unlabelled) or self._find_segments(unlabelled) or self._find_fuzzily(unlabelled)
+        bare = _CITATION.sub("", _LABEL.sub("", exact))
+        return self._find_folded(exact, bare) or self._find_segments(bare) or self._find_fuzzily(bare)
 
     def is_proof(self, quote: str, spans: tuple[Span, ...]) -> bool:
         """Long enough, or all that the response says, or one whole word that it says once."""

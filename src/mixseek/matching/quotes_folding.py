@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from mixseek.domain.judgments import Span
 
@@ -47,22 +48,25 @@ _SPACED = rf"[^\W_{CJK}]"
 
 # Half-width kana and decomposed text (as macOS writes it) leave marks behind their letters.
 _COMPOSABLE = re.compile(r"[^\W_][\u0300-\u036f\u3099\u309a]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
-# Emphasis goes and 2*3 stays; snake_case stays; bullets, headings and quotations are marked where a line begins.
-_MARKUP = re.compile(
-    r"\x00+"
-    r"|\*+(?!\d)|\*+(?<!\d\*)(?<!\d\*\*)"
-    r"|_+(?!\w)|_(?<!\w_)_*"
-    r"|[#>]+(?=[ \n])(?:(?<=\n#)|(?<=\n##)|(?<=\n###)|(?<=\n####)|(?<=\n>))"
-    r"|[-•·◦▪](?<=\n.)(?= )|[-•·◦▪](?<=\n [ ].)(?= )"
-)
+# Each of the following begins with one character, which is what makes a search through a megabyte cheap.
+_DROPPED = re.compile(_DROP)
+# Where a line begins: bullets, headings, quotations. "-5" is a number.
+_LINE_MARK = re.compile(r"\n *(?:[#>]+|[-•·◦▪*])(?= )")
+_FIRST_MARK = re.compile(r"\A *(?:[#>]+|[-•·◦▪*])(?= )")
+# Emphasis goes; 2*3 and snake_case stay.
+_STAR = re.compile(r"\*(?:(?!\d)|(?<!\d\*))")
+_UNDERSCORE = re.compile(r"_(?:(?!\w)|(?<!\w_))")
 _LINE_BREAK = re.compile(r"\n")
 _REPEATED_SPACE = re.compile(r" (?= )")
 # A space is kept between words and between digits, nowhere else: PDF text breaks and spaces CJK at will.
 _LOOSE_SPACE = re.compile(rf" (?:(?!{_SPACED})|(?<!{_SPACED} )|(?<=\d )(?!\d)|(?<!\d )(?=\d))")
 # Between letters it may be a hyphenation at a line's end; before a digit it is a sign or a range.
-_HYPHEN = re.compile(rf"-{{1,3}}(?={LETTER})(?:(?<={LETTER}-)|(?<={LETTER}--)|(?<={LETTER}---))")
+_HYPHEN = re.compile(rf"-(?=-*{LETTER})(?:(?<={LETTER}-)|(?<={LETTER}--)|(?<={LETTER}---))")
 # What a reader would not miss: the marks of a sentence. Not those of a number, and none that calculate.
 _SENTENCE_MARK = re.compile(r"[,.;:!?()\[\]{}|·•](?:(?!\d)|(?<!\d.))", re.DOTALL)
+
+# Above, one walk with the whole table is cheaper than one replacement for each character that changes.
+_MAX_REPLACEMENTS = 64
 
 
 class _FoldingTable(dict[int, str]):
@@ -104,17 +108,13 @@ class _Pass:
 
     @cached_property
     def _edits(self) -> tuple[list[int], list[int], list[tuple[int, int]]]:
-        starts: list[int] = []
-        ends: list[int] = []
-        origins: list[tuple[int, int]] = []
-        shift = 0
-        for found in self.pattern.finditer(self.before):
-            old_start, old_end = found.span()
-            length = self.replaced_length(found[0])
-            starts.append(old_start - shift)
-            ends.append(old_start - shift + length)
-            origins.append((old_start, old_end))
-            shift += old_end - old_start - length
+        origins = [found.span() for found in self.pattern.finditer(self.before)]
+        lengths = [self.replaced_length(self.before[start:end]) for start, end in origins]
+        shifts = accumulate(
+            (length - (end - start) for length, (start, end) in zip(lengths, origins, strict=True)), initial=0
+        )
+        starts = [start + shift for (start, _), shift in zip(origins, shifts, strict=False)]
+        ends = [start + length for start, length in zip(starts, lengths, strict=True)]
         return starts, ends, origins
 
     def original(self, position: int) -> tuple[int, int]:
@@ -158,7 +158,9 @@ class FoldedText:
 def fold_quotable(text: str) -> FoldedText:
     """Without case, width, radicals, quotation marks, emphasis, and spaces that separate nothing."""
     folded = _composed(_translated(text))
-    folded = folded.rewritten(_MARKUP).rewritten(_LINE_BREAK, " ").rewritten(_REPEATED_SPACE)
+    folded = folded.rewritten(_DROPPED).rewritten(_LINE_MARK, "\n").rewritten(_FIRST_MARK)
+    folded = folded.rewritten(_STAR).rewritten(_UNDERSCORE)
+    folded = folded.rewritten(_LINE_BREAK, " ").rewritten(_REPEATED_SPACE)
     return folded.rewritten(_LOOSE_SPACE).rewritten(_HYPHEN)
 
 
@@ -168,10 +170,16 @@ def without_sentence_marks(folded: FoldedText) -> FoldedText:
 
 
 def _translated(text: str) -> FoldedText:
-    after = text.translate(_TABLE)
-    if after == text:
-        return FoldedText(text)
-    resized = "" if text.isascii() else "".join(char for char in set(text) if len(_TABLE[ord(char)]) != 1)
+    if text.isascii():
+        return FoldedText(text.translate(_TABLE))
+    changed = {character: folded for character in set(text) if (folded := _TABLE[ord(character)]) != character}
+    if len(changed) > _MAX_REPLACEMENTS or any(part in changed for folded in changed.values() for part in folded):
+        after = text.translate(_TABLE)
+    else:
+        after = text
+        for character, folded in changed.items():
+            after = after.replace(character, folded)
+    resized = "".join(character for character, folded in changed.items() if len(folded) != 1)
     if not resized:
         # Same length, so that positions are the same.
         return FoldedText(after)

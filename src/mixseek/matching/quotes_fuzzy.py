@@ -19,7 +19,7 @@ _MAX_LENGTH = 2_000
 _MAX_PLACES = 4
 
 _TOKEN = re.compile(rf"[{CJK}]|\d+(?:[.,:/]\d+)*|{LETTER}+|\S")
-_WORD = re.compile(rf"{LETTER}{{5,}}\Z")
+_WORD = re.compile(rf"{LETTER}{{6,}}\Z")
 
 _NEGATION = re.compile(
     r"(?:no|not|non|none|never|nothing|nobody|nowhere|neither|nor|cannot|without|hardly|barely|scarcely|lack(?:s|ing|ed)?"

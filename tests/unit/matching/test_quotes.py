@@ -115,6 +115,13 @@ def test_what_the_response_does_not_say_is_not_found(quote: str) -> None:
     assert QuoteFinding(problem=QuoteProblem.NOT_FOUND) == locate_quote(quote, REPORT)
 
 
+@pytest.mark.parametrize("gap", [" not ", " not\n", " 3.5 kg and never ", " hardly ever "])
+def test_an_ellipsis_hides_no_negation_of_its_sentence(gap: str) -> None:
+    """Left out between sentences it may be anything."""
+    assert QuoteProblem.NOT_FOUND is locate_quote("the pump is … good", f"So the pump is{gap}good.").problem
+    assert QuoteStage.SEGMENTS is locate_quote("the pump is … good", f"So the pump is here.{gap}good.").stage
+
+
 def test_where_else_a_quote_comes_from_is_said() -> None:
     """Only when the response does not hold it: an echo of the question is the response's own."""
     locator = QuoteLocator(
