@@ -44,7 +44,8 @@ class DeclarationFile(BaseModel):
     languages: tuple[str, ...] = Field(min_length=1)
     default_language: str
     parameters: dict[str, Any] = Field(default_factory=dict)
-    templates: dict[str, str] = Field(min_length=1)
+    # Roles to files beside this one; a kind may have prompts of its own for roles that are left out.
+    templates: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _default_is_offered(self) -> "DeclarationFile":
@@ -62,7 +63,7 @@ def read_declaration(
     if language not in file.languages:
         raise ConfigurationError(f"{path.name}: no prompts in language {unknown_among(language, file.languages)}")
     templates = {
-        role: _read_template(path.parent / pattern.replace("{language}", language))
+        role: read_template(path.parent / pattern.replace("{language}", language))
         for role, pattern in file.templates.items()
     }
     return ProtocolDeclaration(
@@ -99,7 +100,8 @@ def _parse_file(path: Path) -> DeclarationFile:
         raise ConfigurationError(f"{path}: {first_problem(error)}") from error
 
 
-def _read_template(path: Path) -> PromptSource:
+def read_template(path: Path) -> PromptSource:
+    """To the letter; ConfigurationError where it cannot be read."""
     return PromptSource(_read_text(path), path.name)
 
 

@@ -8,6 +8,7 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import ProtocolDeclaration, read_declaration, unknown_among
+from mixseek.protocols.scored import ScoredProtocol
 from mixseek.protocols.semantic import SemanticProtocol
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
@@ -15,6 +16,7 @@ _DECLARATIONS = Path(__file__).parent / "declarations"
 # A declaration names its kind; the kind's class knows the rules that a table cannot say.
 _KINDS: Mapping[str, Callable[[ProtocolDeclaration], JudgeProtocol]] = {
     "semantic": SemanticProtocol.from_declaration,
+    "scored": ScoredProtocol.from_declaration,
 }
 
 # For showing a prompt: never sent anywhere, so its nonce needs no secret.
@@ -23,6 +25,12 @@ _EXAMPLE = Sample(
     question="Is the following expression true? not ( False and True )",
     response="False and True is False, and not False is True. So the answer is True.",
     ground_truth="True",
+    question_id="Q1",
+    prompt_variant="A",
+    target_model="example-model",
+    output_id="q1_a_example.txt",
+    task_name="boolean-expressions",
+    rubric="task_type: fact\n\n## Critical Fail Conditions\n- Gives no answer at all.\n",
 )
 _EXAMPLE_NONCE = "0123456789abcdef01234567"
 

@@ -10,10 +10,43 @@ from mixseek.protocols.reply_json import excerpt
 class FieldReader:
     """Each getter returns the value, or None after noting why not; seed 003 §6 says which flag is which."""
 
-    def __init__(self, value: Mapping[str, Any], path: str = "") -> None:
+    def __init__(self, value: Mapping[str, Any], path: str = "", findings: list[Finding] | None = None) -> None:
         self._value = value
         self._path = path
-        self.findings: list[Finding] = []
+        self.findings: list[Finding] = [] if findings is None else findings
+
+    def nested(self, name: str, missing: Flag = Flag.UNPARSABLE_OUTPUT) -> "FieldReader | None":
+        """An object inside, whose objections join these; `missing` is what its absence means."""
+        if self._value.get(name) is None:
+            said = "is null" if name in self._value else "is missing"
+            self.note(missing, f"{self._path}{name} {said}, expected an object")
+            return None
+        value = self._value[name]
+        if not isinstance(value, dict):
+            self._wrong_type(name, "an object", value)
+            return None
+        return FieldReader(value, f"{self._path}{name}.", self.findings)
+
+    def array(self, name: str) -> list[Any] | None:
+        """A list, possibly empty."""
+        value = self._present(name)
+        if value is None or isinstance(value, list):
+            return value
+        self._wrong_type(name, "an array", value)
+        return None
+
+    def has(self, name: str) -> bool:
+        """The field is there, whatever it says."""
+        return name in self._value
+
+    def given(self, name: str) -> Any:
+        """The value as it is; None where there is none. Notes nothing."""
+        return self._value.get(name)
+
+    @property
+    def path(self) -> str:
+        """What stands before a field's name in messages."""
+        return self._path
 
     def boolean(self, name: str) -> bool | None:
         """true or false; 0, 1 and "true" are not."""
@@ -30,6 +63,22 @@ class FieldReader:
             return None
         if isinstance(value, bool) or not isinstance(value, int):
             self._wrong_type(name, "an integer", value)
+            return None
+        if not minimum <= value <= maximum:
+            self.note(
+                Flag.PROTOCOL_VIOLATION,
+                f"{self._path}{name} is {excerpt(value)}, outside the scale {minimum} to {maximum}",
+            )
+            return None
+        return value
+
+    def number(self, name: str, minimum: float, maximum: float) -> int | float | None:
+        """A number in the range, whole or not; true is not 1."""
+        value = self._present(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._wrong_type(name, "a number", value)
             return None
         if not minimum <= value <= maximum:
             self.note(

@@ -1,0 +1,113 @@
+"""Quotes that a judge gives as evidence: read, located in the response, and counted by dimension."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mixseek.domain.judgments import Flag
+from mixseek.domain.samples import Sample
+from mixseek.matching.quotes import QuoteFinding, locate_quote
+from mixseek.protocols.reply_fields import FieldReader
+from mixseek.protocols.reply_json import excerpt
+from mixseek.protocols.scored_parameters import Evidence, EvidenceForm, EvidencePolicy, ScoredParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One piece of evidence; `dimension` is None where the reply's is not one of the protocol's."""
+
+    dimension: str | None
+    text: str
+    reason: str
+    finding: QuoteFinding
+
+    def document(self) -> dict[str, Any]:
+        """For the judgment's fields; spans are offsets in the original response."""
+        return {
+            "dimension": self.dimension,
+            "quote": self.text,
+            "reason": self.reason,
+            "spans": [[span.start, span.end] for span in self.finding.spans],
+            "stage": None if self.finding.stage is None else self.finding.stage.value,
+            "problem": None if self.finding.problem is None else self.finding.problem.value,
+        }
+
+
+def check_evidence(fields: FieldReader, sample: Sample, parameters: ScoredParameters) -> list[Quote]:
+    """Objections go to `fields`; all quotes are located, also those that the policy does not ask to be found."""
+    evidence = parameters.evidence
+    if evidence.policy is EvidencePolicy.OFF:
+        return []
+    if evidence.minimum_per_dimension == 0 and fields.given(evidence.field) is None:
+        return []
+    already = len(fields.findings)
+    entries = _entries_of_list if evidence.form is EvidenceForm.LIST else _entries_of_map
+    quotes = [
+        Quote(dimension, text, reason, _locate(text, sample))
+        for dimension, text, reason in entries(fields, evidence, parameters)
+    ]
+    if len(fields.findings) == already:
+        _count(fields, quotes, sample, parameters)
+    return quotes
+
+
+def _locate(text: str, sample: Sample) -> QuoteFinding:
+    return locate_quote(text, sample.response, question=sample.question, rubric=sample.rubric or "")
+
+
+def _entries_of_list(
+    fields: FieldReader, evidence: Evidence, parameters: ScoredParameters
+) -> Iterator[tuple[str | None, str, str]]:
+    for number, item in enumerate(fields.array(evidence.field) or ()):
+        place = f"{fields.path}{evidence.field}[{number}]"
+        if not isinstance(item, Mapping):
+            fields.note(Flag.UNPARSABLE_OUTPUT, f"{place} is {excerpt(item)}, expected an object")
+            continue
+        entry = FieldReader(item, f"{place}.", fields.findings)
+        dimension = entry.choice(evidence.dimension_field, tuple(parameters.dimensions))
+        text = entry.text(evidence.quote_field)
+        reason = entry.text(evidence.reason_field) if evidence.reason_field else ""
+        if reason is not None and evidence.reason_field and not reason.strip():
+            entry.note(Flag.PROTOCOL_VIOLATION, f"{place}.{evidence.reason_field} is blank; one sentence is asked for")
+        if text is not None:
+            yield dimension, text, reason or ""
+
+
+def _entries_of_map(
+    fields: FieldReader, evidence: Evidence, parameters: ScoredParameters
+) -> Iterator[tuple[str | None, str, str]]:
+    entry = fields.nested(evidence.field)
+    if entry is None:
+        return
+    for key in entry.unknown_keys(tuple(parameters.dimensions)):
+        entry.note(Flag.PROTOCOL_VIOLATION, f"{entry.path}{excerpt(key)} is no dimension of the protocol")
+    for key in parameters.dimensions:
+        if not entry.has(key) and evidence.minimum_per_dimension == 0:
+            continue
+        given = entry.given(key)
+        if isinstance(given, list) and all(isinstance(text, str) for text in given):
+            yield from ((key, text, "") for text in given)
+        elif (text := entry.text(key)) is not None:
+            yield key, text, ""
+
+
+def _count(fields: FieldReader, quotes: list[Quote], sample: Sample, parameters: ScoredParameters) -> None:
+    evidence = parameters.evidence
+    # Nothing can be quoted from an output that says nothing; that it says nothing is then the evidence.
+    is_located = evidence.policy is EvidencePolicy.VERIFIED and bool(sample.response.strip())
+    for key in parameters.dimensions:
+        own = [quote for quote in quotes if quote.dimension == key]
+        given = [quote for quote in own if quote.text.strip() or not sample.response.strip()]
+        counted = [quote for quote in given if quote.finding.problem is None] if is_located else given
+        if len(counted) >= evidence.minimum_per_dimension:
+            continue
+        needed = evidence.minimum_per_dimension
+        detail = f"{evidence.field}: {key} has {len(given)} of {needed} quotes"
+        if is_located and given:
+            found = f"{len(counted)} of {len(given)} quotes stand" if len(given) > 1 else "its quote does not stand"
+            lost = next(quote for quote in given if quote.finding.problem is not None)
+            detail = (
+                f"{evidence.field}: {key} needs {needed} from the response, but {found} in it: "
+                f"{excerpt(lost.text)} ({lost.finding.problem})"
+            )
+        fields.note(Flag.PROTOCOL_VIOLATION, detail)

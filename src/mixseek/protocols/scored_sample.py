@@ -1,0 +1,91 @@
+"""What a sample fixes before anybody is asked: its task type, its task rubric, and what its names must be."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mixseek.domain.samples import Sample
+from mixseek.errors import DatasetError
+from mixseek.protocols.scored_parameters import IdentityRole, ScoredParameters
+from mixseek.protocols.task_rubrics import TaskRubric, read_task_rubric
+
+# A sample that lacks one of these cannot be placed in the grid of judgments (seed 003 §0).
+_GRID_ROLES = (IdentityRole.QUESTION_ID, IdentityRole.PROMPT_VARIANT, IdentityRole.TARGET_MODEL)
+# What says which sample a reply is about; the rest says who judged, how and when.
+SAMPLE_ROLES = frozenset({*_GRID_ROLES, IdentityRole.OUTPUT_ID, IdentityRole.TASK_NAME, IdentityRole.SAMPLE_ID})
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFacts:
+    """`task_type` is None where the judge has to infer it; `problem` says why the sample cannot be judged at all."""
+
+    sample: Sample
+    rubric: TaskRubric | None
+    task_type: str | None
+    problem: str | None
+
+    def expected(self, role: IdentityRole) -> str | None:
+        """What the sample says; None where it says nothing, or the role is not the sample's."""
+        sample = self.sample
+        match role:
+            case IdentityRole.QUESTION_ID:
+                return sample.question_id
+            case IdentityRole.PROMPT_VARIANT:
+                return sample.prompt_variant
+            case IdentityRole.TARGET_MODEL:
+                return sample.target_model
+            case IdentityRole.OUTPUT_ID:
+                # Seed 003 §0: a file name or any unique mark, which the id is.
+                return sample.output_id if sample.output_id is not None else sample.id
+            case IdentityRole.TASK_NAME:
+                return sample.task_name or (self.rubric.task_name if self.rubric is not None else None)
+            case IdentityRole.SAMPLE_ID:
+                return sample.id
+            case _:
+                return None
+
+
+def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
+    """Never raises."""
+    types = tuple(parameters.task_types.types)
+    rubric = None if sample.rubric is None else _read_rubric(sample.rubric, types)
+    if not types:
+        return SampleFacts(sample, rubric, None, None)
+    named, source = sample.task_type, "task_type"
+    if named is None and rubric is not None:
+        named, source = rubric.task_type or rubric.unknown_task_type, "rubric's task_type"
+    if named is not None and named not in types:
+        return SampleFacts(sample, rubric, None, f"its {source} {named!r} is not one of {', '.join(types)}")
+    if named is None and len(types) == 1:
+        # Weights that are the same for every sample need no name.
+        named = types[0]
+    if named is None and not parameters.task_types.field:
+        return SampleFacts(sample, rubric, None, f"it has no task_type; one of {', '.join(types)} is needed")
+    return SampleFacts(sample, rubric, named, None)
+
+
+def refuse_unaskable(facts: SampleFacts, parameters: ScoredParameters, protocol: str) -> None:
+    """Raises DatasetError for a sample whose reply could never be valid: asking would only cost money."""
+    sample = facts.sample
+    if facts.problem is not None:
+        raise DatasetError(f"sample {sample.id!r}: {facts.problem}")
+    if parameters.task_rubric.required and not (sample.rubric or "").strip():
+        raise DatasetError(
+            f"sample {sample.id!r} has no rubric, which the {protocol} protocol grades by; "
+            "give the directory of the task rubrics, or a column rubric"
+        )
+    missing = [
+        field.equals.value
+        for field in parameters.identity.fields.values()
+        if field.required and field.equals in _GRID_ROLES and not facts.expected(field.equals)
+    ]
+    if missing:
+        raise DatasetError(
+            f"sample {sample.id!r} has no {', '.join(missing)}, which the {protocol} protocol identifies samples by; "
+            "add the column, or map one with --map"
+        )
+
+
+# A run has few rubrics and many samples.
+@lru_cache(maxsize=256)
+def _read_rubric(text: str, types: tuple[str, ...]) -> TaskRubric:
+    return read_task_rubric(text, types) if types else read_task_rubric(text)
