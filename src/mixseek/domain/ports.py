@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
@@ -47,6 +47,15 @@ class JudgeProtocol(Protocol):
 
     def decide(self, sample: Sample) -> ValidJudgment | Undecided:
         """What rules alone can say; a protocol without rules is always undecided."""
+        ...
+
+
+@runtime_checkable
+class JudgeAwareProtocol(Protocol):
+    """A protocol whose prompt tells the judge who it is: its reply must name it, and models seldom know their name."""
+
+    def for_judge(self, judge: str) -> JudgeProtocol:
+        """The same protocol, hash included, with the judge's name in its messages."""
         ...
 
 

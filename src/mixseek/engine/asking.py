@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from mixseek.domain.calls import Call, Usage
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget
 from mixseek.engine.caching import ReplyCache, reuse
@@ -93,7 +93,8 @@ async def request(
 ) -> Reply:
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     take, ask, before = asked
-    messages = desk.protocol.messages(at_hand.sample, desk.nonce_of(at_hand.key))
+    protocol = told_who_judges(desk.protocol, seat)
+    messages = protocol.messages(at_hand.sample, desk.nonce_of(at_hand.key))
     if isinstance(before, InvalidJudgment):
         messages = ask_again(messages, before.findings)
     call = Call(at_hand.key, messages, desk.protocol.reply_schema, take, ask)
@@ -114,6 +115,14 @@ async def request(
     future.set_result(reply)
     desk.cache.put_many({key: reply})
     return reply
+
+
+def told_who_judges(protocol: JudgeProtocol, seat: LiveSeat) -> JudgeProtocol:
+    """With the judge's identity in the prompt, where the protocol has a place for it."""
+    if not isinstance(protocol, JudgeAwareProtocol):
+        return protocol
+    model = seat.judge.description.get("model")
+    return protocol.for_judge(model if isinstance(model, str) else seat.name)
 
 
 async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) -> Reply:

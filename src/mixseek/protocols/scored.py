@@ -40,6 +40,8 @@ class ScoredProtocol:
 
     declaration: ProtocolDeclaration
     settings: ScoredParameters
+    # Who is asked, where that is known; part of the prompt, not of the protocol.
+    judge: str | None = None
 
     @classmethod
     def from_declaration(cls, declaration: ProtocolDeclaration) -> Self:
@@ -93,11 +95,15 @@ class ScoredProtocol:
         }
         return hashlib.sha256(canonical(asked).encode()).hexdigest()
 
-    def messages(self, sample: Sample, nonce: str, judge: str | None = None) -> tuple[Message, ...]:
-        """Where the judge is known, it is told its name and the method: models seldom know who they are."""
+    def for_judge(self, judge: str) -> Self:
+        """The same protocol, which tells the judge its name and the method in the prompt."""
+        return replace(self, judge=judge)
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        """One nonce for all fences of a prompt; DatasetError where no reply about the sample could be valid."""
         facts = facts_of(sample, self.settings)
         refuse_unaskable(facts, self.settings, self.name)
-        variables = prompt_variables(facts, nonce, judge, self.settings, self.language)
+        variables = prompt_variables(facts, nonce, self.judge, self.settings, self.language)
         return tuple(Message(role, self._template(role).render(variables)) for role in _ROLES)
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
