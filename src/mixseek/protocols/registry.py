@@ -44,7 +44,7 @@ def load_protocol(
     name_or_path: str, language: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> JudgeProtocol:
     """A built-in by name, or a declaration by the path of its TOML file; `parameters` replace the file's."""
-    declaration = read_declaration(_declaration_path(name_or_path), language, parameters)
+    declaration = read_declaration(declaration_path(name_or_path), language, parameters)
     if declaration.kind not in _KINDS:
         raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, _KINDS)}")
     return _KINDS[declaration.kind](declaration)
@@ -65,7 +65,8 @@ def describe(protocol: JudgeProtocol, sample: Sample = _EXAMPLE) -> dict[str, An
     }
 
 
-def _declaration_path(name_or_path: str) -> Path:
+def declaration_path(name_or_path: str) -> Path:
+    """The file of a built-in, or the path itself; ConfigurationError for a word that is neither."""
     if name_or_path in protocol_names():
         return _DECLARATIONS / f"{name_or_path}.toml"
     path = Path(name_or_path)
