@@ -44,7 +44,8 @@ def main() -> None:
     size = len(loop.run_until_complete(builder.build_judgment_prompt(rounds)))
     loop.close()
     print(
-        f"evaluator prompt: {short:.3f} ms of CPU ({len(SUBMISSION):,} characters submitted; aim: under {EVALUATOR_AIM_MS:g})"
+        f"evaluator prompt: {short:.3f} ms of CPU ({len(SUBMISSION):,} characters submitted; "
+        f"aim: under {EVALUATOR_AIM_MS:g})"
     )
     print(
         f"judgment prompt: {long:.2f} ms of CPU ({ROUNDS} rounds of history, {size:,} characters in all; "

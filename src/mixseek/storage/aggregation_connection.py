@@ -1,0 +1,145 @@
+"""One thread in front of one connection, which is open only while there is something to read or write."""
+
+import asyncio
+import contextlib
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+
+from mixseek.errors import BusyError, MixseekError, StorageError
+from mixseek.storage.aggregation_schema import migrate, read_version, refuse_later
+from mixseek.storage.duckdb_session import first_line
+from mixseek.storage.durable import storage_error
+from mixseek.storage.index_connection import SMALLEST_OBJECT_BYTES, memory_settings, try_connect
+
+Result = TypeVar("Result")
+Operation = Callable[[duckdb.DuckDBPyConnection], Result]
+
+# A paid reply waits longer for the file than a glance at the leader board would.
+PATIENCE_SECONDS = 60.0
+# Uneven, so that two processes that want the file do not keep meeting.
+_RETRY_SECONDS = (0.005, 0.03)
+
+
+@contextlib.contextmanager
+def opened(path: Path, *, read_only: bool, patience_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a file of this version; waits while another process holds it."""
+    settings = memory_settings(path.parent / "tmp", SMALLEST_OBJECT_BYTES)
+    # Otherwise a table that is not there is looked for among Python's variables.
+    settings["python_enable_replacements"] = False
+    deadline = time.monotonic() + patience_seconds
+    while (connection := _try_open(path, read_only, settings)) is None:
+        if time.monotonic() >= deadline:
+            raise BusyError(
+                f"{path}: in use by another process for more than {patience_seconds:g} s; "
+                "wait for it to end and try again"
+            )
+        time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - waiting, not a secret
+    try:
+        if read_only:
+            refuse_later(read_version(connection), path)
+        else:
+            migrate(connection, path)
+        yield connection
+    finally:
+        connection.close()
+
+
+def _try_open(path: Path, read_only: bool, settings: Any) -> duckdb.DuckDBPyConnection | None:
+    try:
+        return try_connect(path, read_only, settings)
+    except duckdb.ConnectionException as error:
+        # Another thread of this process has it open for writing, which also passes.
+        if "different configuration" in str(error):
+            return None
+        raise
+
+
+class Worker:
+    """Runs operations in the order they were given; those that wait together share one opening of the file."""
+
+    def __init__(self, path: Path, *, read_only: bool, patience_seconds: float) -> None:
+        self._path = path
+        self._read_only = read_only
+        self._patience_seconds = patience_seconds
+        self._waiting: list[tuple[Operation[Any], Future[Any]]] = []
+        self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="competitions")
+
+    async def run(self, operation: Operation[Result]) -> Result:
+        """The result after its commit. Cancelling stops the waiting, not the writing: what was paid for is kept."""
+        future: Future[Result] = Future()
+        with self._lock:
+            self._waiting.append((operation, future))
+        self._thread.submit(self._work_off)
+        waiting = asyncio.wrap_future(future)
+        waiting.add_done_callback(_look_at)
+        return await asyncio.shield(waiting)
+
+    def close(self) -> None:
+        """After everything that waits has been done."""
+        self._thread.shutdown(wait=True)
+
+    def _work_off(self) -> None:
+        with self._lock:
+            batch, self._waiting = self._waiting, []
+        if not batch:
+            return
+        try:
+            if not self._read_only:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            with opened(self._path, read_only=self._read_only, patience_seconds=self._patience_seconds) as connection:
+                for operation, future in batch:
+                    _settle(future, connection, operation, self._path)
+        except (duckdb.Error, OSError, MixseekError) as error:
+            failure = _as_storage_error(self._path, error)
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(failure)
+
+
+def _settle(future: Future[Any], connection: duckdb.DuckDBPyConnection, operation: Operation[Any], path: Path) -> None:
+    """One transaction each: what one caller asks for cannot undo what another was promised."""
+    connection.begin()
+    try:
+        result = operation(connection)
+        connection.commit()
+    except duckdb.Error as error:
+        _roll_back(connection)
+        future.set_exception(_as_storage_error(path, error))
+    # Whatever an operation raises belongs to its caller; the thread goes on for the others.
+    except BaseException as error:  # noqa: BLE001 - handed on, not swallowed
+        _roll_back(connection)
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    # A failed commit has ended the transaction already.
+    with contextlib.suppress(duckdb.Error):
+        connection.rollback()
+
+
+def _look_at(waiting: "asyncio.Future[Any]") -> None:
+    """A caller that was cancelled does not ask for the failure any more; asyncio would complain about it."""
+    if not waiting.cancelled():
+        waiting.exception()
+
+
+def _as_storage_error(path: Path, error: duckdb.Error | OSError | MixseekError) -> MixseekError:
+    match error:
+        case MixseekError():
+            return error
+        case OSError():
+            return storage_error("keep competitions", path, error)
+        case _:
+            failure = StorageError(f"{path}: {first_line(error)}; what was stored before is still there")
+            failure.__cause__ = error
+            return failure
