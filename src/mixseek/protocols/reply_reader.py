@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.reply_json import canonical, excerpt, excerpt_text
+from mixseek.protocols.reply_json import canonical, decode_plain, excerpt, excerpt_text
 from mixseek.protocols.reply_objects import Located, Objects, find_objects
 from mixseek.protocols.reply_prose import is_endpoint_error, is_refusal, without_fence_after, without_fence_before
 from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, Repair, ReplyMode
@@ -32,6 +32,10 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
     text = text.strip().strip("\ufeff").strip()
     if not text:
         return _unreadable(Flag.UNPARSABLE_OUTPUT, "the reply is empty")
+    plain = decode_plain(text) if text[0] == "{" else None
+    if plain:
+        stranger = _not_a_verdict(plain, expected_keys)
+        return ReplyReading(plain) if stranger is None else ReplyReading(None, (stranger,))
     spoken = without_thought(text)
     thought = (Repair.THINK_BLOCK,) if spoken.had_thought else ()
     if spoken.unclosed:
