@@ -73,12 +73,36 @@ def _refuse_references(tree: nodes.Template, where: str) -> None:
 
 
 def _refuse_undeclared(tree: nodes.Template, allowed: frozenset[str], where: str) -> None:
-    undeclared = sorted(meta.find_undeclared_variables(tree) - allowed)
-    if not undeclared:
-        return
-    name = undeclared[0]
-    line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), default=1)
-    close = difflib.get_close_matches(name, allowed, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    known = ", ".join(sorted(allowed)) or "none"
-    raise ConfigurationError(f"{where}:{line}: unknown variable {name!r}; {hint}available: {known}")
+    for line, problem in _undeclared(tree, allowed):
+        raise ConfigurationError(f"{where}:{line}: {problem}")
+
+
+def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int, str]]:
+    """In the order of the alphabet; each name once, where it stands first."""
+    found = []
+    for name in sorted(meta.find_undeclared_variables(tree) - allowed):
+        line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), default=1)
+        close = difflib.get_close_matches(name, allowed, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        known = ", ".join(sorted(allowed)) or "none"
+        found.append((line, f"unknown variable {name!r}; {hint}available: {known}"))
+    return found
+
+
+def undeclared_variables(source: str, allowed_variables: Collection[str]) -> list[tuple[int, str]]:
+    """All at once, for a lint: the line and what is wrong; nothing for a source that does not parse."""
+    tree = _parse(source)
+    return [] if tree is None else _undeclared(tree, frozenset(allowed_variables))
+
+
+def used_variables(source: str) -> frozenset[str]:
+    """The names that a template takes from outside; none for a source that does not parse."""
+    tree = _parse(source)
+    return frozenset() if tree is None else frozenset(meta.find_undeclared_variables(tree))
+
+
+def _parse(source: str) -> nodes.Template | None:
+    try:
+        return _environment().parse(source)
+    except TemplateSyntaxError:
+        return None
