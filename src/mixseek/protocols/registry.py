@@ -44,7 +44,11 @@ def load_protocol(
     name_or_path: str, language: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> JudgeProtocol:
     """A built-in by name, or a declaration by the path of its TOML file; `parameters` replace the file's."""
-    declaration = read_declaration(declaration_path(name_or_path), language, parameters)
+    return make_protocol(read_declaration(declaration_path(name_or_path), language, parameters))
+
+
+def make_protocol(declaration: ProtocolDeclaration) -> JudgeProtocol:
+    """The protocol that a declaration declares, wherever it was read from."""
     if declaration.kind not in _KINDS:
         raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, _KINDS)}")
     return _KINDS[declaration.kind](declaration)
