@@ -155,6 +155,7 @@ def test_what_is_not_a_score_is_refused_twice(store: AggregationStore, score: fl
 
     with pytest.raises(ValueError, match="score must be"):
         asyncio.run(store.save_evaluation(EXECUTION, "a", 1, score, {}, NOON))
+    store.close()
     with duckdb.connect(str(store.path)) as connection, pytest.raises(duckdb.ConstraintException):
         connection.execute("UPDATE leader_board SET score = $score, evaluated_at = now()::TIMESTAMP", {"score": score})
 
