@@ -1,6 +1,7 @@
 """From a name or a file to a protocol that can be asked."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,9 @@ def make_protocol(declaration: ProtocolDeclaration) -> JudgeProtocol:
     return _KINDS[declaration.kind](declaration)
 
 
-def describe(protocol: JudgeProtocol, sample: Sample = _EXAMPLE) -> dict[str, Any]:
+def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, with the prompts as a judge would see them for `sample`."""
+    sample = sample or _example_for(protocol)
     return {
         "name": protocol.name,
         "version": protocol.version,
@@ -67,6 +69,12 @@ def describe(protocol: JudgeProtocol, sample: Sample = _EXAMPLE) -> dict[str, An
             {"role": message.role, "content": message.content} for message in protocol.messages(sample, _EXAMPLE_NONCE)
         ],
     }
+
+
+def _example_for(protocol: JudgeProtocol) -> Sample:
+    """The example names a task type that the protocol knows."""
+    types = protocol.parameters.get("task_types", {}).get("types", {})
+    return replace(_EXAMPLE, task_type=next(iter(types), None))
 
 
 def declaration_path(name_or_path: str) -> Path:
