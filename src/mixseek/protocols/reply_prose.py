@@ -46,6 +46,13 @@ _ENDPOINT_ERROR = re.compile(
     re.IGNORECASE,
 )
 
+# Python's or JavaScript's notation, or JSON in full-width marks. Reading them would be guessing at what was meant.
+_LOOKALIKE = re.compile(
+    r"\A(?:(?:`{3,}|~{3,})[^\n]{0,20}\n)?\s*[{｛]\s*"
+    r"(?:'[^'\n]{1,100}'\s*:|[A-Za-z_]\w{0,100}\s*:|[“”＂「『‘][^\n]{0,100}[“”＂」』’]\s*[:：]|\"[^\"\n]{0,100}\"\s*[：，])"
+    r"|\A\s*｛"
+)
+
 
 def without_fence_before(prefix: str) -> tuple[str, bool]:
     """The text before an object without the opening fence that it ends with, and whether there was one."""
@@ -70,3 +77,8 @@ def is_refusal(text: str) -> bool:
 def is_endpoint_error(text: str) -> bool:
     """An HTTP client's complaint or an error page that was stored where a reply should be."""
     return _ENDPOINT_ERROR.match(text.strip()[:_OPENING_LENGTH]) is not None
+
+
+def is_lookalike(text: str) -> bool:
+    """Begins like an object whose keys or marks are not JSON's."""
+    return _LOOKALIKE.match(text[:_OPENING_LENGTH]) is not None

@@ -13,9 +13,17 @@ from typing import Any
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply_json import canonical, decode_plain, excerpt, excerpt_text
 from mixseek.protocols.reply_objects import Located, Objects, find_objects
-from mixseek.protocols.reply_prose import is_endpoint_error, is_refusal, without_fence_after, without_fence_before
+from mixseek.protocols.reply_prose import (
+    is_endpoint_error,
+    is_lookalike,
+    is_refusal,
+    without_fence_after,
+    without_fence_before,
+)
 from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, Repair, ReplyMode
 from mixseek.protocols.reply_thought import without_thought
+
+_TOOL_CALL_KEYS = frozenset({"tool_calls", "function_call", "tool_use", "arguments", "tool_name"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,9 @@ def _why_not_one(text: str, objects: Objects) -> Finding | None:
             Flag.PROTOCOL_VIOLATION, f"the reply holds {different} different JSON objects; exactly one is asked for"
         )
     if not found[0].decoded.value:
-        return Finding(Flag.UNPARSABLE_OUTPUT, "the object is empty")
+        # Braces in prose are no answer; braces that are the whole reply are an empty one.
+        is_all = not _repairs_of(text, found)
+        return Finding(Flag.UNPARSABLE_OUTPUT, "the object is empty") if is_all else _why_no_object(text)
     return None
 
 
@@ -96,6 +106,11 @@ def _why_no_object(text: str) -> Finding:
         return Finding(Flag.UNPARSABLE_OUTPUT, f"an endpoint's error instead of a reply: {excerpt_text(text)}")
     if is_refusal(text):
         return Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt_text(text)}")
+    if is_lookalike(text):
+        wanted = "keys and texts need straight double quotes; braces, colons and commas are ASCII"
+        return Finding(
+            Flag.UNPARSABLE_OUTPUT, f"no JSON object in the reply, only its like ({wanted}): {excerpt_text(text)}"
+        )
     return Finding(Flag.UNPARSABLE_OUTPUT, f"no JSON object in the reply: {excerpt_text(text)}")
 
 
@@ -118,11 +133,29 @@ def _repairs_of(text: str, found: tuple[Located, ...]) -> tuple[Repair, ...]:
 
 
 def _not_a_verdict(value: Mapping[str, Any], expected_keys: Collection[str]) -> Finding | None:
-    """An object without a single expected key may be an error or a refusal in JSON's clothes."""
+    """An object without a single expected key: an error, a refusal, a wrapper or a bundle in the reply's place."""
     if not expected_keys or any(key in value for key in expected_keys):
         return None
     if "error" in value:
         return Finding(Flag.UNPARSABLE_OUTPUT, f"an endpoint's error instead of a reply: {excerpt(value)}")
     if any(isinstance(item, str) and is_refusal(item) for item in value.values()):
         return Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt(value)}")
+    if not _TOOL_CALL_KEYS.isdisjoint(value):
+        return Finding(
+            Flag.PROTOCOL_VIOLATION, f"a tool call instead of the object that is asked for: {excerpt(value)}"
+        )
+    for key, item in value.items():
+        if isinstance(item, Mapping) and any(name in item for name in expected_keys):
+            return Finding(
+                Flag.PROTOCOL_VIOLATION, f"the object that is asked for stands inside {excerpt(key)}, not by itself"
+            )
+        if isinstance(item, list) and len(item) > 1 and all(_is_one_of_many(entry, expected_keys) for entry in item):
+            return Finding(
+                Flag.PROTOCOL_VIOLATION,
+                f"the reply is a bundle of {len(item)} entries in {excerpt(key)}; exactly one object is asked for",
+            )
     return None
+
+
+def _is_one_of_many(entry: object, expected_keys: Collection[str]) -> bool:
+    return isinstance(entry, Mapping) and any(name in entry for name in expected_keys)

@@ -271,3 +271,47 @@ def test_details_are_short_single_lines_that_can_be_encoded() -> None:
     assert len(detail) < 120
     assert "\n" not in detail
     assert detail.encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'verdict': 'no', 'score': 1}",
+        "{verdict: 'no'}",
+        "｛“verdict”：“no”｝",
+        '{"verdict"：1，"score"：2}',
+        "```json\n{“verdict”: 1}\n```",
+        "「評価」：{「点」：３}",
+    ],
+)
+def test_what_is_only_like_json_is_named_and_never_read(text: str) -> None:
+    """Full-width marks and other languages' literals are not among the repairs: what they mean would be a guess."""
+    flag, said = only_finding(text)
+
+    assert flag is Flag.UNPARSABLE_OUTPUT
+    assert said.startswith("no JSON object in the reply")
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ('{"tool_calls": [{"function": {"arguments": "{\\"verdict\\": 1}"}}]}', "a tool call instead"),
+        ('{"name": "submit", "arguments": {"verdict": 1}}', "a tool call instead"),
+        ('<tool_call>{"name": "submit", "arguments": {"verdict": 1}}</tool_call>', "a tool call instead"),
+        ('{"result": {"verdict": 1}}', 'stands inside "result"'),
+        ('{"per_file": [{"verdict": 1}, {"verdict": 2}]}', 'a bundle of 2 entries in "per_file"'),
+    ],
+)
+def test_a_wrapper_is_not_unwrapped(text: str, detail: str) -> None:
+    """The scale's place was changed: a violation that says where the object stands."""
+    reading = read_reply(text, ReplyMode.REPAIR, ("verdict",))
+
+    assert reading.value is None
+    assert [finding.flag for finding in reading.findings] == [Flag.PROTOCOL_VIOLATION]
+    assert detail in reading.findings[0].detail
+
+
+def test_empty_braces_in_prose_are_not_an_empty_reply() -> None:
+    """The message speaks of the prose."""
+    assert only_finding("{}")[1] == "the object is empty"
+    assert only_finding("The set {} is empty, so A wins. [[A]]")[1].startswith("no JSON object in the reply")
