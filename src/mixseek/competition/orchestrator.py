@@ -1,0 +1,133 @@
+"""Teams in parallel: each plays its rounds, nobody waits for another, and a stop leaves everything resumable."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress
+from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.scheduling import EndpointDownError, HaltedError
+from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd
+from mixseek.round_controller.events import Stage, TeamEvent
+from mixseek.round_controller.teams import Team
+
+# A signal is looked for this often.
+_GLANCE_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionResult:
+    """How a competition stands; `reason` is a sentence where it stopped by itself before its end."""
+
+    execution_id: str
+    status: ExecutionStatus
+    ranking: tuple[RankedTeam, ...]
+    ends: tuple[TeamEnd, ...]
+    progress: Mapping[str, TeamProgress]
+    reason: str | None = None
+
+    @property
+    def accidents(self) -> tuple[TeamEnd, ...]:
+        """Teams that were not ended by a decision."""
+        return tuple(end for end in self.ends if not end.is_final)
+
+
+class Orchestrator:
+    """Runs one execution, from its beginning or from wherever an earlier process had come."""
+
+    def __init__(
+        self,
+        parts: RoundParts,
+        teams: Sequence[Team],
+        configuration: Mapping[str, Any],
+        *,
+        parallel_teams: int = 8,
+        halt: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._parts = parts
+        self._teams = tuple(teams)
+        self._configuration = configuration
+        self._places = asyncio.Semaphore(parallel_teams)
+        self._halt = halt
+        # Why it stops by itself; the first reason counts.
+        self._reason: StopReason | None = None
+        self._message: str | None = None
+
+    async def compete(self) -> CompetitionResult:
+        """Raises what makes going on pointless (a disk, a configuration); everything stored before stays."""
+        parts = self._parts
+        await parts.store.begin_execution(parts.execution_id, parts.task, self._configuration, parts.clock())
+        before = await parts.store.progress(parts.execution_id)
+        watching = asyncio.create_task(self._watch(), name="watch")
+        try:
+            ends = await self._play_all(before)
+        except BaseException:
+            with suppress(Exception):
+                await parts.store.finish_execution(parts.execution_id, ExecutionStatus.INTERRUPTED, parts.clock())
+            raise
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+        return await self._conclude(ends)
+
+    async def _play_all(self, before: Mapping[str, TeamProgress]) -> list[TeamEnd]:
+        tasks = [
+            asyncio.create_task(self._play(team, before.get(team.team_id)), name=f"team-{team.team_id}")
+            for team in self._teams
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            for task in tasks:
+                task.cancel()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+        failures = [result for result in results if isinstance(result, BaseException)]
+        if failures:
+            # What went wrong, not the cancellation that it brought upon the others.
+            raise min(failures, key=lambda failure: isinstance(failure, asyncio.CancelledError))
+        return [result for result in results if isinstance(result, TeamEnd)]
+
+    async def _play(self, team: Team, before: TeamProgress | None) -> TeamEnd:
+        self._parts.watcher.told(TeamEvent(team.team_id, team.team_name, 0, Stage.WAITING))
+        try:
+            async with self._places:
+                self._check_stop()
+                return await RoundController(self._parts, team, before).play()
+        except HaltedError:
+            reason = self._reason or StopReason.INTERRUPTED
+        except BudgetSpentError as error:
+            reason = self._stop_all(StopReason.BUDGET, str(error))
+        except EndpointDownError as error:
+            reason = self._stop_all(StopReason.INTERRUPTED, str(error))
+        await self._parts.store.finish_team(
+            self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name
+        )
+        return TeamEnd(team.team_id, team.team_name, reason)
+
+    def _check_stop(self) -> None:
+        if self._reason is not None or self._parts.stop():
+            raise HaltedError("stopping")
+
+    def _stop_all(self, reason: StopReason, message: str) -> StopReason:
+        if self._reason is None:
+            self._reason, self._message = reason, message
+            self._halt()
+        return self._reason
+
+    async def _watch(self) -> None:
+        while not self._parts.stop():
+            await asyncio.sleep(_GLANCE_SECONDS)
+        self._halt()
+
+    async def _conclude(self, ends: Sequence[TeamEnd]) -> CompetitionResult:
+        parts = self._parts
+        stopped = any(end.stop_reason in (StopReason.INTERRUPTED, StopReason.BUDGET) for end in ends)
+        ranking = tuple(await parts.store.ranking(parts.execution_id))
+        status = ExecutionStatus.INTERRUPTED if stopped else ExecutionStatus.FINISHED
+        if not stopped and not ranking:
+            status = ExecutionStatus.FAILED
+        await parts.store.finish_execution(parts.execution_id, status, parts.clock())
+        progress = await parts.store.progress(parts.execution_id)
+        return CompetitionResult(parts.execution_id, status, ranking, tuple(ends), progress, self._message)

@@ -1,0 +1,245 @@
+"""One team from its first round to its last: submit, store, evaluate, store, judge, store.
+
+Each step is stored before the next begins, so a process that dies loses the step it was in and nothing else.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from mixseek.domain.rounds import (
+    ExecutionStore,
+    Opinion,
+    RoundProgress,
+    RoundState,
+    StopReason,
+    TeamProgress,
+)
+from mixseek.engine.scheduling import HaltedError
+from mixseek.evaluator.evaluator import Evaluator
+from mixseek.evaluator.models import EvaluationRequest
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.models import RoundPromptContext
+from mixseek.round_controller.decisions import OutagePolicy, RoundRules, decide, wants_opinion
+from mixseek.round_controller.events import NoWatcher, Stage, TeamEvent, Watcher
+from mixseek.round_controller.judgment_client import JudgmentClient
+from mixseek.round_controller.teams import FailedSubmission, Submission, Team, TimeLimits
+
+# A decision ended these; every other end is an accident, and the same command tries that round once more.
+FINAL_REASONS = frozenset({StopReason.MAX_ROUNDS, StopReason.JUDGED_ENOUGH, StopReason.JUDGE_OUT, StopReason.NO_GAIN})
+
+
+def read_clock() -> datetime:
+    """The default clock: UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundParts:
+    """What all teams of a competition share."""
+
+    execution_id: str
+    task: str
+    store: ExecutionStore
+    prompts: UserPromptBuilder
+    evaluator: Evaluator
+    judgment: JudgmentClient | None = None
+    rules: RoundRules = field(default_factory=RoundRules)
+    limits: TimeLimits = field(default_factory=TimeLimits)
+    on_missing_metric: OutagePolicy = OutagePolicy.CONTINUE
+    watcher: Watcher = field(default_factory=NoWatcher)
+    stop: Callable[[], bool] = lambda: False
+    clock: Callable[[], datetime] = read_clock
+    stopwatch: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class TeamEnd:
+    """Why a team plays no further round, with a sentence where somebody would ask."""
+
+    team_id: str
+    team_name: str
+    stop_reason: StopReason
+    message: str = ""
+
+    @property
+    def is_final(self) -> bool:
+        """False where the same command would try again."""
+        return self.stop_reason in FINAL_REASONS
+
+
+class _EndedError(Exception):
+    """Leaves the rounds from any depth; never seen outside."""
+
+    def __init__(self, stop_reason: StopReason, message: str = "") -> None:
+        super().__init__(message)
+        self.stop_reason = stop_reason
+        self.message = message
+
+
+class RoundController:
+    """Plays the rounds of one team."""
+
+    def __init__(self, parts: RoundParts, team: Team, before: TeamProgress | None = None) -> None:
+        self._parts = parts
+        self._team = team
+        self._before = before
+        self._rounds: list[RoundProgress] = list(before.rounds) if before is not None else []
+
+    async def play(self) -> TeamEnd:
+        """To the end, from wherever an earlier process had come; a team that had ended is only reported.
+
+        Raises HaltedError when a stop was asked for, and whatever concerns all teams; both leave a resumable state.
+        """
+        before = self._before
+        if before is not None and before.stop_reason in FINAL_REASONS:
+            return self._tell_end(TeamEnd(before.team_id, before.team_name, before.stop_reason, before.message))
+        try:
+            while True:
+                await self._play_round()
+        except _EndedError as ended:
+            end = TeamEnd(self._team.team_id, self._team.team_name, ended.stop_reason, ended.message)
+        await self._parts.store.finish_team(
+            self._parts.execution_id,
+            end.team_id,
+            end.stop_reason,
+            end.message,
+            self._parts.clock(),
+            team_name=end.team_name,
+        )
+        return self._tell_end(end)
+
+    async def _play_round(self) -> None:
+        last = self._rounds[-1] if self._rounds else None
+        if last is None or (last.decision is not None and last.decision.continues):
+            self._check_stop()
+            last = await self._submit(len(self._rounds) + 1)
+            self._rounds.append(last)
+        # Tried without a score and not gone on from there: worth another try.
+        if last.evaluated_at is None or (last.score is None and last.decision is None):
+            self._check_stop()
+            last = self._rounds[-1] = await self._evaluate(last)
+        if last.decision is None:
+            self._check_stop()
+            last = self._rounds[-1] = await self._decide(last)
+        if last.decision is not None and last.decision.stop_reason is not None:
+            raise _EndedError(last.decision.stop_reason)
+
+    async def _submit(self, number: int) -> RoundProgress:
+        parts, team = self._parts, self._team
+        self._tell(number, Stage.WORKING)
+        context = RoundPromptContext(
+            user_prompt=parts.task,
+            round_number=number,
+            round_history=self._history(),
+            team_id=team.team_id,
+            team_name=team.team_name,
+            execution_id=parts.execution_id,
+            store=parts.store,
+        )
+        prompt = await parts.prompts.build_team_prompt(context)
+        began = parts.stopwatch()
+        submission = await self._within_limits(team.submit(prompt, number))
+        if isinstance(submission, FailedSubmission):
+            raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: {submission.reason}")
+        if not submission.text.strip():
+            raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: the submission is empty")
+        usage = {**submission.usage, "seconds": round(parts.stopwatch() - began, 3)}
+        at = parts.clock()
+        await parts.store.save_submission(
+            parts.execution_id, team.team_id, team.team_name, number, submission.text, usage, at
+        )
+        return RoundProgress(number, submission.text, usage, at)
+
+    async def _within_limits(
+        self, work: Coroutine[Any, Any, Submission | FailedSubmission]
+    ) -> Submission | FailedSubmission:
+        """The team's work, cut off when its time is up; which limit it was decides the reason."""
+        limits = self._parts.limits
+        used = sum(float(one.usage.get("seconds") or 0.0) for one in self._rounds)
+        left = None if limits.team_seconds is None else max(0.0, limits.team_seconds - used)
+        allowed = min((limit for limit in (limits.round_seconds, left) if limit is not None), default=None)
+        number = len(self._rounds) + 1
+        timer = asyncio.timeout(allowed)
+        try:
+            async with timer:
+                return await work
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            if allowed == left:
+                message = f"round {number}: the team's {limits.team_seconds:g} s are used up"
+                raise _EndedError(StopReason.TEAM_TIMEOUT, message) from None
+            message = f"round {number}: no submission within {limits.round_seconds:g} s"
+            raise _EndedError(StopReason.ROUND_TIMEOUT, message) from None
+
+    async def _evaluate(self, current: RoundProgress) -> RoundProgress:
+        parts, team = self._parts, self._team
+        self._tell(current.round_number, Stage.EVALUATING)
+        request = EvaluationRequest(
+            parts.task, current.submission, team.team_id, current.round_number, team.target_model
+        )
+        result = await parts.evaluator.evaluate(request)
+        details, at = result.details(), parts.clock()
+        score = result.overall_score
+        await parts.store.save_evaluation(parts.execution_id, team.team_id, current.round_number, score, details, at)
+        missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
+        self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
+        if score is None and parts.on_missing_metric is OutagePolicy.STOP:
+            raise _EndedError(StopReason.EVALUATION_FAILED, f"round {current.round_number}: {missing}")
+        return replace(current, score=score, details=details, evaluated_at=at)
+
+    async def _decide(self, current: RoundProgress) -> RoundProgress:
+        parts, team = self._parts, self._team
+        scores = [one.score for one in self._rounds]
+        opinion: Opinion | None = None
+        if parts.judgment is not None and wants_opinion(scores, parts.rules):
+            opinion = await parts.judgment.judge_improvement_prospects(
+                parts.task,
+                self._history(),
+                team_id=team.team_id,
+                team_name=team.team_name,
+                execution_id=parts.execution_id,
+            )
+        decision, at = decide(scores, opinion, parts.rules), parts.clock()
+        await parts.store.save_decision(parts.execution_id, team.team_id, current.round_number, opinion, decision, at)
+        self._tell(current.round_number, Stage.DECIDED, current.score)
+        return replace(current, opinion=opinion, decision=decision, decided_at=at)
+
+    def _history(self) -> list[RoundState]:
+        return [
+            RoundState(
+                one.round_number,
+                one.submission,
+                one.score,
+                shown_details(one.details),
+                round_started_at=one.submitted_at,
+                round_ended_at=one.evaluated_at,
+            )
+            for one in self._rounds
+        ]
+
+    def _check_stop(self) -> None:
+        if self._parts.stop():
+            raise HaltedError("stopping")
+
+    def _tell(self, number: int, stage: Stage, score: float | None = None, text: str = "") -> None:
+        team = self._team
+        self._parts.watcher.told(TeamEvent(team.team_id, team.team_name, number, stage, score, text))
+
+    def _tell_end(self, end: TeamEnd) -> TeamEnd:
+        best = max((one.score for one in self._rounds if one.score is not None), default=None)
+        text = f"{end.stop_reason.value}: {end.message}" if end.message else end.stop_reason.value
+        self._tell(len(self._rounds), Stage.ENDED, best, text)
+        return end
+
+
+def shown_details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """What teams and judges read of an evaluation: scores and remarks, not what they cost."""
+    metrics: Sequence[Mapping[str, Any]] = details.get("metrics", ())
+    missing: Sequence[Mapping[str, Any]] = details.get("missing", ())
+    shown: dict[str, Any] = {one["name"]: {"score": one["score"], "comment": one["comment"]} for one in metrics}
+    return shown | {one["name"]: {"score": None} for one in missing}
