@@ -2,7 +2,8 @@
 
 import errno
 import os
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -17,6 +18,7 @@ from mixseek.storage.index_connection import (
     discard_index,
     index_error,
     is_beyond_repair,
+    make_room_for,
 )
 from mixseek.storage.index_schema import (
     ADD_MISSING,
@@ -29,23 +31,20 @@ from mixseek.storage.index_schema import (
     load_statement,
 )
 from mixseek.storage.journal import damaged, read_lines
+from mixseek.storage.journal_pieces import Piece, split_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
 from mixseek.storage.scored_loading import load_scores, mark_controls
 from mixseek.storage.scored_schema import SCORED_TABLES
 from mixseek.storage.workspace import RunDirectory, Workspace
 
-_KINDS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in TABLES}
-
 
 @dataclass(frozen=True, slots=True)
-class JournalShape:
-    """What one pass over a journal's bytes tells: how to read it, and how many lines must come out."""
+class JournalState:
+    """What tells whether a journal has changed since."""
 
     size_bytes: int
     changed_ns: int
-    longest_bytes: int = 0
-    lines: dict[str, int] = field(default_factory=dict)
 
 
 def ensure_indexed(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> None:
@@ -58,7 +57,7 @@ def is_fresh(workspace: Workspace, run: RunDirectory, patience_seconds: float = 
     """Whether the index says what the journal says."""
     if not workspace.index.is_file():
         return False
-    size_bytes, changed_ns = stat_journal(run)
+    state = stat_journal(run)
     try:
         with connecting(workspace, read_only=True, patience_seconds=patience_seconds) as connection:
             if not has_current_schema(connection):
@@ -70,16 +69,16 @@ def is_fresh(workspace: Workspace, run: RunDirectory, patience_seconds: float = 
         if is_beyond_repair(error):
             return False
         raise index_error(workspace.index, error) from error
-    return row == (size_bytes, changed_ns)
+    return row == (state.size_bytes, state.changed_ns)
 
 
 def index_run(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> None:
     """Replace everything the index holds about a run by what its journal says now."""
     manifest = read_manifest(run.manifest)
-    shape = measure_journal(run)
+    state = stat_journal(run)
     check_writable(workspace)
     try:
-        try_load(workspace, run, manifest, shape, patience_seconds)
+        try_load(workspace, run, manifest, state, patience_seconds)
     except duckdb.Error as error:
         raise index_error(workspace.index, error) from error
 
@@ -92,31 +91,32 @@ def check_writable(workspace: Workspace) -> None:
 
 
 def try_load(
-    workspace: Workspace, run: RunDirectory, manifest: Manifest, shape: JournalShape, patience_seconds: float
+    workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState, patience_seconds: float
 ) -> None:
     """An index that DuckDB trips over is not worth mending: the journals are the truth, so it is begun anew."""
     try:
-        load_run(workspace, run, manifest, shape, patience_seconds)
+        load_run(workspace, run, manifest, state, patience_seconds)
     except duckdb.Error as error:
         if not is_beyond_repair(error):
             raise
         discard_index(workspace.index)
-        load_run(workspace, run, manifest, shape, patience_seconds)
+        load_run(workspace, run, manifest, state, patience_seconds)
 
 
 def load_run(
-    workspace: Workspace, run: RunDirectory, manifest: Manifest, shape: JournalShape, patience_seconds: float
+    workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState, patience_seconds: float
 ) -> None:
     """One transaction: readers see the run as it was, or as it is."""
-    object_bytes = max(SMALLEST_OBJECT_BYTES, shape.longest_bytes + 1_024)
     judges = list(manifest.judge_names)
-    with connecting(workspace, patience_seconds=patience_seconds, object_bytes=object_bytes) as connection:
+    with connecting(workspace, patience_seconds=patience_seconds) as connection:
         create_schema(connection)
         connection.begin()
         for table in ("runs", *TABLES.values(), *SCORED_TABLES):
             connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names
-        for kind, count in shape.lines.items():
-            load_lines(connection, run, judges, kind, count, object_bytes)
+        with closing(split_journal(run.journal, state.size_bytes, workspace.scratch)) as groups:
+            for pieces in groups:
+                for piece in pieces:
+                    load_piece(connection, run, judges, piece)
         settle_run(connection, run.name, judges, manifest.cascade)
         mark_controls(connection, run.name, judges)
         load_scores(connection, run.name, manifest.protocol.name)
@@ -124,8 +124,8 @@ def load_run(
             "INSERT INTO runs VALUES ($run, $size, $changed, $judges, $cascade)",
             {
                 "run": run.name,
-                "size": shape.size_bytes,
-                "changed": shape.changed_ns,
+                "size": state.size_bytes,
+                "changed": state.changed_ns,
                 "judges": judges,
                 "cascade": manifest.cascade,
             },
@@ -133,23 +133,15 @@ def load_run(
         connection.commit()
 
 
-def load_lines(
-    connection: duckdb.DuckDBPyConnection,
-    run: RunDirectory,
-    judges: list[str],
-    kind: str,
-    expected: int,
-    object_bytes: int,
-) -> None:
-    """Lines of one kind. Fewer rows than lines is damage; more were written while we read and wait for next time."""
-    parameters: dict[str, Any] = {"run": run.name, "journal": escape_glob(run.journal)}
-    if kind == "outcome":
+def load_piece(connection: duckdb.DuckDBPyConnection, run: RunDirectory, judges: list[str], piece: Piece) -> None:
+    """Fewer rows than lines is damage."""
+    object_bytes = max(SMALLEST_OBJECT_BYTES, piece.longest_bytes + 1_024)
+    make_room_for(connection, object_bytes)
+    parameters: dict[str, Any] = {"run": run.name, "journal": escape_glob(piece.path), "before": piece.before}
+    if piece.kind == "outcome":
         parameters["judges"] = judges
-    connection.execute(load_statement(kind, object_bytes), parameters)
-    scope = f"FROM {TABLES[kind]} WHERE run = $run"
-    connection.execute(f"DELETE {scope} AND position > $lines", {"run": run.name, "lines": expected})
-    loaded = connection.execute(f"SELECT count(*) {scope}", {"run": run.name}).fetchone()
-    if loaded != (expected,):
+    loaded = connection.execute(load_statement(piece.kind, object_bytes), parameters).fetchone()
+    if loaded != (piece.lines,):
         raise find_damage(run)
 
 
@@ -178,28 +170,13 @@ def count_rows(connection: duckdb.DuckDBPyConnection, query: str, run: str) -> t
     return (row[0], row[1]) if row else (0, 0)
 
 
-def measure_journal(run: RunDirectory) -> JournalShape:
-    """About a second for a million samples; raises StorageError for a line that is none of ours."""
-    size_bytes, changed_ns = stat_journal(run)
-    lines = dict.fromkeys(TABLES, 0)
-    longest = 0
-    for offset, line in read_lines(run.journal):
-        kind = _KINDS.get(line[:9])
-        if kind is None:
-            raise damaged(run.journal, offset, ValueError("not a journal record"))
-        lines[kind] += 1
-        if len(line) > longest:
-            longest = len(line)
-    return JournalShape(size_bytes, changed_ns, longest, {kind: count for kind, count in lines.items() if count})
-
-
-def stat_journal(run: RunDirectory) -> tuple[int, int]:
+def stat_journal(run: RunDirectory) -> JournalState:
     """Size and time of the last change."""
     try:
         status = run.journal.stat()
     except OSError as error:
         raise storage_error("read the journal", run.journal, error) from error
-    return status.st_size, status.st_mtime_ns
+    return JournalState(status.st_size, status.st_mtime_ns)
 
 
 def find_damage(run: RunDirectory) -> StorageError:

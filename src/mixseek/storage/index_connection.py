@@ -16,8 +16,12 @@ from mixseek.storage.workspace import Workspace
 PATIENCE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
-# Together with DuckDB's own overhead a million samples stay under 300 MB of process memory.
+# For reading; it is used only by questions that need it.
 _MEMORY_MB = 160
+# For loading: its JSON reader takes half of it, whatever it reads.
+_LOADING_MB = 64
+# A group of rows is packed in memory as a whole, and rows hold texts: DuckDB's own 122,880 are made for numbers.
+_ROW_GROUP_ROWS = 8_192
 _THREADS = 2
 # DuckDB's JSON reader sets aside several times this for each thread.
 SMALLEST_OBJECT_BYTES = 4 << 20
@@ -29,12 +33,15 @@ def connecting(
     *,
     read_only: bool = False,
     patience_seconds: float = PATIENCE_SECONDS,
-    object_bytes: int = SMALLEST_OBJECT_BYTES,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection for one read or write; waits for another process to let go of the index."""
-    settings = memory_settings(workspace.scratch, object_bytes)
+    settings = memory_settings(workspace.scratch, SMALLEST_OBJECT_BYTES)
     deadline = time.monotonic() + patience_seconds
-    while (connection := try_connect(workspace.index, read_only, settings)) is None:
+    while (
+        connection := try_connect(workspace.index, read_only, settings)
+        if read_only
+        else try_attach(workspace.index, settings)
+    ) is None:
         if time.monotonic() >= deadline:
             raise BusyError(
                 f"{workspace.index}: in use by another process for more than {patience_seconds:g} s; "
@@ -55,6 +62,29 @@ def try_connect(path: Path, read_only: bool, settings: Settings) -> duckdb.DuckD
         if "could not set lock" in str(error).lower():
             return None
         raise
+
+
+def try_attach(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection | None:
+    """For writing much with little memory; None while another process holds the file."""
+    connection = duckdb.connect(":memory:", config={**settings, "memory_limit": f"{_LOADING_MB}MB", "threads": 1})
+    quoted = str(path).replace("'", "''")
+    try:
+        connection.execute(f"ATTACH '{quoted}' AS run_index (ROW_GROUP_SIZE {_ROW_GROUP_ROWS}); USE run_index")
+    except duckdb.IOException as error:
+        connection.close()
+        if "could not set lock" in str(error).lower():
+            return None
+        raise
+    except duckdb.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def make_room_for(connection: duckdb.DuckDBPyConnection, object_bytes: int) -> None:
+    """Where single lines are huge, the reader needs room for a few of them."""
+    if object_bytes > SMALLEST_OBJECT_BYTES:
+        connection.execute(f"SET memory_limit = '{_LOADING_MB + (12 * object_bytes >> 20)}MB'")
 
 
 def memory_settings(scratch: Path, object_bytes: int) -> Settings:

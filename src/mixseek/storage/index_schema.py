@@ -35,7 +35,8 @@ CREATE TABLE outcomes (
 """
 
 # A line that cannot be parsed comes out as nulls and is dropped by the filter on `t`; the loader compares the number
-# of rows with the number of lines. `position` counts the lines of one kind in the order of the journal.
+# of rows with the number of lines. `position` counts the lines of one kind in the order of the journal; `$before` of
+# them were loaded earlier, from another piece of it.
 _LINES = """read_json(
     $journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = {object_bytes}, columns = {{
         t: 'VARCHAR', key: 'VARCHAR', {columns}
@@ -77,20 +78,20 @@ def _casts(columns: Mapping[str, tuple[str, str]]) -> str:
 _LOAD = {
     "sample": (
         _SAMPLE,
-        """INSERT INTO samples SELECT $run, key, row_number() OVER (), sample.id, sample.task_name, sample.task_type,
-        sample.question_id, sample.prompt_variant, sample.target_model, sample.output_id, sample.ground_truth,
-        sample.ground_truth_alternatives, coalesce(sample.question, ''), sample.response, sample.rubric,
-        sample.metadata, length(sample.response)""",
+        """INSERT INTO samples SELECT $run, key, $before + row_number() OVER (), sample.id, sample.task_name,
+        sample.task_type, sample.question_id, sample.prompt_variant, sample.target_model, sample.output_id,
+        sample.ground_truth, sample.ground_truth_alternatives, coalesce(sample.question, ''), sample.response,
+        sample.rubric, sample.metadata, length(sample.response)""",
     ),
     "reply": (
         # Details are JSON and cast with care: recorded replies bring what their recorder wrote, of any type.
         "judge: 'VARCHAR', attempt: 'INTEGER', text: 'VARCHAR', details: 'JSON'",
-        f"""INSERT INTO replies SELECT $run, key, row_number() OVER (), judge, attempt, text,
+        f"""INSERT INTO replies SELECT $run, key, $before + row_number() OVER (), judge, attempt, text,
         {_casts(_DETAILS)}""",
     ),
     "outcome": (
         _OUTCOME,
-        """INSERT INTO outcomes SELECT $run, key, row_number() OVER (), judge,
+        """INSERT INTO outcomes SELECT $run, key, $before + row_number() OVER (), judge,
         coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method,
         score, verdict, try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
         try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',

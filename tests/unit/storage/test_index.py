@@ -266,7 +266,7 @@ def test_a_workspace_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypa
         def refuse(*_: object, message: str = message) -> None:
             raise duckdb.IOException(message)
 
-        monkeypatch.setattr(index_connection, "try_connect", refuse)
+        monkeypatch.setattr(index_connection, "try_attach", refuse)
         with pytest.raises(StorageError, match=remedy) as caught:
             index_run(workspace, run)
         assert "\n" not in str(caught.value)
