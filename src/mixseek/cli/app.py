@@ -4,12 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
+from mixseek.cli.archive import archive
 from mixseek.cli.demo import demo
 from mixseek.cli.export import export
 from mixseek.cli.judge import judge
 from mixseek.cli.judges import check, list_judges
 from mixseek.cli.models import install_model
-from mixseek.cli.protocol import protocol_hash, show_protocol
+from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import report
 from mixseek.cli.runs import runs
 from mixseek.cli.serve_mock import serve_mock
@@ -56,10 +57,12 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, runs, show, export):
+    for function in (demo, judge, report, runs, show, export, archive):
         app.command()(function)
-    protocols = typer.Typer(rich_markup_mode=MARKUP, help="Look at what is asked of a judge.")
+    protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)
+    protocols.command("new")(new_protocol)
+    protocols.command("lint")(lint_protocols)
     protocols.command("hash")(protocol_hash)
     app.add_typer(protocols, name="protocol")
     judges = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from mixseek.composition.catalogue import answers_at_once
+from mixseek.composition.protocol_documents import keep_protocol
 from mixseek.composition.requests import RULES, JudgeRequest, Plan, available_cores, first_manifest, make_plan
 from mixseek.composition.summaries import RunSummary, summarise_run
 from mixseek.composition.watching import ProgressMaker, Told
@@ -56,6 +57,7 @@ def judge_dataset(
     with JournalFile(plan.run.journal) as journal:
         manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
         write_manifest(plan.run.manifest, manifest)
+        keep_protocol(plan.run, plan.protocol)
         tell_gaps(plan, tell)
         try:
             end = judge_rest(plan, journal, show_progress, stop, tell)

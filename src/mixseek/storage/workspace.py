@@ -39,6 +39,15 @@ class RunDirectory:
     def report(self) -> Path:
         return self.path / "report.html"
 
+    @property
+    def protocol(self) -> Path:
+        """What was asked, kept whole: a user's own file may change after the run."""
+        return self.path / "protocol.json"
+
+    @property
+    def archive(self) -> Path:
+        return self.path / "archive"
+
     def exists(self) -> bool:
         """A run begins with its manifest."""
         return self.manifest.is_file()
