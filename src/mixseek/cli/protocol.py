@@ -1,5 +1,6 @@
-"""`mixseek protocol`: what is asked of a judge."""
+"""`mixseek protocol`: what is asked of a judge, and writing one's own."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,11 +8,49 @@ import typer
 from mixseek.cli.exit_codes import ExitCode
 from mixseek.cli.options import JsonOption
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A built-in protocol, e.g. semantic.")]
-Language = Annotated[str, typer.Option("--language", metavar="en|ja|zh", help="Language of the prompt.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME_OR_FILE", help="semantic, rubric, cross, or a .toml file of your own.")
+]
+Targets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME_OR_FILE...", help="Protocols (a name or .toml), task rubrics (.md) or directories of these."
+    ),
+]
+New = Annotated[Path, typer.Argument(metavar="FILE", help="The .toml file to write; it must not exist.")]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="en|ja|zh",
+        help="Language of the prompt. Default: the protocol's own.",
+        show_default=False,
+    ),
+]
 
 
-def show_protocol(name: Name, language: Language = "en", as_json: JsonOption = False) -> ExitCode:
+def new_protocol(file: New, as_json: JsonOption = False) -> ExitCode:
+    """Write a protocol of your own to begin with.
+
+    A commented declaration with weights, a gate, verdicts and evidence, which works as it stands.
+
+    \b
+    Examples:
+      mixseek protocol new my.toml
+    """
+    from mixseek.cli.documents import print_json
+    from mixseek.cli.streams import print_notice
+    from mixseek.composition.protocol_files import write_starter
+
+    name = write_starter(file)
+    if as_json:
+        print_json({"file": str(file), "name": name})
+    else:
+        print_notice(f"mixseek: protocol {name!r} written to {file}; edit it, then: mixseek protocol lint {file}")
+    return ExitCode.OK
+
+
+def show_protocol(name: Name, language: Language = None, as_json: JsonOption = False) -> ExitCode:
     """Print a prompt and how replies are checked.
 
     Its parameters, the shape of a reply and its hash as well.
@@ -19,7 +58,8 @@ def show_protocol(name: Name, language: Language = "en", as_json: JsonOption = F
     \b
     Examples:
       mixseek protocol show semantic
-      mixseek protocol show semantic --language ja --json
+      mixseek protocol show cross --language ja --json
+      mixseek protocol show my.toml
     """
     from mixseek.cli.documents import print_json
     from mixseek.cli.streams import print_result
@@ -32,7 +72,33 @@ def show_protocol(name: Name, language: Language = "en", as_json: JsonOption = F
     return ExitCode.OK
 
 
-def protocol_hash(name: Name, language: Language = "en") -> ExitCode:
+def lint_protocols(targets: Targets, as_json: JsonOption = False) -> ExitCode:
+    """Say what is wrong with protocols and task rubrics.
+
+    One line for each problem: file, line, what, what to do. Exit 1 if there is any; hints alone are no problem.
+
+    \b
+    Examples:
+      mixseek protocol lint my.toml
+      mixseek protocol lint rubric tasks/
+      mixseek protocol lint my.toml tasks/poem.md --json
+    """
+    from mixseek.cli.documents import print_json
+    from mixseek.cli.protocol_lines import lint_document, lint_summary
+    from mixseek.cli.streams import print_notice, print_result
+    from mixseek.composition.protocol_files import lint_files
+
+    found = lint_files(targets)
+    if as_json:
+        print_json(lint_document(found))
+    else:
+        for complaint in found.complaints:
+            print_result(str(complaint))
+        print_notice(lint_summary(found))
+    return ExitCode.GATE_NOT_MET if found.problems else ExitCode.OK
+
+
+def protocol_hash(name: Name, language: Language = None) -> ExitCode:
     """Print the hash over everything that is asked.
 
     Runs with different hashes are never averaged together.
@@ -40,7 +106,7 @@ def protocol_hash(name: Name, language: Language = "en") -> ExitCode:
     \b
     Examples:
       mixseek protocol hash semantic
-      mixseek protocol hash semantic --language zh
+      mixseek protocol hash my.toml --language zh
     """
     from mixseek.cli.streams import print_result
     from mixseek.composition.catalogue import get_protocol

@@ -11,6 +11,8 @@ from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoints import PROVIDERS, split_spec
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
 from mixseek.protocols.registry import describe, load_protocol
+from mixseek.protocols.scored import ScoredProtocol
+from mixseek.protocols.scored_documentation import documentation
 from mixseek.settings.judge_settings import JudgeSettings
 
 AnyJudge = Judge | LiveJudge
@@ -86,16 +88,21 @@ def answers_at_once(judge: AnyJudge) -> TypeGuard[Judge]:
 
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
-    return describe(get_protocol(name, language))
+    protocol = get_protocol(name, language)
+    page = documentation(protocol) if isinstance(protocol, ScoredProtocol) else None
+    return {**describe(protocol), "documentation": page}
 
 
 def describe_protocol(name: str, language: str | None = None) -> str:
-    """The same for a person: the prompt as a judge sees it, with an example filled in."""
+    """The same for a person: what is scored and checked, then the prompt as a judge sees it, with an example."""
     document = protocol_document(name, language)
     lines = [
         f"protocol    {document['name']} {document['version']} ({document['language']})",
         f"hash        {document['hash']}",
     ]
+    if document["documentation"] is not None:
+        # Its first two lines are the name and the hash again.
+        lines += ["", document["documentation"].split("\n", 3)[3].strip()]
     for message in document["messages"]:
         lines += ["", f"--- {message['role']} message ---", message["content"].rstrip()]
     for title, key in (("parameters", "parameters"), ("reply schema", "reply_schema")):

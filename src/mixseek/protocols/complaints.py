@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Complaint:
     """One problem in one file; `line` counts from 1, and is None where the whole file is meant.
 
-    A hint is worth knowing and may be meant so; only problems make a lint fail.
+    A hint is worth knowing and may be meant so; only problems make a lint fail. `advice` is empty where the problem
+    says all there is to say.
     """
 
     where: str
@@ -18,4 +19,5 @@ class Complaint:
 
     def __str__(self) -> str:
         place = self.where if self.line is None else f"{self.where}:{self.line}"
-        return f"{place}: {'hint: ' if self.is_hint else ''}{self.what}; {self.advice}"
+        said = "; ".join(part for part in (self.what, self.advice) if part)
+        return f"{place}: {'hint: ' if self.is_hint else ''}{said}"
