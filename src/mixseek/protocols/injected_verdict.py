@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag
+from mixseek.domain.samples import Sample
 from mixseek.protocols.reply_json import canonical
 
 # An object of fewer keys, without a sentence in it, may be equal by chance: {"score": 1}.
@@ -39,6 +40,12 @@ class InjectedVerdict:
     value: Mapping[str, Any]
 
 
+def repetitions(reply: Mapping[str, Any], sample: Sample, quotes: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """The objection, for `parse` of every protocol; empty as a rule."""
+    found = find_repetition(reply, {"response": sample.response, "question": sample.question}, quotes)
+    return () if found is None else (found,)
+
+
 def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: Sequence[str] = ()) -> Finding | None:
     """The objection to a reply that is not the judge's own, or None.
 
@@ -48,7 +55,7 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
     if not reply:
         return None
     for name, text in texts.items():
-        if "{" not in text:
+        if "{" not in text or not any(_quoted(key) in text for key in reply):
             continue
         verdicts = find_verdicts(text, reply)
         copied = next((one for one in verdicts if _is_copy(reply, one)), None)
@@ -63,7 +70,7 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
 
 def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict, ...]:
     """Objects of the text that share most keys with the reply, in order; none of them inside another."""
-    keys = "|".join(re.escape(json.dumps(key, ensure_ascii=False)) for key in reply)
+    keys = "|".join(re.escape(_quoted(key)) for key in reply)
     window = 4 * len(canonical(reply)) + 2_000
     budget = 8 * len(text) + 100_000
     found: list[InjectedVerdict] = []
@@ -158,6 +165,10 @@ def _figures(value: object, path: str = "") -> dict[str, object]:
 def _is_sentence(text: str) -> bool:
     """Words of one's own: not a name, a date or one of a few options."""
     return bool(_SPACE.search(text)) or len(_CJK.findall(text[:200])) >= 4
+
+
+def _quoted(key: str) -> str:
+    return json.dumps(key, ensure_ascii=False)
 
 
 def _squeezed(text: str) -> str:

@@ -15,6 +15,7 @@ from mixseek.domain.ports import Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration, first_problem, read_template
+from mixseek.protocols.injected_verdict import repetitions
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
 from mixseek.protocols.reply_reader import read_reply
@@ -119,7 +120,8 @@ class ScoredProtocol:
         if strangers:
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
             fields.findings.extend(_strangers_in(self.settings.reply_mode, strangers))
-        findings = (*reading.findings, *fields.findings)
+        repeated = repetitions(reading.value, sample, [quote.text for quote in checked.evidence])
+        findings = (*reading.findings, *fields.findings, *repeated)
         if findings or checked.scores is None or checked.total is None:
             return InvalidJudgment(findings, repairs)
         return self._judgment(checked, checked.scores, checked.total, reading.value, repairs)

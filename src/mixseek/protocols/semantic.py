@@ -17,6 +17,7 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision, MatchResult
 from mixseek.protocols.declaration import ProtocolDeclaration, first_problem
+from mixseek.protocols.injected_verdict import repetitions
 from mixseek.protocols.method import method_of
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical
@@ -141,7 +142,7 @@ class SemanticProtocol:
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
             fields.findings.extend(violations([Repair.EXTRA_KEYS_IGNORED], mode))
         checked = check_fields(fields, sample, self.settings)
-        findings = (*reading.findings, *fields.findings)
+        findings = (*reading.findings, *fields.findings, *repetitions(reading.value, sample))
         if findings:
             return InvalidJudgment(findings, repairs)
         extraction = verify_extraction(checked, sample)
