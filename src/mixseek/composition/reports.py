@@ -154,6 +154,7 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
             }
             for judge in report.judges
         ],
+        "scored": asdict(report.scored) if report.scored else None,
         "calls": call_documents(report.calls),
         "html": str(html) if html is not None else None,
     }

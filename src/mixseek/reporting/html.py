@@ -13,13 +13,14 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from mixseek.reporting import calls, wording
+from mixseek.reporting import scored_wording as scored_words
 from mixseek.reporting.model import ReportData
 from mixseek.reporting.payload import embed_json, page_payload
 from mixseek.reporting.visible import make_visible, replace_unpaired_surrogates
 
 # Joined in this order; each script file only uses names of the files before it.
-STYLES = ("tokens.css", "page.css", "summary.css", "browser.css", "print.css")
-SCRIPTS = ("text.js", "state.js", "detail.js", "list.js", "page.js")
+STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "browser.css", "print.css")
+SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 
@@ -37,13 +38,13 @@ def render_html(report: ReportData) -> str:
     """The whole file as text that UTF-8 can hold."""
     style, script = _joined(STYLES, wrap="{}"), _joined(SCRIPTS, wrap='"use strict";(() => {{\n{}}})();')
     page = (
-        _environment()
+        page_environment()
         .get_template("report.html.j2")
         .render(
             report=report,
             run=report.run,
             manifest=manifest_entries(report.manifest),
-            policy=_content_security_policy(style, script),
+            policy=content_security_policy(style, script),
             # The three that go in unescaped are ours, or escaped for a script element by `embed_json`.
             style=Markup(style),  # noqa: S704 our own asset, read from the package
             script=Markup(script),  # noqa: S704 our own asset, read from the package
@@ -92,7 +93,7 @@ def position(share: float) -> str:
     return f"{share * 100:.3f}%"
 
 
-def _content_security_policy(style: str, script: str) -> str:
+def content_security_policy(style: str, script: str) -> str:
     """Only these two blocks run, by hash: even a text that broke out of its place could not execute or call home."""
     return (
         f"default-src 'none'; style-src '{_source_hash(style)}'; script-src '{_source_hash(script)}'; "
@@ -105,18 +106,20 @@ def _source_hash(source: str) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset_text(name: str) -> str:
+    """One of the files that pages are made of."""
     return (resources.files("mixseek.reporting") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _joined(names: tuple[str, ...], wrap: str) -> str:
-    return wrap.format("\n".join(_asset(name) for name in names))
+    return wrap.format("\n".join(asset_text(name) for name in names))
 
 
 @cache
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """For every page: escaped by default, strict, with the words that all renderers share."""
     environment = Environment(
-        loader=FunctionLoader(_asset),
+        loader=FunctionLoader(asset_text),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -137,6 +140,7 @@ def _environment() -> Environment:
         "position": position,
     }
     environment.filters.update(filters)
+    environment.filters.update(scored_words.FILTERS)
     environment.globals.update(
         link_to=link_to,
         tokens_text=calls.tokens_text,
@@ -144,5 +148,7 @@ def _environment() -> Environment:
         mean_label=wording.mean_label,
         shown_sentence=wording.shown_sentence,
         no_task=wording.NO_TASK,
+        none_named=scored_words.NO_NAME,
+        dimension_number=scored_words.dimension_number,
     )
     return environment

@@ -7,9 +7,11 @@ from typing import Any
 
 from mixseek.domain.judgments import Span
 from mixseek.reporting.model import JudgmentRow, ReportData
+from mixseek.reporting.scored_row import Quote, ScoredDetail
 
 # Characters of judged text in one file. 16 million open in a browser in about a second; far more do not.
 TEXT_BUDGET = 16_000_000
+_QUOTE_LIMIT = 1_000
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
 # in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
@@ -66,12 +68,14 @@ def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any
     # The first row of a sample with a span decides which part of a cut response is kept.
     spans: dict[int, Span] = {}
     for row in report.rows:
-        if row.span is not None:
-            spans.setdefault(samples[_sample_key(row)], row.span)
+        span = row.span or _first_quote(row.detail)
+        if span is not None:
+            spans.setdefault(samples[_sample_key(row)], span)
     responses = [excerpt_around(row.response, spans.get(index), limit) for index, row in enumerate(firsts)]
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
+        "dimensions": list(report.scored.dimensions) if report.scored else [],
         "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
         "rows": [
             _row(row, index, responses[index], limit) for row in report.rows for index in [samples[_sample_key(row)]]
@@ -87,7 +91,8 @@ def embed_json(payload: Any) -> str:
 
 def _sample_key(row: JudgmentRow) -> tuple[Any, ...]:
     return (
-        row.id, row.task, row.target_model, row.ground_truth, row.ground_truth_alternatives, row.question, row.response
+        row.id, row.task, row.target_model, row.ground_truth, row.ground_truth_alternatives, row.question, row.response,
+        row.question_id, row.prompt_variant,
     )  # fmt: skip
 
 
@@ -98,6 +103,8 @@ def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "id": row.id,
             "task": row.task,
             "model": row.target_model,
+            "qid": row.question_id,
+            "variant": row.prompt_variant,
             "question": question,
             "question_cut": len(row.question) - len(question),
             "response": response.text,
@@ -129,9 +136,57 @@ def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[s
                 "reason": row.reason,
                 "reply": reply,
                 "reply_cut": len(row.raw_reply) - len(reply) if row.raw_reply and reply else 0,
+                "control": row.is_control,
+            }
+        ),
+        **(_detail(row.detail, response) if row.detail else {}),
+    }
+
+
+def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
+    """Marks and quotes; `total` outside of what may be left out, because nought is a total."""
+    return {
+        **({} if detail.total is None else {"total": detail.total}),
+        "marks": [[mark.dimension, mark.score, mark.maximum, mark.reason] for mark in detail.marks],
+        **_without_empty(
+            {
+                "maximum": detail.maximum,
+                "gates": [list(gate) for gate in detail.gates],
+                "quotes": [_quote(quote, response) for quote in detail.quotes],
+                "confidence": detail.confidence,
+                "type": detail.task_type,
+                "inferred": detail.inferred_task_type,
+                "family": detail.same_family,
+                "notes": detail.notes,
             }
         ),
     }
+
+
+def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
+    spans = [_page_span(span, response) for span in quote.spans]
+    return {
+        "dimension": quote.dimension,
+        "text": _shortened(quote.text),
+        **_without_empty(
+            {
+                "reason": _shortened(quote.reason),
+                "stage": quote.stage,
+                "problem": quote.problem,
+                "spans": [span for span in spans if span is not None],
+            }
+        ),
+    }
+
+
+def _shortened(text: str) -> str:
+    """A judge that quotes the whole response must not make the file twice as large."""
+    return text if len(text) <= _QUOTE_LIMIT else text[:_QUOTE_LIMIT] + "…"
+
+
+def _first_quote(detail: ScoredDetail | None) -> Span | None:
+    """What a cut response is kept around where no answer was extracted."""
+    return next((span for quote in detail.quotes for span in quote.spans), None) if detail else None
 
 
 def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:

@@ -69,10 +69,11 @@ def build_scored(source: ScoredInput, *, rng: Random) -> ScoredReport:
     judges = list(dict.fromkeys(cell.judge for cell in source.cells))
     targets = sorted({cell.target for cell in source.cells}, key=lambda name: (name is None, name or ""))
     maximum = only({cell.maximum for cell in valid})
+    dimensions = tuple(dict.fromkeys(cell.dimension for cell in source.dimensions))
     rows = tuple(matrix_row(judge, targets, source.cells) for judge in judges)
     return ScoredReport(
         maximum=maximum,
-        dimensions=tuple(dict.fromkeys(cell.dimension for cell in source.dimensions)),
+        dimensions=dimensions,
         critical=sum(cell.count for cell in valid if cell.is_critical),
         judges=tuple(judge_profile(judge, source, valid) for judge in judges),
         targets=tuple(target_profile(target, source, valid) for target in targets) if targets != [None] else (),
@@ -83,7 +84,7 @@ def build_scored(source: ScoredInput, *, rng: Random) -> ScoredReport:
         coverage=describe_coverage(source.coverage),
         variants=compare_variants(source.variants, source.cells, maximum, maxima_of(source.dimensions)),
         invalid=describe_invalid(source.cells, rng=rng),
-        evidence=describe_evidence(source.evidence),
+        evidence=describe_evidence(source.evidence, dimensions),
         evidence_problems=tuple(source.evidence_problems),
         panel=describe_panel(source.panel, source.disagreements),
     )

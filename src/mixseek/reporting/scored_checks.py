@@ -132,14 +132,15 @@ def compare_variants(
     return tuple(comparisons)
 
 
-def describe_evidence(counts: Sequence[EvidenceCount]) -> tuple[EvidenceSupport, ...]:
-    """Per judge: all its quotes first, then dimension by dimension."""
+def describe_evidence(counts: Sequence[EvidenceCount], order: Sequence[str]) -> tuple[EvidenceSupport, ...]:
+    """Per judge: all its quotes first, then dimension by dimension in the protocol's order."""
     judges = dict.fromkeys(cell.judge for cell in counts)
     lines = []
     for judge in judges:
         own = [cell for cell in counts if cell.judge == judge]
         lines.append(support_of(judge, None, own))
-        dimensions = dict.fromkeys(cell.dimension for cell in own if cell.dimension is not None)
+        named = {cell.dimension for cell in own if cell.dimension is not None}
+        dimensions = [*(name for name in order if name in named), *sorted(named.difference(order))]
         lines += [support_of(judge, name, [cell for cell in own if cell.dimension == name]) for name in dimensions]
     return tuple(lines)
 

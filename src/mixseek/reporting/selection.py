@@ -18,15 +18,18 @@ _Ranked = tuple[int, int, JudgmentRow]  # draw, position in the dataset, row
 class Kind(IntEnum):
     """In the order in which places are given out."""
 
-    INVALID = 0
-    UNDECIDED = 1
-    MISSING = 2
-    LOW = 3
-    HIGH = 4
+    CRITICAL = 0
+    INVALID = 1
+    UNDECIDED = 2
+    MISSING = 3
+    LOW = 4
+    HIGH = 5
 
 
-def kind_of(status: Status, score: float | None) -> Kind:
+def kind_of(status: Status, score: float | None, *, is_critical: bool = False) -> Kind:
     """A valid judgment is low below half marks: for right-or-wrong scores that is every wrong one."""
+    if is_critical:
+        return Kind.CRITICAL
     match status:
         case Status.INVALID:
             return Kind.INVALID
@@ -39,13 +42,13 @@ def kind_of(status: Status, score: float | None) -> Kind:
 
 
 def select_rows(rows: Iterable[JudgmentRow], limit: int = ROW_LIMIT) -> tuple[JudgmentRow, ...]:
-    """At most `limit` rows, in the order they came; the same rows for the same run, every time.
+    """At most `limit` rows, critical fails first, else in the order they came; the same for the same run, every time.
 
     Memory stays within a few times `limit` rows however many come in.
     """
     kept: dict[Kind, list[_Ranked]] = {kind: [] for kind in Kind}
     for position, row in enumerate(rows):
-        heap = kept[kind_of(row.status, row.score)]
+        heap = kept[kind_of(row.status, row.score, is_critical=row.is_critical)]
         # Negated, so that the heap's smallest is the next one to go.
         entry = (-_draw(row), -position, row)
         if len(heap) < limit:
@@ -56,7 +59,7 @@ def select_rows(rows: Iterable[JudgmentRow], limit: int = ROW_LIMIT) -> tuple[Ju
     chosen: Iterator[_Ranked] = (
         entry for kind, heap in kept.items() for entry in heapq.nlargest(places[kind], heap, key=lambda item: item[:2])
     )
-    return tuple(row for _, _, row in sorted(chosen, key=lambda item: -item[1]))
+    return tuple(row for _, _, row in sorted(chosen, key=lambda item: (not item[2].is_critical, -item[1])))
 
 
 def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:

@@ -10,7 +10,10 @@ from rich.text import Text
 
 from mixseek.reporting import wording
 from mixseek.reporting.model import JudgeSummary, JudgmentRow, ReportData, RunLine, ScoreSummary, Tally, Tone
+from mixseek.reporting.scored_row import ScoredDetail
+from mixseek.reporting.scored_wording import critical_sentence, maximum_text, plain_number, scale_text
 from mixseek.reporting.terminal_calls import calls_view, notes_view
+from mixseek.reporting.terminal_scored import marks_view, print_scored, quotes_view
 from mixseek.reporting.visible import make_visible
 
 STYLES = {
@@ -37,9 +40,11 @@ def print_report(report: ReportData, console: Console, html_path: Path | str | N
     """Headline first, then what stands behind it, then where the page is."""
     _print_header(report, console)
     for judge in report.judges:
-        _print_judge(judge, console)
+        _print_judge(judge, console, report.scored.maximum if report.scored else None)
     if not report.judges:
         console.print(Text("This run holds no judgments.", style=QUIET))
+    if report.scored:
+        print_scored(report.scored, console)
     if report.calls:
         _print_section("Calls", calls_view(report.calls, console), console)
         notes = notes_view(report.calls)
@@ -62,11 +67,14 @@ def _print_header(report: ReportData, console: Console) -> None:
     if moment := wording.moment_text(run.ended_at or run.started_at):
         facts.append(moment)
     console.print(Text(make_visible(" · ".join(facts)), style=QUIET))
+    if report.scored and report.scored.critical:
+        console.print()
+        console.print(Text(critical_sentence(report.scored.critical), style="bold red"))
 
 
-def _print_judge(judge: JudgeSummary, console: Console) -> None:
+def _print_judge(judge: JudgeSummary, console: Console, maximum: float | None) -> None:
     console.print()
-    console.print(_headline(judge))
+    console.print(_headline(judge, maximum))
     console.print(_status_line(judge))
     if sentence := wording.bounds_sentence(judge.score):
         console.print(Text(sentence, style=QUIET))
@@ -86,13 +94,15 @@ def _print_section(title: str, body: Table | Text, console: Console, *, is_shown
     console.print(Padding(body, (0, 0, 0, 2), expand=False))
 
 
-def _headline(judge: JudgeSummary) -> Text:
+def _headline(judge: JudgeSummary, maximum: float | None) -> Text:
     score = judge.score
     line = Text()
     line.append(make_visible(judge.judge), style="bold")
     line.append("  ")
     line.append(wording.score_text(score), style="bold")
     line.append(f" {make_visible(wording.mean_label(judge))}")
+    if score.mean is not None and maximum is not None:
+        line.append(f" = {scale_text(score.mean, maximum)} {maximum_text(maximum)}")
     if score.interval is not None:
         valid = wording.count_text(score.counts.valid)
         line.append(f"  ({wording.level_text(score.interval)} {wording.interval_text(score)}, {valid} valid)")
@@ -254,6 +264,8 @@ def _print_row(row: JudgmentRow, console: Console, *, with_question: bool) -> No
     for finding in row.flags:
         line = Text.assemble((finding.flag.value, STYLES[row.tone]), "  ", make_visible(finding.detail))
         console.print(Padding(line, (0, 0, 0, 2), expand=False))
+    if row.detail:
+        _print_detail(row.detail, console)
     if row.rules:
         _print_section("Rules, in order", Text(" → ".join(make_visible(rule) for rule in row.rules)), console)
     if row.question and with_question:
@@ -261,6 +273,14 @@ def _print_row(row: JudgmentRow, console: Console, *, with_question: bool) -> No
     _print_section("Response", response_text(row, has_colour=_has_colour(console)), console)
     if row.raw_reply is not None:
         _print_section("Raw reply of the judge", Text(make_visible(row.raw_reply)), console)
+
+
+def _print_detail(detail: ScoredDetail, console: Console) -> None:
+    for gate, reason in detail.gates:
+        line = Text.assemble((make_visible(gate), "bold red"), "  ", make_visible(reason or "no reason was given"))
+        console.print(Padding(line, (0, 0, 0, 2), expand=False))
+    _print_section("Scores", marks_view(detail), console, is_shown=bool(detail.marks))
+    _print_section("Evidence", quotes_view(detail), console, is_shown=bool(detail.quotes))
 
 
 def response_text(row: JudgmentRow, *, has_colour: bool) -> Text:
@@ -323,11 +343,18 @@ def _fact_table(row: JudgmentRow) -> Padding:
         ("extracted answer", row.extracted_answer),
         ("ground truth", " | ".join(truths) or None),
         ("score", None if row.score is None else f"{row.score:g}"),
+        ("total", _total_text(row.detail)),
+        ("confidence", row.detail.confidence if row.detail else None),
+        ("task type", row.detail.task_type if row.detail else None),
+        ("notes", row.detail.notes if row.detail else None),
         ("error type", row.error_type),
         ("reason", row.reason),
         ("comment", row.comment),
         ("task", row.task),
         ("target model", row.target_model),
+        ("question id", row.question_id),
+        ("prompt variant", row.prompt_variant),
+        ("method", "self-judgment: a control, in no mean" if row.is_control else None),
     )
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style=QUIET)
@@ -336,6 +363,12 @@ def _fact_table(row: JudgmentRow) -> Padding:
         if value is not None:
             table.add_row(label, Text(make_visible(value)))
     return Padding(table, (0, 0, 0, 2), expand=False)
+
+
+def _total_text(detail: ScoredDetail | None) -> str | None:
+    if detail is None or detail.total is None:
+        return None
+    return plain_number(detail.total) + ("" if detail.maximum is None else f" of {plain_number(detail.maximum)}")
 
 
 def _has_colour(console: Console) -> bool:

@@ -56,7 +56,9 @@ def bounds_sentence(score: ScoreSummary) -> str | None:
         return None
     subject = "the one sample" if unscored == 1 else f"all {count_text(unscored)} samples"
     worst, best = _bound_texts(bounds, is_binary=score.is_binary)
-    return f"If {subject} without a score were wrong: {worst}; right: {best}."
+    if score.is_binary:
+        return f"If {subject} without a score were wrong: {worst}; right: {best}."
+    return f"If {subject} without a score had the lowest one: {worst}; the highest: {best}."
 
 
 def _bound_texts(bounds: Bounds, *, is_binary: bool) -> tuple[str, str]:

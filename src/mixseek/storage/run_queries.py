@@ -53,15 +53,17 @@ RESPONSE_LENGTHS = """
     JOIN (SELECT key, response_characters FROM samples WHERE run = $run) AS samples USING (key)
     GROUP BY judge, judge_order, status, verdict ORDER BY judge_order, judge, status, verdict"""
 
-# Keys are digests, so their order is a fair lot, and the same one every time.
+# Keys are digests, so their order is a fair lot, and the same one every time. A score of nought is a kind of its own:
+# critical fails, which a report lists first, are among them.
 _CHOOSE = """
     SELECT outcome, sample FROM (
         SELECT outcomes.position AS outcome, samples.position AS sample, judge_order, judge, score, response_characters
         FROM (SELECT * FROM outcomes WHERE run = $run
             AND ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)) AS outcomes
         JOIN (SELECT key, position, response_characters FROM samples WHERE run = $run) AS samples USING (key)
-        QUALIFY $per_kind IS NULL
-            OR row_number() OVER (PARTITION BY judge, status, coalesce(score < 0.5, false) ORDER BY key) <= $per_kind
+        QUALIFY $per_kind IS NULL OR row_number() OVER (
+            PARTITION BY judge, status, coalesce(score < 0.5, false), coalesce(score = 0, false) ORDER BY key
+        ) <= $per_kind
     ) ORDER BY {order} LIMIT $limit"""
 
 _DATASET_ORDER = "sample, judge_order, judge"

@@ -69,7 +69,7 @@ def test_the_interval_names_its_level_and_method() -> None:
         (scored(3, 1), None),
         (scored(8, 1, 1), "If the one sample without a score were wrong: 80.0%; right: 90.0%."),
         (scored(6, 2, 2), "If all 2 samples without a score were wrong: 60.0%; right: 80.0%."),
-        (GRADED, "If the one sample without a score were wrong: 0.585; right: 0.785."),
+        (GRADED, "If the one sample without a score had the lowest one: 0.585; the highest: 0.785."),
     ],
 )
 def test_bounds_are_a_sentence_when_there_is_something_to_bound(score: ScoreSummary, expected: str | None) -> None:

@@ -37,16 +37,22 @@ function facts(row) {
   const list = make("dl", { class: "facts" });
   if (isPanel) list.append(fact("Judge", filterLink("judge", row.judge)));
   if (row.sample.task !== undefined) list.append(fact("Task", filterLink("task", row.sample.task)));
-  if (row.score !== null) list.append(fact("Score", String(Math.round(row.score * 1000) / 1000)));
+  if (row.score !== null) list.append(fact(row.marks ? "Share of the maximum" : "Score", String(Math.round(row.score * 1000) / 1000)));
   if (row.error !== undefined) list.append(fact("Error type", filterLink("error", row.error)));
-  if (row.sample.model !== undefined) list.append(fact("Target model", ...visibleNodes(row.sample.model)));
+  if (row.sample.model !== undefined) list.append(fact("Target model", filterLink("target", row.sample.model)));
+  if (row.sample.qid !== undefined) list.append(fact("Question", ...visibleNodes(row.sample.qid)));
+  if (row.sample.variant !== undefined) list.append(fact("Variant", filterLink("variant", row.sample.variant)));
+  if (row.type !== undefined) list.append(fact("Task type", ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
+  if (row.confidence !== undefined) list.append(fact("Confidence", ...visibleNodes(row.confidence)));
+  if (row.control) list.append(fact("Method", make("b", {}, "self-judgment"), make("span", { class: "soft" }, " a control, in no mean")));
+  else if (row.family) list.append(fact("Method", "same family, other model"));
   if (!isPanel) list.append(fact("Judge", ...visibleNodes(row.judge)));
   return list;
 }
 
 function explanation(row) {
   const parts = [];
-  for (const text of [row.comment, row.reason]) if (text !== undefined) parts.push(textBlock("comment", text));
+  for (const text of [row.comment, row.notes, row.reason]) if (text !== undefined) parts.push(textBlock("comment", text));
   if (row.flags) {
     parts.push(make("ul", { class: "flags" }, ...row.flags.map(([flag, detail]) =>
       make("li", {}, make("b", {}, filterLink("flag", flag)), " ", ...visibleNodes(detail)))));
@@ -74,13 +80,15 @@ function revealMark() {
 function windowOf(row) {
   const { response = "" } = row.sample;
   if (response.length <= WINDOW) return [0, response.length];
-  const middle = row.span ? (row.span[0] + row.span[1]) >> 1 : response.length;
+  const span = row.span ?? (row.quotes ?? []).find((quote) => quote.spans)?.spans[0];
+  const middle = span ? (span[0] + span[1]) >> 1 : response.length;
   const start = Math.max(0, Math.min(middle - WINDOW / 2, response.length - WINDOW));
   return [start, Math.min(response.length, start + WINDOW)].map((offset) => wholeCharacter(response, offset));
 }
 
 function responseNodes(row, start, end) {
   const { response = "" } = row.sample;
+  if (row.quotes) return quotedNodes(row, start, end);
   if (!row.span) return visibleNodes(response.slice(start, end));
   const [from, to] = row.span.map((offset) => Math.max(start, Math.min(end, offset)));
   return [
@@ -103,7 +111,7 @@ function responseSection(row) {
     if (!response) body.append(make("span", { class: "quiet" }, "The response is empty."));
     const parts = [
       make("h3", {}, "Response ", make("span", { class: "soft" }, `${countText(response.length)} characters`)),
-      cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
+      legend(row), cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
       clipped ? more(response.length - end, "after") : null, cutNote(row.sample.after, "after this"),
     ];
     section.replaceChildren(...parts.filter(Boolean));
@@ -125,6 +133,7 @@ function otherJudges(row) {
   return make("section", {}, make("h3", {}, "Other judges on this sample"),
     make("ul", { class: "others" }, ...others.map((other) =>
       make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(other.judge)),
+        other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? " · self-judgment" : ""}`) : null,
         other.answer === undefined ? null : make("span", { class: "soft" }, ` ${visibleLine(other.answer, 60)}`)))));
 }
 
@@ -141,7 +150,8 @@ function renderDetail(row, { move, close }) {
       make("button", { type: "button", class: "icon-button close", "aria-label": "Back to the list", title: "Back to the list (Esc)", onclick: close }, "×")));
   const { question, question_cut: questionCut } = row.sample;
   const parts = [
-    head, answerBox(row), ...explanation(row), facts(row), trace(row),
+    head, gateList(row), isScored ? (row.marks ? scoreBox(row) : null) : answerBox(row), ...explanation(row), facts(row), trace(row),
+    quoteSection(row),
     foldable("Question", question, questionCut, (question ?? "").length <= 900), responseSection(row),
     foldable("Raw reply of the judge", row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];

@@ -20,6 +20,11 @@ const TESTS = {
   verdict: (row, wanted) => row.status === "valid" && row.verdict === wanted,
   judge: (row, wanted) => row.judge === wanted,
   task: (row, wanted) => row.sample.task === wanted,
+  target: (row, wanted) => row.sample.model === wanted,
+  variant: (row, wanted) => row.sample.variant === wanted,
+  gate: (row, wanted) => (row.gates ?? []).some(([gate]) => gate === wanted),
+  control: (row, wanted) => Boolean(row.control) === (wanted === "yes"),
+  quote: (row, wanted) => (row.quotes ?? []).some((quote) => quote.problem === wanted),
   error: (row, wanted) => row.error === wanted,
   rule: (row, wanted) => (row.rules ?? []).includes(wanted),
   flag: (row, wanted) => (row.flags ?? []).some(([flag]) => flag === wanted),
@@ -48,7 +53,7 @@ function applyFilters() {
 
 function rowElement(row, place) {
   const { sample } = row;
-  const answer = row.answer === undefined ? "–" : visibleLine(row.answer, 40);
+  const answer = row.marks ? totalText(row) : row.answer === undefined ? "–" : visibleLine(row.answer, 40);
   const truth = sample.truth === undefined ? null : visibleLine(sample.truth, 40);
   const gist = visibleLine(sample.question || sample.response || "", 160);
   const compared = [make("b", { lang: languageOf(answer) }, answer)];
@@ -59,7 +64,7 @@ function rowElement(row, place) {
   },
   make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40)),
     make("span", { class: "row-id", lang: languageOf(sample.id) }, visibleLine(sample.id, 80)),
-    make("span", { class: "row-side" }, isPanel ? visibleLine(row.judge, 40) : visibleLine(sample.task ?? "", 40))),
+    make("span", { class: "row-side" }, isPanel ? visibleLine(row.control ? `${row.judge} (self)` : row.judge, 40) : visibleLine(sample.task ?? "", 40))),
   make("div", { class: "row-bottom" }, make("span", { class: "row-compared" }, ...compared), make("span", { class: "row-gist", lang: languageOf(gist), dir: "auto" }, gist)));
   // Set through the object model: the content policy refuses style attributes.
   element.style.top = `${place * ROW_HEIGHT}px`;
@@ -116,6 +121,11 @@ const UNSCORED = ["undecided", "invalid", "missing"];
 const SELECTS = [
   ["judge", "Judge", (row) => [row.judge]],
   ["task", "Task", (row) => [row.sample.task]],
+  ["target", "Target", (row) => [isScored ? row.sample.model : undefined]],
+  ["variant", "Variant", (row) => [row.sample.variant]],
+  ["gate", "Gate", (row) => (row.gates ?? []).map(([gate]) => gate)],
+  ["control", "Self-judgment", (row) => [isScored ? (row.control ? "yes" : "no") : undefined]],
+  ["quote", "Quote", (row) => (row.quotes ?? []).map((quote) => quote.problem ?? undefined)],
   ["status", "Status", (row) => [row.status]],
   ["verdict", "Verdict", (row) => [row.status === "valid" ? row.verdict : undefined]],
   ["error", "Error type", (row) => [row.error]],
@@ -130,7 +140,7 @@ function buildSelects() {
     if (hasButtons && (name === "status" || name === "verdict")) continue;
     const counts = new Map();
     for (const row of rows) for (const value of new Set(valuesOf(row))) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
-    if (counts.size < (name === "judge" || name === "task" ? 2 : 1)) continue;
+    if (counts.size < (["judge", "task", "target", "variant", "control"].includes(name) ? 2 : 1)) continue;
     const options = [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([value, count]) => make("option", { value }, `${visibleLine(value, 60)} (${countText(count)})`));
     const select = make("select", { name }, make("option", { value: "" }, "any"), ...options);

@@ -2,10 +2,11 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const isPanel = data.judges.length > 1;
+const isScored = data.dimensions.length > 0;
 const byId = (id) => document.getElementById(id);
 
 // `status`, `verdict` … narrow the list; `id` and `by` (its judge) name the judgment that is open.
-const FILTERS = ["status", "verdict", "judge", "task", "error", "rule", "flag", "q"];
+const FILTERS = ["status", "verdict", "judge", "task", "target", "variant", "gate", "control", "quote", "error", "rule", "flag", "q"];
 const state = { id: "", by: "" };
 for (const name of FILTERS) state[name] = "";
 

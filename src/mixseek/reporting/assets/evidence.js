@@ -1,0 +1,142 @@
+// Marks, gates and quotes of a judgment under a protocol with dimensions; quotes are highlighted where they stand.
+
+function dimensionNumber(name) {
+  return data.dimensions.indexOf(name) + 1;
+}
+
+/** Colours repeat after eight dimensions; the number beside them does not. */
+function dimensionClass(name) {
+  const number = dimensionNumber(name);
+  return number ? `dimension-${((number - 1) % 8) + 1}` : "dimension-0";
+}
+
+function plainNumber(value) {
+  return String(Math.round(value * 100) / 100);
+}
+
+function totalText(row) {
+  return row.total === undefined ? "–" : `${plainNumber(row.total)}${row.maximum === undefined ? "" : ` / ${plainNumber(row.maximum)}`}`;
+}
+
+function dimensionLabel(name) {
+  return [make("b", { class: "number-tag" }, String(dimensionNumber(name) || "–")), " ", ...visibleNodes(name ?? "no dimension")];
+}
+
+function gateList(row) {
+  if (!row.gates) return null;
+  return make("ul", { class: "gates" }, ...row.gates.map(([name, reason]) =>
+    make("li", {}, make("b", {}, ...visibleNodes(name)), " ", ...visibleNodes(reason ?? "no reason was given"))));
+}
+
+function markLine([name, score, maximum, reason]) {
+  const fill = make("i");
+  if (maximum) fill.style.width = `${Math.max(0, Math.min(100, (score / maximum) * 100))}%`;
+  return make("div", { class: `mark-line ${dimensionClass(name)}` },
+    make("span", {}, make("i", { class: "dimension-dot" }), ...visibleNodes(name)),
+    make("span", {}, make("b", {}, plainNumber(score)), maximum ? make("span", { class: "soft" }, ` of ${plainNumber(maximum)}`) : null),
+    make("span", { class: "meter" }, fill),
+    reason ? textBlock("why", reason) : null);
+}
+
+function scoreBox(row) {
+  return make("div", { class: `score-box tone-${row.tone}` },
+    make("p", { class: "score-total" }, row.total === undefined ? "–" : plainNumber(row.total),
+      row.maximum === undefined ? null : make("span", { class: "soft" }, ` of ${plainNumber(row.maximum)}`)),
+    ...row.marks.map(markLine));
+}
+
+const PROBLEMS = {
+  not_found: "not in the response", from_question: "from the question", from_rubric: "from the rubric", too_short: "too short to prove anything",
+};
+
+function quoteItem(row, quote, place) {
+  const jump = quote.spans
+    ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, "show in response")
+    : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? PROBLEMS[quote.problem] ?? quote.problem : "outside of this file");
+  return make("li", { class: dimensionClass(quote.dimension) },
+    make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
+    make("span", {}, make("q", { lang: languageOf(quote.text), dir: "auto" }, ...visibleNodes(quote.text)),
+      quote.stage && quote.stage !== "exact" ? make("span", { class: "soft" }, ` found by ${quote.stage} match`) : null),
+    jump, quote.reason ? textBlock("why", quote.reason) : null);
+}
+
+function quoteSection(row) {
+  if (!row.quotes) return null;
+  const missing = row.quotes.filter((quote) => quote.problem).length;
+  return make("section", {}, make("h3", {}, "Evidence ", make("span", { class: "soft" },
+    `${countText(row.quotes.length)} quotes${missing ? `, ${countText(missing)} without support` : ", all in the response"}`)),
+  make("ul", { class: "quotes" }, ...row.quotes.map((quote, place) => quoteItem(row, quote, place))));
+}
+
+function legend(row) {
+  const named = [...new Set((row.quotes ?? []).filter((quote) => quote.spans).map((quote) => quote.dimension))];
+  if (!named.length) return null;
+  return make("p", { class: "legend" }, ...named.map((name) =>
+    make("span", { class: dimensionClass(name) }, make("span", { class: "swatch-mark" }, make("b", { class: "number-tag" }, String(dimensionNumber(name) || "–"))), " ", ...visibleNodes(name ?? "no dimension"))));
+}
+
+/** Pieces of the response between the ends of quotes, each with the quotes that cover it. */
+function quotePieces(row, start, end) {
+  const places = (row.quotes ?? []).flatMap((quote, index) => (quote.spans ?? []).map(([from, to]) => ({ index, from: Math.max(start, from), to: Math.min(end, to) })))
+    .filter(({ from, to }) => from < to);
+  const cuts = [...new Set([start, end, ...places.flatMap(({ from, to }) => [from, to])])].sort((one, other) => one - other);
+  return cuts.slice(0, -1).map((from, number) => {
+    const to = cuts[number + 1];
+    return { from, to, covering: [...new Set(places.filter((place) => place.from <= from && to <= place.to).map(({ index }) => index))] };
+  });
+}
+
+function noteOf(row, covering) {
+  return covering.map((index) => `${row.quotes[index].dimension ?? "no dimension"}: ${row.quotes[index].reason || "no reason was given"}`).join("\n");
+}
+
+function quoteMark(row, text, covering, isLast) {
+  const names = [...new Set(covering.map((index) => row.quotes[index].dimension))];
+  const numbers = names.map((name) => dimensionNumber(name) || "–").join("·");
+  const note = noteOf(row, covering);
+  const mark = make("mark", { class: `quote ${dimensionClass(names[0])}`, title: note, tabindex: "0", "data-quotes": covering.join(" "), onclick: () => tellNote(note) },
+    ...visibleNodes(text), isLast ? make("sup", {}, numbers) : null);
+  mark.addEventListener("keydown", (event) => { if (event.key === "Enter") tellNote(note); });
+  if (names.length > 1) {
+    // Several dimensions rest on the same words: one band for each.
+    const bands = names.map((name, place) => {
+      const number = ((dimensionNumber(name) - 1 + 8) % 8) + 1;
+      return `var(--dimension-${number}-soft) ${(place / names.length) * 100}% ${((place + 1) / names.length) * 100}%`;
+    });
+    mark.style.background = `linear-gradient(to bottom, ${bands.join(", ")})`;
+  }
+  return mark;
+}
+
+function quotedNodes(row, start, end) {
+  const { response = "" } = row.sample;
+  const pieces = quotePieces(row, start, end);
+  return pieces.flatMap(({ from, to, covering }, number) => {
+    const text = response.slice(from, to);
+    if (!covering.length) return visibleNodes(text);
+    const next = pieces[number + 1];
+    const isLast = !next || covering.some((index) => !next.covering.includes(index));
+    return [quoteMark(row, text, covering, isLast)];
+  });
+}
+
+function tellNote(note) {
+  const section = document.querySelector("#detail .response");
+  let place = section.querySelector(".quote-note");
+  if (!place) section.append(place = make("p", { class: "quote-note", role: "status" }));
+  place.replaceChildren(...visibleNodes(note));
+}
+
+function lightQuote(row, place, isSecond = false) {
+  const marks = [...document.querySelectorAll("#detail mark.quote")];
+  for (const mark of marks) mark.classList.toggle("lit", mark.dataset.quotes.split(" ").includes(String(place)));
+  const first = marks.find((mark) => mark.classList.contains("lit"));
+  if (!first) {
+    // In the part of a long response that is folded away.
+    const more = document.querySelector("#detail .more");
+    if (more && !isSecond) { more.click(); lightQuote(row, place, true); }
+    return;
+  }
+  first.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  tellNote(noteOf(row, [place]));
+}
