@@ -214,7 +214,10 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reporting") / "assets"
 
-    assert {item.name for item in assets.iterdir()} == {
+    # The leader board is a page of its own.
+    own = {item.name for item in assets.iterdir() if not item.name.startswith("leaderboard.")}
+
+    assert own == {
         *STYLES,
         *SCRIPTS,
         "report.html.j2",
