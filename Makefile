@@ -8,7 +8,7 @@ VENV_ALL := .venv-all
 STAMP_ALL := $(VENV_ALL)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench table docs clean
+.PHONY: help setup demo test test-all check format bench table replies docs clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ bench: $(STAMP)  ## speed and size, as ratios in one run
 
 table: $(STAMP)  ## accuracy of the rules on the data beside the project, when it is there
 	@$(BIN)/python -m bench.accuracy
+
+replies: $(STAMP)  ## what becomes of replies of real judges, on the data beside the project, when it is there
+	@$(BIN)/python -m bench.replies
 
 docs: $(STAMP)  ## regenerate docs/cli.md from the commands
 	@$(BIN)/python -m scripts.write_cli_reference

@@ -15,6 +15,8 @@ from bench import live, prompts
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
+from mixseek.protocols.reply_reader import read_reply
+from mixseek.protocols.reply_repairs import ReplyMode
 
 Row = dict[str, str]
 _ANSWER_IS = re.compile(r"answer is\s+(.*?)\.?\s*$", re.IGNORECASE | re.DOTALL)
@@ -24,6 +26,7 @@ def main() -> None:
     """Print every measurement with what it is compared to."""
     rows = _chain_of_thought_rows()
     _rules(rows)
+    _reading()
     _startup()
     _install_size()
     for count in (20_000, 100_000):
@@ -57,6 +60,15 @@ def _rules(rows: Sequence[Row]) -> None:
         print("  math-verify is not installed (extra `maths`): no ratio")
     else:
         print(f"  math-verify: {peer:,.0f} per CPU-second; rules are {ours / peer:.0f} times as fast")
+
+
+def _reading() -> None:
+    """The usual reply: one plain object. json.loads alone would miss a key given twice, NaN, and every repair."""
+    verdict = {"id": "q1", "is_correct": True, "extracted_answer": "42", "reasoning_score": 5, "error_type": "none"}
+    replies = [{"reply": json.dumps({**verdict, "comment": f"Says {number}: right."})} for number in range(2_000)]
+    ours = _per_cpu_second(replies, lambda row: read_reply(row["reply"], ReplyMode.REPAIR, verdict))
+    floor = _per_cpu_second(replies, lambda row: json.loads(row["reply"]))
+    print(f"replies read: {ours:,.0f} per CPU-second; json.loads alone: {floor:,.0f}")
 
 
 def _plain_regex(response: str, gold: str) -> bool:

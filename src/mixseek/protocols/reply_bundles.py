@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.reply_json import MAX_DEPTH, STRING, Broken, Decoded, canonical, decode_object
+from mixseek.protocols.reply_json import MAX_DEPTH, STRING, Broken, Decoded, canonical, decode_object, excerpt
+from mixseek.protocols.reply_objects import find_objects
 from mixseek.protocols.reply_thought import without_thought
 
 # In the order of trust: what seed 003 calls the sample's identity first.
@@ -85,7 +86,7 @@ def split_bundle(text: str) -> Bundle | None:
     # A list of quotes or of flags is part of one reply; in a bundle, entries say what they are about.
     if 2 * _named_count(entries) < len(entries):
         return None
-    return Bundle(_without_doubles(entries), is_whole)
+    return Bundle(_flagged(_without_doubles(entries), spoken.text), is_whole)
 
 
 def fold_identity(name: str) -> str:
@@ -185,6 +186,17 @@ def _without_doubles(entries: Sequence[BundleEntry]) -> tuple[BundleEntry, ...]:
         elif same[0] is entry:
             kept.append(entry)
     return tuple(kept)
+
+
+def _flagged(entries: tuple[BundleEntry, ...], text: str) -> tuple[BundleEntry, ...]:
+    """Seed 003 §6: flags name an unusable judging, and flags of the whole bundle are those of every entry."""
+    wrappers = find_objects(text).found if '"flags"' in text else ()
+    flags = wrappers[0].decoded.value.get("flags") if len(wrappers) == 1 else None
+    if not isinstance(flags, list) or not flags:
+        return entries
+    known = next((flag for flag in Flag if flag in flags), Flag.PROTOCOL_VIOLATION)
+    finding = Finding(known, f"the bundle flags itself as unusable: {excerpt(flags)}")
+    return tuple(entry if entry.problem else replace(entry, problem=finding) for entry in entries)
 
 
 def _content(entry: BundleEntry) -> str:

@@ -98,6 +98,22 @@ def test_copies_count_once_and_contradictions_not_at_all() -> None:
     assert Flag.INTERNAL_INCONSISTENCY is finding.flag
 
 
+@pytest.mark.parametrize(
+    ("flags", "flag"),
+    [
+        ([], None),
+        (["INCOMPLETE_COVERAGE"], Flag.INCOMPLETE_COVERAGE),
+        (["OWN_WORD", "UNPARSABLE_OUTPUT"], Flag.UNPARSABLE_OUTPUT),
+        (["OWN_WORD"], Flag.PROTOCOL_VIOLATION),
+    ],
+)
+def test_flags_of_the_bundle_are_flags_of_every_entry(flags: list[str], flag: Flag | None) -> None:
+    """Whoever wrote them says that none of it can be used; flags inside an entry are the protocol's business."""
+    bundle = bundle_of(json.dumps(WRAPPED | {"flags": flags}))
+
+    assert [entry.problem and entry.problem.flag for entry in bundle.entries] == [flag, flag]
+
+
 @pytest.mark.parametrize("name", ["essay one.pdf", "Essay_One.PDF", "essay-one", "drafts/essay one.pdf", "essayone"])
 def test_a_sample_is_met_by_its_name_in_other_spelling(name: str) -> None:
     """Case, spaces, underscores, folder and extension do not tell samples apart unless two of them differ so."""
