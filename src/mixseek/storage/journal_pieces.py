@@ -11,7 +11,7 @@ from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import damaged, read_lines
 
 # Of the journal, for each group of pieces: small beside what DuckDB takes for itself.
-GROUP_BYTES = 24 << 20
+GROUP_BYTES = 8 << 20
 KINDS = ("sample", "reply", "outcome")
 _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in KINDS}
 
