@@ -50,6 +50,9 @@ def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
     rubric = None if sample.rubric is None else _read_rubric(sample.rubric, types)
     if not types:
         return SampleFacts(sample, rubric, None, None)
+    if len(types) == 1 and not parameters.task_types.field:
+        # Weights that are the same for every sample need no name; one that the dataset has is about something else.
+        return SampleFacts(sample, rubric, types[0], None)
     named, source = sample.task_type, "task_type"
     if named is None and rubric is not None:
         named, source = rubric.task_type or rubric.unknown_task_type, "rubric's task_type"
