@@ -101,13 +101,16 @@ def _count(fields: FieldReader, quotes: list[Quote], sample: Sample, parameters:
         counted = [quote for quote in given if quote.finding.problem is None] if is_located else given
         if len(counted) >= evidence.minimum_per_dimension:
             continue
-        needed = evidence.minimum_per_dimension
-        detail = f"{evidence.field}: {key} has {len(given)} of {needed} quotes"
-        if is_located and given:
-            found = f"{len(counted)} of {len(given)} quotes stand" if len(given) > 1 else "its quote does not stand"
-            lost = next(quote for quote in given if quote.finding.problem is not None)
-            detail = (
-                f"{evidence.field}: {key} needs {needed} from the response, but {found} in it: "
-                f"{excerpt(lost.text)} ({lost.finding.problem})"
-            )
-        fields.note(Flag.PROTOCOL_VIOLATION, detail)
+        fields.note(Flag.PROTOCOL_VIOLATION, _shortage(key, given, counted, evidence))
+
+
+def _shortage(key: str, given: list[Quote], counted: list[Quote], evidence: Evidence) -> str:
+    needed = evidence.minimum_per_dimension
+    lost = next((quote for quote in given if quote not in counted), None)
+    if lost is None:
+        return f"{evidence.field}: {key} has {len(given)} of {needed} quotes"
+    found = f"only {len(counted)} of {len(given)} quotes stand" if len(given) > 1 else "its quote does not stand"
+    return (
+        f"{evidence.field}: {key} needs {needed} from the response, but {found} in it: "
+        f"{excerpt(lost.text)} ({lost.finding.problem})"
+    )

@@ -1,0 +1,138 @@
+"""Quotes are looked for in the response: enough of them must stand there, and where is recorded."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.unit.protocols.scored_replies import (
+    CROSS_DIMENSIONS,
+    CROSS_SAMPLE,
+    CROSS_VALID,
+    OWN_VALID,
+    changed,
+    only_finding,
+    parse_invalid,
+    parse_valid,
+)
+
+from mixseek.domain.judgments import Flag
+
+
+def evidence(**quotes: str) -> dict[str, Any]:
+    """The valid reply with other quotes for some dimensions."""
+    entries = [{**entry, "quote": quotes.get(entry["dimension"], entry["quote"])} for entry in CROSS_VALID["evidence"]]
+    return {**CROSS_VALID, "evidence": entries}
+
+
+def test_spans_are_offsets_in_the_original_response() -> None:
+    for entry in parse_valid("cross", CROSS_VALID).fields["evidence"]:
+        ((start, end),) = entry["spans"]
+
+        assert CROSS_SAMPLE.response[start:end] == entry["quote"]
+        assert (entry["stage"], entry["problem"]) == ("exact", None)
+
+
+@pytest.mark.parametrize(
+    ("quote", "problem"),
+    [
+        ("The pier is 41 metres long", "not_found"),
+        ("then give one warning", "from_question"),
+        ("x", "not_found"),
+        ("a", "too_short"),
+    ],
+)
+def test_a_quote_that_proves_nothing_is_a_violation_that_says_why(quote: str, problem: str) -> None:
+    sample = replace(CROSS_SAMPLE, response=CROSS_SAMPLE.response + " a")
+    flag, detail = only_finding(parse_invalid("cross", evidence(COMPLETENESS=quote), sample))
+
+    assert flag is Flag.PROTOCOL_VIOLATION
+    assert "COMPLETENESS" in detail
+    assert problem in detail
+
+
+def test_a_quote_from_the_rubric_is_named_as_such() -> None:
+    sample = replace(CROSS_SAMPLE, rubric="Every point is worth one mark.")
+
+    assert (
+        "from_rubric"
+        in only_finding(parse_invalid("cross", evidence(COMPLETENESS="Every point is worth one mark."), sample))[1]
+    )
+
+
+def test_one_good_quote_is_enough_and_the_bad_one_is_recorded() -> None:
+    more = {"dimension": "COMPLETENESS", "quote": "never said", "reason": "No."}
+    judgment = parse_valid("cross", {**CROSS_VALID, "evidence": [more, *CROSS_VALID["evidence"]]})
+
+    assert judgment.fields["evidence"][0] == {**more, "spans": [], "stage": None, "problem": "not_found"}
+
+
+def test_the_same_quote_may_serve_all_dimensions() -> None:
+    """Seed 003 §4."""
+    quotes = dict.fromkeys(CROSS_DIMENSIONS, "Ferries leave at noon")
+
+    assert parse_valid("cross", evidence(**quotes)).verdict == "PASS"
+
+
+def test_more_quotes_can_be_demanded() -> None:
+    options: dict[str, Any] = {"evidence": {"minimum_per_dimension": 2}}
+
+    assert len(parse_invalid("cross", CROSS_VALID, **options).findings) == 4
+    assert parse_valid("cross", {**CROSS_VALID, "evidence": CROSS_VALID["evidence"] * 2}, **options)
+
+
+@pytest.mark.parametrize(
+    ("policy", "quote", "is_valid"),
+    [
+        ("verified", "never said", False),
+        ("verified", "", False),
+        ("present", "never said", True),
+        ("present", " ", False),
+        ("off", "never said", True),
+        ("off", "", True),
+    ],
+)
+def test_policies(policy: str, quote: str, is_valid: bool) -> None:
+    value = evidence(COMPLETENESS=quote)
+    options: dict[str, Any] = {"evidence": {"policy": policy}}
+    if is_valid:
+        fields = parse_valid("cross", value, **options).fields
+        assert ("evidence" in fields) == (policy != "off")
+    else:
+        assert only_finding(parse_invalid("cross", value, **options))[0] is Flag.PROTOCOL_VIOLATION
+
+
+def test_without_a_policy_evidence_may_be_anything_or_nothing() -> None:
+    for value in (None, 3, "quoted", [1]):
+        assert parse_valid("cross", {**CROSS_VALID, "evidence": value}, evidence={"policy": "off"})
+
+
+def test_an_empty_output_can_only_be_judged_without_quotes() -> None:
+    """Nothing can be quoted from it, and that is then the evidence; but each dimension must still be reasoned."""
+    silent = replace(CROSS_SAMPLE, response=" \n")
+    scores = {**dict.fromkeys(CROSS_DIMENSIONS, 0), "overall_score": 0}
+    value = {**evidence(**dict.fromkeys(CROSS_DIMENSIONS, "")), "scores": scores, "verdict": "FAIL"}
+
+    assert parse_valid("cross", value, silent).verdict == "FAIL"
+    assert parse_invalid("cross", {**value, "evidence": value["evidence"][:3]}, silent)
+
+
+@pytest.mark.parametrize(
+    ("given", "flag", "words"),
+    [
+        ({"A_tone": "Kind regards"}, Flag.UNPARSABLE_OUTPUT, "field missing: evidence.B_facts"),
+        ({"A_tone": "Kind regards", "B_facts": 3}, Flag.UNPARSABLE_OUTPUT, "evidence.B_facts is 3"),
+        ({"A_tone": "Kind regards", "B_facts": "left on Friday"}, Flag.PROTOCOL_VIOLATION, "not_found"),
+        ({**OWN_VALID["evidence"], "C": "Kind regards"}, Flag.PROTOCOL_VIOLATION, 'evidence."C" is no dimension'),
+        ([], Flag.UNPARSABLE_OUTPUT, "expected an object"),
+    ],
+)
+def test_evidence_as_a_map(given: Any, flag: Flag, words: str) -> None:
+    found, detail = only_finding(parse_invalid("letters", changed(OWN_VALID, "evidence", given)))
+
+    assert (found, words in detail) == (flag, True), detail
+
+
+def test_a_map_may_hold_several_quotes() -> None:
+    value = changed(OWN_VALID, "evidence.A_tone", ["never said", "Kind regards"])
+
+    assert [one["problem"] for one in parse_valid("letters", value).fields["evidence"]] == ["not_found", None, None]
