@@ -5,10 +5,12 @@ from typing import Annotated, Any
 import typer
 
 from mixseek.cli.archive import archive
+from mixseek.cli.compete import compete
 from mixseek.cli.demo import demo
 from mixseek.cli.export import export
 from mixseek.cli.judge import judge
 from mixseek.cli.judges import check, list_judges
+from mixseek.cli.leaderboard import leaderboard
 from mixseek.cli.models import install_model
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import report
@@ -57,7 +59,7 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, runs, show, export, archive):
+    for function in (demo, judge, report, runs, show, export, archive, compete, leaderboard):
         app.command()(function)
     protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)

@@ -1,0 +1,66 @@
+"""Competitions for readers: which one is meant, and its board."""
+
+import asyncio
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+
+from mixseek.domain.rounds import Execution
+from mixseek.errors import ConfigurationError
+from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
+from mixseek.reporting.leaderboard_html import render_leader_board
+from mixseek.storage.aggregation_store import AggregationStore
+from mixseek.storage.durable import replacing
+from mixseek.storage.workspace import LATEST
+
+# A glance at the board can wait for a writer, who holds the file for moments.
+_PATIENCE_SECONDS = 15.0
+
+
+def load_leader_board(root: Path, name: str | None) -> LeaderBoard:
+    """The execution of that name or prefix, or the one started last; also while it is being played."""
+    return asyncio.run(_load(root, name))
+
+
+async def _load(root: Path, name: str | None) -> LeaderBoard:
+    store = AggregationStore(root, read_only=True, patience_seconds=_PATIENCE_SECONDS)
+    try:
+        execution = find_execution(root, await store.executions(), name)
+        progress = await store.progress(execution.execution_id)
+        return build_leader_board(execution, await store.ranking(execution.execution_id), progress)
+    finally:
+        store.close()
+
+
+def find_execution(root: Path, executions: Sequence[Execution], name: str | None) -> Execution:
+    """Raises ConfigurationError with the names that are close, or with how to begin."""
+    if not executions:
+        raise ConfigurationError(f"{root}: no competitions here; start one with `mixseek compete`, or name --workspace")
+    by_name = {execution.execution_id: execution for execution in executions}
+    if name in by_name:
+        return by_name[name]
+    if name is None or name == LATEST:
+        return executions[0]
+    matching = [known for known in by_name if name and known.startswith(name)]
+    if len(matching) == 1:
+        return by_name[matching[0]]
+    if matching:
+        raise ConfigurationError(f"execution {name!r} could be {_list(matching)}; write more of the name")
+    close = difflib.get_close_matches(name, by_name, n=3, cutoff=0.5) or list(by_name)
+    raise ConfigurationError(f"{root}: no execution {name!r}; there is {_list(close)}")
+
+
+def _list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
+
+
+def write_leader_board(board: LeaderBoard, path: Path) -> None:
+    """One self-contained file, wholly there or not at all."""
+    if path.is_dir():
+        raise ConfigurationError(f"{path}: a directory; name a file in it, such as {path / 'leaderboard.html'}")
+    if not path.parent.is_dir():
+        raise ConfigurationError(f"{path}: there is no directory {path.parent}; create it first")
+    page = render_leader_board(board)
+    with replacing(path) as stream:
+        stream.write(page.encode())
