@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self, assert_never
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol, Message
+from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.asking import Desk, ask_take, introduce
 from mixseek.engine.caching import NoCache, RequestKeys, reuse
@@ -157,7 +157,7 @@ class Questions:
         self, protocol: JudgeProtocol, sample: Sample, seat: Seat, place: Place, identity: str | None
     ) -> Answered:
         known = self._before.replies.get(place, ())
-        heard = _Heard(protocol)
+        heard = _JudgeAwareHeard(protocol) if isinstance(protocol, JudgeAwareProtocol) else _Heard(protocol)
         match seat:
             case OfflineSeat():
                 outcome = await self._hear_offline(heard, sample, seat, place)
@@ -247,6 +247,14 @@ class _Heard:
 
     def decide(self, sample: Sample) -> ValidJudgment | Undecided:
         return self.protocol.decide(sample)
+
+
+@dataclass
+class _JudgeAwareHeard(_Heard):
+    """Passes on that the protocol has a place for who judges."""
+
+    def for_judge(self, model: str) -> JudgeProtocol:
+        return self.protocol.for_judge(model) if isinstance(self.protocol, JudgeAwareProtocol) else self.protocol
 
 
 def question_key(protocol: JudgeProtocol, sample: Sample, identity: str | None) -> str:

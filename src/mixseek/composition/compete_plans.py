@@ -1,0 +1,230 @@
+"""A race checked and turned into parts: whatever cannot work is said here, before anything is asked or written."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mixseek.competition.program_teams import check_command
+from mixseek.composition.catalogue import AnyJudge, get_panel, is_waited_for
+from mixseek.composition.requests import describe_judge
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.engine.questions import Answered, Asker
+from mixseek.errors import ConfigurationError
+from mixseek.evaluator.evaluator import Evaluator
+from mixseek.evaluator.llm_metric import LLMJudgeMetric
+from mixseek.evaluator.metric import BaseMetric, JudgeBench, MetricSetting
+from mixseek.evaluator.models import Direction
+from mixseek.evaluator.protocol_metric import ProtocolMetric
+from mixseek.evaluator.registry import make_metric
+from mixseek.judges.replay import FileReplayJudge
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, load_prompt_settings
+from mixseek.round_controller.decisions import OutagePolicy, RoundRules
+from mixseek.round_controller.judgment_client import JudgmentClient
+from mixseek.settings.import_paths import importable_from, load_object
+from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.race import MetricTable, TeamTable
+from mixseek.settings.race_load import Race, load_race
+from mixseek.storage.workspace import check_run_name
+
+RULES = "rules"
+_REPLAY = "replay:"
+
+
+@dataclass(frozen=True, slots=True)
+class CompeteRequest:
+    """`mixseek compete` as data."""
+
+    race: Path
+    workspace: Path
+    execution: str | None = None
+    concurrency: int = 32
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    use_cache: bool = True
+    patience_seconds: float = 600.0
+    configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # Where keys are found; never to be shown.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CompetePlan:
+    """Every part of a competition that can be made without asking anybody."""
+
+    request: CompeteRequest
+    race: Race
+    execution_id: str
+    configuration: Mapping[str, Any]
+    judges: tuple[AnyJudge, ...]
+    configured: Mapping[str, JudgeSettings]
+    prompts: PromptBuilderSettings
+
+    @property
+    def directory(self) -> Path:
+        """Where the replies of this execution are journaled."""
+        return self.request.workspace / "competitions" / self.execution_id
+
+    @property
+    def rules(self) -> RoundRules:
+        rounds, judgment = self.race.file.rounds, self.race.file.judgment
+        return RoundRules(
+            rounds.min,
+            rounds.max,
+            rounds.no_gain_rounds,
+            rounds.min_gain,
+            OutagePolicy.CONTINUE if judgment is None else OutagePolicy(judgment.on_outage),
+            judgment is None or judgment.after_last_round,
+        )
+
+    def judge(self, spec: str) -> AnyJudge:
+        return next(judge for judge in self.judges if judge.name == spec)
+
+
+class NobodyToAsk:
+    """Stands in while a race is only checked."""
+
+    async def ask(
+        self,
+        protocol: JudgeProtocol,
+        sample: Sample,
+        judge: str,
+        *,
+        take: int = 1,
+        identity: str | None = None,
+        asks_again: bool = True,
+    ) -> Answered:
+        raise AssertionError("a check asks nobody")
+
+
+def make_compete_plan(request: CompeteRequest) -> CompetePlan:
+    """Raises ConfigurationError, in one line, for the first thing that cannot work."""
+    race = load_race(request.race)
+    tables = {name: table.to_settings() for name, table in race.file.judges.items()}
+    configured = {**request.configured, **tables}
+    judges = make_judges(race, configured, request.environment)
+    prompts = read_prompts(race, request.workspace)
+    configuration = describe_race(race, judges, prompts)
+    digest = hashlib.sha256(json.dumps([race.task, configuration], sort_keys=True).encode()).hexdigest()
+    execution = check_run_name(request.execution or f"{race.name}-{digest[:8]}")
+    plan = CompetePlan(request, race, execution, configuration, judges, configured, prompts)
+    with importable_from(race.directory):
+        builder = UserPromptBuilder(settings=prompts, environment=request.environment)
+        make_evaluator(plan, NobodyToAsk(), builder)
+        make_judgment(plan, NobodyToAsk(), builder)
+        for team in race.file.teams:
+            check_team(team, race)
+    _ = plan.rules
+    return plan
+
+
+def make_judges(
+    race: Race, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
+) -> tuple[AnyJudge, ...]:
+    """Everybody who may be asked, once; files of recorded replies lie beside the race."""
+    specs = list(dict.fromkeys(judge_specs(race)))
+    recorded = [spec for spec in specs if spec.startswith(_REPLAY)]
+    others = [spec for spec in specs if spec not in recorded]
+    replays: list[AnyJudge] = [
+        FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in recorded
+    ]
+    return (*(get_panel(others, configured, environment) if others else ()), *replays)
+
+
+def judge_specs(race: Race) -> list[str]:
+    """In the order of the file."""
+    file = race.file
+    specs = [team.model for team in file.teams]
+    specs += [metric.judge or file.evaluator.judge for metric in file.evaluator.metrics]
+    specs.append(None if file.judgment is None else file.judgment.judge)
+    return [spec for spec in specs if spec is not None]
+
+
+def read_prompts(race: Race, workspace: Path) -> PromptBuilderSettings:
+    """The race's own templates before those of the workspace; each is compiled."""
+    settings = load_prompt_settings(workspace)
+    given = race.file.prompts.model_dump(exclude_none=True)
+    for name, text in given.items():
+        if not text.strip():
+            raise ConfigurationError(f"prompts.{name}: prompt template cannot be empty")
+        compile_prompt(name, text)
+    return settings.model_copy(update=given)
+
+
+def make_evaluator(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> Evaluator:
+    """All metrics with their weights."""
+    table = plan.race.file.evaluator
+    metrics = [make_one_metric(plan, one, asker, builder) for one in table.metrics]
+    weights = {one.shown_name: one.weight for one in table.metrics}
+    return Evaluator(metrics, weights, metric_seconds=table.metric_timeout_seconds)
+
+
+def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder: UserPromptBuilder) -> BaseMetric:
+    """A metric with its judge; rules can judge by a protocol that has some, and by nothing else."""
+    evaluator = plan.race.file.evaluator
+    judge = table.judge or evaluator.judge
+    setting = MetricSetting(table.shown_name, table.options, Direction(table.direction))
+    bench = JudgeBench(asker, builder, judge or "", evaluator.language)
+    metric = make_metric(table.type, setting, bench)
+    if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is None:
+        raise ConfigurationError(
+            f"metric {metric.name}: no judge; give it one, or name one for all of them with evaluator.judge"
+        )
+    if isinstance(metric, LLMJudgeMetric) and judge == RULES:
+        raise ConfigurationError(f"metric {metric.name}: rules cannot judge {table.type}; name a model")
+    return metric
+
+
+def make_judgment(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> JudgmentClient | None:
+    """None where the race names nobody."""
+    table = plan.race.file.judgment
+    if table is None:
+        return None
+    if table.judge == RULES:
+        raise ConfigurationError("judgment.judge: rules have no opinion; name a model, or use rounds.no_gain_rounds")
+    return JudgmentClient(asker, builder, table.judge, language=table.language)
+
+
+def check_team(team: TeamTable, race: Race) -> None:
+    """That its program or function is there; a model cannot be asked without paying."""
+    where = f"teams.{team.id}"
+    if team.model == RULES:
+        raise ConfigurationError(f"{where}: rules write no submissions; name a model")
+    if team.command is not None:
+        check_command(team.command, race.directory, where)
+    if team.callable is not None and not callable(load_object(team.callable, where)):
+        raise ConfigurationError(f"{where}: {team.callable} cannot be called")
+
+
+def describe_race(race: Race, judges: tuple[AnyJudge, ...], prompts: PromptBuilderSettings) -> dict[str, Any]:
+    """What makes a race another one. Not what teams are called, nor how long or how many at once they may work."""
+    file = race.file
+    teams = [
+        {
+            **team.model_dump(include={"id", "model", "command", "callable"}, exclude_none=True, mode="json"),
+            "instructions": race.instructions[team.id],
+        }
+        for team in file.teams
+    ]
+    hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
+    return {
+        "teams": teams,
+        "evaluator": file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds"}),
+        "judgment": None if file.judgment is None else file.judgment.model_dump(mode="json"),
+        "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
+        "prompts": prompts.model_dump(mode="json"),
+        "judges": [describe_judge(judge).model_dump(mode="json") for judge in judges],
+    }
+
+
+def target_model(plan: CompetePlan, spec: str) -> str:
+    """The model's own name, where the judge knows it."""
+    judge = plan.judge(spec)
+    if is_waited_for(judge):
+        model = judge.description.get("model")
+        return model if isinstance(model, str) else spec
+    return spec

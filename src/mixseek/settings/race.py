@@ -1,0 +1,148 @@
+"""`race.toml`: the task, who competes, who evaluates, who judges progress, and for how many rounds.
+
+task or task_file, [[teams]], [evaluator] with [[evaluator.metrics]], [judgment], [rounds], [prompts], [judges.NAME]
+"""
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from mixseek.settings.models import JudgeTable
+
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+
+
+class RaceTable(BaseModel):
+    """Closed: a misspelt key is refused, never ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TeamTable(RaceTable):
+    """One `[[teams]]` table: exactly one of `model`, `command` and `callable` says who answers."""
+
+    id: str = Field(pattern=_NAME, max_length=80)
+    name: str | None = Field(default=None, min_length=1, max_length=200)
+    # A judge spec, or the name of a [judges.NAME] table.
+    model: str | None = None
+    instructions: str | None = None
+    instructions_file: str | None = None
+    # A program and its arguments; the prompt is on its stdin.
+    command: tuple[str, ...] | None = Field(default=None, min_length=1)
+    # package.module:function, called with the prompt and the number of the round.
+    callable: str | None = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [name for name in ("model", "command", "callable") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"team {self.id!r} needs exactly one of model, command and callable, not {given or 'none'}"
+            )
+        if self.model is None and (self.instructions is not None or self.instructions_file is not None):
+            raise ValueError(f"team {self.id!r}: instructions are for a model; a {given[0]} has its own")
+        if self.instructions is not None and self.instructions_file is not None:
+            raise ValueError(f"team {self.id!r}: give instructions or instructions_file, not both")
+        if self.command is not None and not all(self.command):
+            raise ValueError(f"team {self.id!r}: command has an empty part")
+        return self
+
+
+class MetricTable(RaceTable):
+    """One `[[evaluator.metrics]]` table."""
+
+    # A built-in, a protocol, or package.module:Class.
+    type: str = Field(min_length=1)
+    # Tells two metrics of one type apart; the type's own name otherwise.
+    name: str | None = Field(default=None, pattern=_NAME, max_length=80)
+    weight: float | None = None
+    judge: str | None = None
+    direction: Literal["higher", "lower"] = "higher"
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def shown_name(self) -> str:
+        return self.name or self.type.rpartition(":")[2]
+
+
+class EvaluatorTable(RaceTable):
+    """`[evaluator]`: the judge of all metrics that name none of their own."""
+
+    judge: str | None = None
+    language: Literal["en", "ja"] = "ja"
+    # What becomes of a team whose round got no score because a metric is missing.
+    on_missing: Literal["continue", "stop"] = "continue"
+    # For metrics that are not ours: a judge has its own timeout.
+    metric_timeout_seconds: float = Field(default=600.0, gt=0)
+    metrics: tuple[MetricTable, ...] = Field(min_length=1)
+
+    @field_validator("metrics")
+    @classmethod
+    def _names_are_unique(cls, metrics: tuple[MetricTable, ...]) -> tuple[MetricTable, ...]:
+        names = [metric.shown_name for metric in metrics]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two metrics are called {name!r}; give one of them a name")
+        return metrics
+
+
+class JudgmentTable(RaceTable):
+    """`[judgment]`: who says whether another round is worth it; without this table nobody is asked."""
+
+    judge: str
+    language: Literal["en", "ja"] = "ja"
+    on_outage: Literal["continue", "stop"] = "continue"
+    # Its opinion on a round that will not be played changes nothing, and is still worth reading.
+    after_last_round: bool = True
+
+
+class RoundsTable(RaceTable):
+    """`[rounds]`: how long it may take. The last three change nothing about what is asked."""
+
+    min: int = Field(default=2, ge=1, le=1000)
+    max: int = Field(default=5, ge=1, le=1000)
+    # Stop after so many rounds without a better score; needs no model.
+    no_gain_rounds: int | None = Field(default=None, ge=1)
+    min_gain: float = Field(default=0.0, ge=0, le=100)
+    # Of the team's own time, in seconds.
+    round_timeout_seconds: float | None = Field(default=None, gt=0)
+    team_timeout_seconds: float | None = Field(default=None, gt=0)
+    parallel_teams: int = Field(default=8, ge=1, le=256)
+
+    @model_validator(mode="after")
+    def _minimum_is_below_maximum(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"min is {self.min} and max is {self.max}; expected min <= max")
+        return self
+
+
+class PromptsTable(RaceTable):
+    """`[prompts]`: templates for this race; they win over those of the workspace and the environment."""
+
+    team_user_prompt: str | None = None
+    evaluator_user_prompt: str | None = None
+    judgment_user_prompt: str | None = None
+
+
+class RaceFile(RaceTable):
+    """All of `race.toml`."""
+
+    task: str | None = None
+    task_file: str | None = None
+    teams: tuple[TeamTable, ...] = Field(min_length=1)
+    evaluator: EvaluatorTable
+    judgment: JudgmentTable | None = None
+    rounds: RoundsTable = RoundsTable()
+    prompts: PromptsTable = PromptsTable()
+    # Beside those of mixseek.toml, and before them.
+    judges: dict[str, JudgeTable] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.task is None) == (self.task_file is None):
+            raise ValueError("give the task either as task or as task_file")
+        ids = [team.id for team in self.teams]
+        for team_id in ids:
+            if ids.count(team_id) > 1:
+                raise ValueError(f"two teams have the id {team_id!r}")
+        return self
