@@ -92,6 +92,7 @@ def fold_model_name(text: str, table: Families) -> ModelName:
         name = name[: dated.start()] + name[dated.end() :]
     name = _HOST_VERSION.sub("", name)
     family = _family_of(name, table)
+    name = _spaced(name, table.families[family].begins) if family is not None else name
     modes = (*table.modes, *(table.families[family].modes if family is not None else ()))
     name = _without_modes(name, modes)
     name = table.aliases.get(name, name)
@@ -117,6 +118,13 @@ def _without_providers(path: list[str], table: Families) -> str:
         if _family_of(rest, table) is not None:
             return rest
     return name
+
+
+def _spaced(name: str, words: Iterable[str]) -> str:
+    """`llama3` and `llama-3` are one."""
+    word = max((dashed for dashed in map(_dashed, words) if name.startswith(dashed)), key=len)
+    rest = name.removeprefix(word)
+    return f"{word}-{rest}" if rest[:1].isdigit() else name
 
 
 def _without_modes(name: str, modes: Iterable[str]) -> str:
