@@ -39,6 +39,8 @@ _LABEL = re.compile(
     r"\A\W{0,3}(?:(?:direct )?quot(?:e|ation)|evidence|excerpt|引用|原文|证据|證據|引文|摘录|証拠|抜粋)\W{0,3}[:：]\s*",
     re.IGNORECASE,
 )
+# Escaped once too often: a line break that was written down as a backslash and an n.
+_ESCAPED = re.compile(r"\\[nrt\"]")
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 # A line break alone is no end: PDF text breaks lines anywhere.
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
@@ -141,7 +143,8 @@ class _Haystack:
         if len(quote) > _MAX_FOLDED_LENGTH:
             return None
         bare = _CITATION.sub("", _LABEL.sub("", exact))
-        return self._find_folded(exact, bare) or self._find_segments(bare) or self._find_fuzzily(bare)
+        plain = _ESCAPED.sub(" ", bare)
+        return self._find_folded(exact, bare, plain) or self._find_segments(bare) or self._find_fuzzily(bare)
 
     def is_proof(self, quote: str, spans: tuple[Span, ...]) -> bool:
         """Long enough, or all that the response says, or one whole word that it says once."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Protocol
 
 from mixseek.domain.judgments import Span
 
@@ -56,7 +57,6 @@ _FIRST_MARK = re.compile(r"\A *(?:[#>]+|[-•·◦▪*])(?= )")
 # Emphasis goes; 2*3 and snake_case stay.
 _STAR = re.compile(r"\*(?:(?!\d)|(?<!\d\*))")
 _UNDERSCORE = re.compile(r"_(?:(?!\w)|(?<!\w_))")
-_LINE_BREAK = re.compile(r"\n")
 _REPEATED_SPACE = re.compile(r" (?= )")
 # A space is kept between words and between digits, nowhere else: PDF text breaks and spaces CJK at will.
 _LOOSE_SPACE = re.compile(rf" (?:(?!{_SPACED})|(?<!{_SPACED} )|(?<=\d )(?!\d)|(?<!\d )(?=\d))")
@@ -97,12 +97,40 @@ def _fold_character(character: str) -> str:
 _TABLE = _FoldingTable()
 
 
+class _Pass(Protocol):
+    """One rewriting of a text, which can tell where a character of the result comes from."""
+
+    def original(self, position: int) -> tuple[int, int]: ...
+
+
 @dataclass(frozen=True)
-class _Pass:
-    """One rewriting of a text; which edits it made is worked out only when a span must be brought back."""
+class _Deletions:
+    """Single characters taken out. Where, is worked out only when a span must be brought back."""
 
     before: str
-    after: str
+    pattern: re.Pattern[str]
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return [found.start() for found in self.pattern.finditer(self.before)]
+
+    def original(self, position: int) -> tuple[int, int]:
+        places = self._places
+        low, high = 0, len(places)
+        while low < high:
+            middle = (low + high) // 2
+            if places[middle] - middle <= position:
+                low = middle + 1
+            else:
+                high = middle
+        return position + low, position + low + 1
+
+
+@dataclass(frozen=True)
+class _Replacements:
+    """Pieces of any length that became pieces of another length."""
+
+    before: str
     pattern: re.Pattern[str]
     replaced_length: Callable[[str], int]
 
@@ -118,7 +146,6 @@ class _Pass:
         return starts, ends, origins
 
     def original(self, position: int) -> tuple[int, int]:
-        """The range in `before` that the character at `position` of `after` comes from."""
         starts, ends, origins = self._edits
         index = bisect_right(starts, position) - 1
         if index < 0:
@@ -146,27 +173,40 @@ class FoldedText:
             start, end = step.original(start)[0], step.original(end - 1)[1]
         return start, end
 
-    def rewritten(self, pattern: re.Pattern[str], replacement: str = "") -> "FoldedText":
-        """One more pass; nothing when the pattern does not occur."""
-        after = pattern.sub(replacement, self.text)
+    def without(self, *patterns: re.Pattern[str]) -> "FoldedText":
+        """One pass for each pattern, which must match single characters."""
+        text, passes = self.text, self._passes
+        for pattern in patterns:
+            after = pattern.sub("", text)
+            if len(after) != len(text):
+                passes = (*passes, _Deletions(text, pattern))
+                text = after
+        return FoldedText(text, passes)
+
+    def replaced(self, after: str, pattern: re.Pattern[str], replaced_length: Callable[[str], int]) -> "FoldedText":
+        """`after` is the text with every match of the pattern replaced."""
         if after == self.text:
             return self
-        step = _Pass(self.text, after, pattern, lambda _: len(replacement))
-        return FoldedText(after, (*self._passes, step))
+        return FoldedText(after, (*self._passes, _Replacements(self.text, pattern, replaced_length)))
+
+    def respelled(self, after: str) -> "FoldedText":
+        """`after` has the same length, character by character."""
+        return FoldedText(after, self._passes)
 
 
 def fold_quotable(text: str) -> FoldedText:
     """Without case, width, radicals, quotation marks, emphasis, and spaces that separate nothing."""
-    folded = _composed(_translated(text))
-    folded = folded.rewritten(_DROPPED).rewritten(_LINE_MARK, "\n").rewritten(_FIRST_MARK)
-    folded = folded.rewritten(_STAR).rewritten(_UNDERSCORE)
-    folded = folded.rewritten(_LINE_BREAK, " ").rewritten(_REPEATED_SPACE)
-    return folded.rewritten(_LOOSE_SPACE).rewritten(_HYPHEN)
+    folded = _composed(_translated(text)).without(_DROPPED)
+    folded = folded.replaced(_LINE_MARK.sub("\n", folded.text), _LINE_MARK, lambda _: 1)
+    folded = folded.replaced(_FIRST_MARK.sub("", folded.text), _FIRST_MARK, lambda _: 0)
+    folded = folded.without(_STAR, _UNDERSCORE)
+    folded = folded.respelled(folded.text.replace("\n", " "))
+    return folded.without(_REPEATED_SPACE, _LOOSE_SPACE, _HYPHEN)
 
 
 def without_sentence_marks(folded: FoldedText) -> FoldedText:
     """Words, numbers and signs only, for a comparison that forgives punctuation."""
-    return folded.rewritten(_SENTENCE_MARK, " ").rewritten(_REPEATED_SPACE).rewritten(_LOOSE_SPACE)
+    return folded.respelled(_SENTENCE_MARK.sub(" ", folded.text)).without(_REPEATED_SPACE, _LOOSE_SPACE)
 
 
 def _translated(text: str) -> FoldedText:
@@ -184,7 +224,7 @@ def _translated(text: str) -> FoldedText:
         # Same length, so that positions are the same.
         return FoldedText(after)
     pattern = re.compile(f"[{re.escape(resized)}]")
-    return FoldedText(after, (_Pass(text, after, pattern, lambda found: len(_TABLE[ord(found)])),))
+    return FoldedText(text).replaced(after, pattern, lambda found: len(_TABLE[ord(found)]))
 
 
 def _composed(folded: FoldedText) -> FoldedText:
@@ -192,9 +232,7 @@ def _composed(folded: FoldedText) -> FoldedText:
     if text.isascii() or unicodedata.is_normalized("NFC", text):
         return folded
     after = _COMPOSABLE.sub(lambda found: _compose(found[0]), text)
-    if after == text:
-        return folded
-    return FoldedText(after, (*folded._passes, _Pass(text, after, _COMPOSABLE, lambda found: len(_compose(found)))))
+    return folded.replaced(after, _COMPOSABLE, lambda found: len(_compose(found)))
 
 
 def _compose(cluster: str) -> str:

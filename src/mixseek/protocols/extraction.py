@@ -42,7 +42,7 @@ def locate_answer(response: str, answer: str) -> Location:
 
 def is_same_answer(left: str, right: str) -> bool:
     """Equal but for case, width, whitespace and punctuation; where marks are the answer (brackets, -5), they count."""
-    return _comparable(left) == _comparable(right)
+    return left == right or _comparable(left) == _comparable(right)
 
 
 def _comparable(text: str) -> list[str]:
@@ -63,7 +63,7 @@ def _locate_exactly(text: str, answer: str) -> Span | None:
 
 def _is_joined(left: str, right: str) -> bool:
     """The two characters belong to one word; a CJK character is a word of its own."""
-    return len(_WORDS.findall(left + right)) == 1 and left.isalnum() and right.isalnum()
+    return left.isalnum() and right.isalnum() and len(_WORDS.findall(left + right)) == 1
 
 
 def _locate_by_words(text: str, answer: str) -> Span | None:

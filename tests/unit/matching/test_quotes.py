@@ -44,6 +44,8 @@ def test_a_literal_quote_is_exact(quote: str, expected: str) -> None:
         ("Quote: the engineers noted", REPORT, "the engineers noted"),
         ("引用：每个轴承", "结论：每个轴承都换了", "每个轴承"),
         ("ＳＵＭＭＡＲＹ： THE NEW PUMP", REPORT, "Summary: the new pump"),
+        ('replaced\\", the engineers', REPORT, "replaced”, the engineers"),
+        ("in 2024.\\nWe tested", REPORT, "in 2024.\nWe tested"),
         ("a fine office", "It is a \ufb01ne of\u00ad\ufb01ce.", "a \ufb01ne of\u00ad\ufb01ce"),
         ("ガラスの\u200b破片", "床にｶﾞﾗｽの破片", "ｶﾞﾗｽの破片"),
         ("café crème", "Un cafe\u0301 cre\u0300me.", "cafe\u0301 cre\u0300me"),

@@ -315,3 +315,30 @@ def test_empty_braces_in_prose_are_not_an_empty_reply() -> None:
     """The message speaks of the prose."""
     assert only_finding("{}")[1] == "the object is empty"
     assert only_finding("The set {} is empty, so A wins. [[A]]")[1].startswith("no JSON object in the reply")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "评分：8分。结构完整，但缺少来源。",
+        "評価：[[7]]",
+        "総合評価：８／１０",
+        "The essay wanders.\n\nFINAL SCORE: 6",
+        "My final verdict is that Assistant A is better: [[A>>B]]",
+        "9 8.5\nBoth answers are sound.",
+        "Yes, the candidate is correct.",
+        "It says 'GRADE: C'. My verdict: wrong.",
+        "score = 0.9",
+        "2",
+        "true",
+        "null",
+        '"PASS"',
+        "**Score:** 4/5 {good}",
+    ],
+)
+def test_a_verdict_in_prose_is_never_a_value(text: str) -> None:
+    """However clear it is to a reader: a number that was picked out of prose may be anybody's."""
+    reading = read_reply(text, ReplyMode.REPAIR)
+
+    assert reading.value is None
+    assert [finding.flag for finding in reading.findings] == [Flag.UNPARSABLE_OUTPUT]
