@@ -10,11 +10,12 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.judges.replay import DatasetReplayJudge
 from mixseek.storage.attachments import Demands
-from mixseek.storage.rows import SAMPLE_FIELDS
 from mixseek.storage.rubric_files import RubricShelf
 
 # The evidence policy under which a quote is held against the judged text.
 VERIFIED = "verified"
+# Seed 003 §0. The output's own id is not among them: a sample's id is one.
+_GRID_FIELDS = ("question_id", "prompt_variant", "target_model")
 
 
 def demands_of(protocol: JudgeProtocol, judges: Sequence[AnyJudge], rubric: Path | None) -> Demands:
@@ -36,7 +37,7 @@ def needed_fields(protocol: JudgeProtocol) -> tuple[str, ...]:
     """Fields of a sample that the reply must repeat: without them nothing could be aligned."""
     identity = read_table(protocol, "identity", "fields")
     roles = [field.get("equals") for field in identity.values() if field.get("required")]
-    return tuple(role for role in roles if role in SAMPLE_FIELDS and role != "id")
+    return tuple(role for role in roles if role in _GRID_FIELDS)
 
 
 def read_table(protocol: JudgeProtocol, *names: str) -> Mapping[str, Any]:

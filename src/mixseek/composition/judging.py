@@ -16,6 +16,7 @@ from mixseek.engine.batch import Assignment, Recall, pending_batches
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
 from mixseek.errors import JudgeCallError
+from mixseek.judges.replay import FileReplayJudge
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.manifest import Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.recall import JudgedBefore, recall_journal
@@ -23,6 +24,7 @@ from mixseek.storage.recall import JudgedBefore, recall_journal
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
 BATCH_SAMPLES = 512
+STRANGERS_SHOWN = 5
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
 
@@ -93,6 +95,12 @@ def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
+    for judge in plan.judges:
+        strangers = judge.matching.unmatched if isinstance(judge, FileReplayJudge) and judge.matching else ()
+        if strangers:
+            shown = ", ".join(entry.label for entry in strangers[:STRANGERS_SHOWN])
+            more = f" and {len(strangers) - STRANGERS_SHOWN:,} more" if len(strangers) > STRANGERS_SHOWN else ""
+            tell(f"{judge.name}: {len(strangers):,} bundled entries are about no sample here: {shown}{more}")
 
 
 def judge_rest(

@@ -18,6 +18,7 @@ from mixseek.composition.demands import demands_of, refuse_absent_rules
 from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import DatasetError
+from mixseek.judges.replay import FileReplayJudge
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
@@ -26,6 +27,7 @@ from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 
 RULES = Method.RULES.value
 # What decides a verdict or the shape of a file; anything else can be looked up from these.
+_MATCHED_AT_ONCE = 512
 PACKAGES = ("mixseek", "aiohttp", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
 
 
@@ -117,6 +119,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     dataset = open_dataset(request.data, mapping=request.mapping, spool_directory=workspace.spool, demands=demands)
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()
+    judges = tuple(match_replies(judge, dataset) for judge in judges)
     samples = min(survey.rows, request.limit or survey.rows)
     name = request.run or default_run_id(
         dataset_stem=dataset.stem,
@@ -130,6 +133,13 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     spreads = all(judge.name == RULES for judge in judges)
     workers = (request.workers or cores) if spreads else 1
     return Plan(request, workspace, workspace.run(name), dataset, samples, protocol, judges, workers)
+
+
+def match_replies(judge: AnyJudge, dataset: Dataset) -> AnyJudge:
+    """Bundled replies name their samples in their own words, so they are laid out before anything is judged."""
+    if not isinstance(judge, FileReplayJudge) or not judge.bundles:
+        return judge
+    return judge.matched_to(sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch)
 
 
 def options_of(request: JudgeRequest, mapping: Mapping[str, str], samples: int, *, is_live: bool) -> dict[str, object]:

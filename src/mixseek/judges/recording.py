@@ -22,7 +22,12 @@ def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str
         # The original bytes are lost: key order survives, spacing and duplicate keys do not.
         value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
         details["reserialised"] = True
-    model = next((row[key] for key in JUDGE_NAMES if isinstance(row.get(key), str)), None)
+    model = judge_of(row)
     if model is not None:
         details["judge_model"] = model
     return Reply(value, judge, details=details)
+
+
+def judge_of(row: Mapping[str, Any]) -> str | None:
+    """Who wrote the reply, where the row says so."""
+    return next((row[key] for key in JUDGE_NAMES if isinstance(row.get(key), str)), None)

@@ -1,7 +1,7 @@
 """Judges whose replies were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,54 +11,103 @@ from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.judges.bundles import Matching, PlacedBundle, match_bundles, scope_of
 from mixseek.judges.offset_index import OffsetIndex
-from mixseek.judges.recording import REPLY_NAMES, recorded_reply
+from mixseek.judges.recording import REPLY_NAMES, judge_of, recorded_reply
+from mixseek.protocols.reply_bundles import split_bundle
 
 _UTF8_MARK = b"\xef\xbb\xbf"
+# A file of these kinds may be one reply about many samples, as a judge wrote it.
+_WHOLE_FILES = (".json", ".txt", ".md")
+_MAX_WHOLE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetReplayJudge:
-    """The reply stands in the sample's own row, in column `reply`."""
+    """The reply stands in the sample's own row, in column `reply`, or `raw_output` or `raw`."""
 
     name: str = "replay"
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
-        """Only `reply` is looked at: `response` and `output` are the judged text here."""
-        return recorded_reply(sample.metadata, REPLY_NAMES[0], self.name, sample.id)
+        """The other names are not looked at: `response` and `output` are the judged text here."""
+        column = next((name for name in REPLY_NAMES[:3] if sample.metadata.get(name) is not None), REPLY_NAMES[0])
+        return recorded_reply(sample.metadata, column, self.name, sample.id)
 
 
 @dataclass(frozen=True, slots=True)
 class FileReplayJudge:
-    """Replies in a JSONL file, matched by id. Only offsets are kept in memory; a line is read when it is needed."""
+    """Replies in a file: JSON lines matched by id, of which only offsets are kept, and bundles matched by name.
+
+    `FILE#JUDGE` takes the lines of one judge out of a file that holds several.
+    """
 
     name: str
     path: Path
     index: OffsetIndex = field(repr=False, compare=False)
+    wanted_judge: str | None = None
+    bundles: tuple[PlacedBundle, ...] = field(default=(), repr=False, compare=False)
+    matching: Matching | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def open(cls, path: Path, name: str) -> "FileReplayJudge":
         """Reads the file once, and refuses it as a whole when a line is bad or an id stands twice."""
-        index = OffsetIndex()
-        judge = cls(name, path, index)
-        for number, offset, line in _lines(path):
-            place = f"{path}:{number}"
-            row_id = _checked_id(line, place)
-            earlier = judge._find(row_id)
-            if earlier is not None:
-                raise DatasetError(f"{place}: id {row_id!r} stood already at line {judge._line_number(earlier)}")
-            index.add(row_id, offset)
-        if not len(index):
-            raise DatasetError(f'{path}: holds no replies; expected JSON lines such as {{"id": …, "reply": …}}')
-        return judge
+        path, wanted = split_judge(path)
+        bundle = read_whole_bundle(path)
+        if bundle is not None:
+            return cls(name, path, OffsetIndex(), wanted, (bundle,))
+        judge = cls(name, path, OffsetIndex(), wanted)
+        bundles = tuple(judge._take_up_lines())
+        if not len(judge.index) and not bundles:
+            raise DatasetError(
+                f"{path}: holds no replies{f' of judge {wanted!r}' if wanted else ''}; "
+                'expected JSON lines such as {"id": …, "reply": …}'
+            )
+        return replace(judge, bundles=bundles)
+
+    def matched_to(self, samples: Iterable[Sample]) -> "FileReplayJudge":
+        """With every bundled entry laid at the door of its sample; needs all samples, because a name may fit two."""
+        return replace(self, matching=match_bundles(self.bundles, samples)) if self.bundles else self
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The recorded text to the letter, or Missing; never a guess by position."""
-        offset = self._find(sample.id)
-        if offset is None:
+        offset = self._find(sample.id) if len(self.index) else None
+        if offset is not None:
+            row = self._row_at(offset)
+            return recorded_reply(row, _reply_name(row) or REPLY_NAMES[0], self.name, sample.id)
+        if self.matching is None:
             return Missing(f"no recorded reply for id {sample.id!r}")
-        row = self._row_at(offset)
-        return recorded_reply(row, _reply_name(row) or REPLY_NAMES[0], self.name, sample.id)
+        return self.matching.reply(sample, self.name)
+
+    def _take_up_lines(self) -> Iterator[PlacedBundle]:
+        """Fills the index; gives the lines whose reply is about many samples."""
+        for number, offset, line in _lines(self.path):
+            place = f"{self.path}:{number}"
+            row = _checked_row(line, place)
+            if self.wanted_judge is not None and judge_of(row) != self.wanted_judge:
+                continue
+            reply = row[_reply_name(row) or REPLY_NAMES[0]]
+            # Nothing without a bracket is a bundle, and most replies have none.
+            bundle = split_bundle(reply) if isinstance(reply, str) and "[" in reply else None
+            if bundle is not None:
+                yield PlacedBundle(bundle, f"line {number}", scope_of(row), judge_of(row))
+                continue
+            row_id = _id_text(row)
+            if row_id is None:
+                raise DatasetError(f"{place}: no usable id; give each reply the id of its sample, as text or integer")
+            earlier = self._find(row_id)
+            if earlier is not None:
+                raise self._twice(place, row_id, row, earlier)
+            self.index.add(row_id, offset)
+
+    def _twice(self, place: str, row_id: str, row: Mapping[str, Any], earlier: int) -> DatasetError:
+        line = next(number for number, at, _ in _lines(self.path) if at == earlier)
+        first, second = judge_of(self._row_at(earlier)), judge_of(row)
+        advice = ""
+        if first and second and first != second:
+            advice = (
+                f"; take the judges apart with --judge replay:{self.path}#{first} --judge replay:{self.path}#{second}"
+            )
+        return DatasetError(f"{place}: id {row_id!r} stood already at line {line}{advice}")
 
     def _find(self, row_id: str) -> int | None:
         return self.index.find(row_id, lambda offset: _id_text(self._row_at(offset)) == row_id)
@@ -73,8 +122,33 @@ class FileReplayJudge:
             raise ConfigurationError(f"{self.path}: changed while it was being read; run again") from error
         return row if isinstance(row, dict) else {}
 
-    def _line_number(self, offset: int) -> int:
-        return next(number for number, at, _ in _lines(self.path) if at == offset)
+
+def split_judge(path: Path) -> tuple[Path, str | None]:
+    """`FILE#JUDGE`, unless a file of that very name exists."""
+    name, mark, judge = str(path).rpartition("#")
+    return (Path(name), judge) if mark and name and judge and not path.exists() else (path, None)
+
+
+def read_whole_bundle(path: Path) -> PlacedBundle | None:
+    """None for JSON lines, whatever the file is called."""
+    if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > _MAX_WHOLE_BYTES:
+        return None
+    first = next((line for _, _, line in _lines(path)), b"")
+    if _is_row(first):
+        return None
+    try:
+        bundle = split_bundle(path.read_bytes().decode())
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
+    return None if bundle is None else PlacedBundle(bundle, path.name)
+
+
+def _is_row(line: bytes) -> bool:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(row, dict) and _reply_name(row) is not None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
@@ -91,19 +165,18 @@ def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
         raise ConfigurationError(f"{path}: recorded replies cannot be read ({error.strerror})") from error
 
 
-def _checked_id(line: bytes, place: str) -> str:
+def _checked_row(line: bytes, place: str) -> dict[str, Any]:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise DatasetError(f"{place}: not a JSON line ({error})") from error
     if not isinstance(row, dict):
         raise DatasetError(f"{place}: a JSON object is expected, this is {type(row).__name__}")
-    row_id = _id_text(row)
-    if row_id is None:
-        raise DatasetError(f"{place}: no usable id; give each reply the id of its sample, as text or integer")
     if _reply_name(row) is None:
+        if _id_text(row) is None:
+            raise DatasetError(f"{place}: no usable id; give each reply the id of its sample, as text or integer")
         raise DatasetError(f"{place}: no reply; expected one of the columns {', '.join(REPLY_NAMES)}")
-    return row_id
+    return row
 
 
 def _id_text(row: Mapping[str, Any]) -> str | None:

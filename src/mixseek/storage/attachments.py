@@ -28,14 +28,16 @@ class Demands:
 
     def check(self, values: dict[str, Any], columns: Collection[str]) -> None:
         """Raises RowError for the first thing that is missing."""
+        is_unknown = not self.response and values.get("metadata", {}).get(RESPONSE_UNKNOWN)
+        if is_unknown and self.response_reason is not None:
+            raise RowError(self.response_reason)
         for field in self.fields:
-            if field not in values:
+            # A reply without its sample says itself what it is about, or is invalid for not saying it.
+            if field not in values and not is_unknown:
                 raise RowError(
                     f"no `{field}`, which the {self.protocol} protocol needs for every sample; name its column with "
                     f"--map {field}=COLUMN (columns: {list_names(columns)})"
                 )
-        if self.response_reason is not None and values.get("metadata", {}).get(RESPONSE_UNKNOWN):
-            raise RowError(self.response_reason)
 
 
 class Attachments:

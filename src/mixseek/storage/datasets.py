@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Protocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.attachments import Attachments, Demands
+from mixseek.storage.bundled_rows import ReplyRows, choose_reply_source
 from mixseek.storage.response_files import ResponseFiles
 from mixseek.storage.rows import RowError, RowReader
 from mixseek.storage.spool import spool_stdin
@@ -196,10 +197,19 @@ def open_dataset(
     """
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
-        return Dataset(path, choose_source(check_file(path)), mapping, demands)
+        return Dataset(path, choose_rows(check_file(path), mapping, demands), mapping, demands)
     if spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
-    return Dataset(STDIN, JsonLines(spool_stdin(spool_directory, stdin)), mapping, demands)
+    lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
+    is_recorded = demands is not None and not demands.response
+    return Dataset(STDIN, ReplyRows(lines, mapping) if is_recorded else lines, mapping, demands)
+
+
+def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None) -> RowSource:
+    """Where replies are recorded, a file may be a bundle of them, and so may a row."""
+    if demands is None or demands.response:
+        return choose_source(path)
+    return choose_reply_source(path) or ReplyRows(choose_source(path), mapping)
 
 
 def check_file(path: str) -> Path:

@@ -24,6 +24,8 @@ SAMPLE_FIELDS = tuple(item.name for item in dataclasses.fields(Sample) if item.n
 # Columns that name a file whose text becomes the field.
 FILE_FIELDS = {"response_path": "response", "rubric_path": "rubric"}
 READ_FIELDS = (*SAMPLE_FIELDS, *FILE_FIELDS)
+# Where a recorded reply may stand when no column is called `reply`.
+REPLY_COLUMNS = ("reply", "raw_output", "raw")
 # Marks a sample whose judged text nobody knows: only its recorded reply is there.
 RESPONSE_UNKNOWN = "response_unknown"
 # A dataset whose rows all look different must not fill the memory with plans.
@@ -87,7 +89,7 @@ class RowReader:
             # CSV cannot say null: an empty cell beside a path is no response.
             values.pop("response", None)
         if "response" not in values and "response_path" not in values:
-            if self._needs_response:
+            if self._needs_response or not any(row.get(name) is not None for name in REPLY_COLUMNS):
                 raise RowError(self._describe_missing_response(row))
             values["response"] = ""
             values["metadata"] = {**values.get("metadata", {}), RESPONSE_UNKNOWN: True}

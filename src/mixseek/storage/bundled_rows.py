@@ -1,0 +1,139 @@
+"""Datasets that hold replies and not the judged text: one reply a row, or a bundle of them, taken apart here."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from mixseek.errors import DatasetError
+from mixseek.protocols.reply_bundles import Bundle, BundleEntry, split_bundle
+from mixseek.storage.response_files import MAX_FILE_BYTES
+from mixseek.storage.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS
+from mixseek.storage.text_files import Row, reading
+
+REPLY_COLUMN = "reply"
+# What a reply says of itself, taken over where the row says nothing.
+_LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
+_WHOLE_FILES = (".json", ".txt", ".md")
+
+
+class RowStream(Protocol):
+    """What is wrapped."""
+
+    path: Path
+
+    @property
+    def unit(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    def rows(self) -> Iterator[tuple[int, Row]]: ...
+
+
+class ReplyRows:
+    """Rows as they are, but a bundle becomes a row for each of its entries."""
+
+    def __init__(self, source: RowStream, mapping: Mapping[str, str]) -> None:
+        self.path = source.path
+        self._source = source
+        columns = (
+            "response",
+            *ALIASES["response"],
+            *(name for name, field in FILE_FIELDS.items() if field == "response"),
+        )
+        self._texts = tuple(mapping.get(column, column) for column in columns)
+
+    @property
+    def unit(self) -> str:
+        return self._source.unit
+
+    @property
+    def format(self) -> str:
+        return self._source.format
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Line number and row; all entries of a bundle have the number of its line."""
+        for place, row in self._source.rows():
+            column = next((name for name in REPLY_COLUMNS if row.get(name) is not None), None)
+            # Beside its judged text a reply is about that text, whatever it looks like.
+            if column is None or any(row.get(name) for name in self._texts):
+                yield place, row
+                continue
+            reply = row[column]
+            text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+            rest = {name: value for name, value in row.items() if name != column}
+            bundle = split_bundle(text)
+            if bundle is None:
+                yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
+            else:
+                prefix = f"{row['id']}/" if row.get("id") is not None else f"{place}/"
+                yield from ((place, entry) for entry in entry_rows(bundle, rest, prefix))
+
+
+class BundleFile:
+    """A file that is one bundle, as a judge wrote it."""
+
+    unit: ClassVar[str] = "entry"
+    format: ClassVar[str] = "bundle"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Number of the entry, and a row for it."""
+        bundle = split_bundle(read_whole(self.path))
+        if bundle is None:
+            raise DatasetError(f"{self.path}: changed while it was being read; run again")
+        yield from enumerate(entry_rows(bundle, {}, ""), 1)
+
+
+def choose_reply_source(path: Path) -> BundleFile | None:
+    """A whole-file bundle, or None for what is rows: JSON lines by another name, or a list of rows with replies."""
+    if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
+        return None
+    bundle = split_bundle(read_whole(path))
+    if bundle is None or any(is_row(entry) for entry in bundle.entries[:1]):
+        return None
+    return BundleFile(path)
+
+
+def read_whole(path: Path) -> str:
+    """The file's text; DatasetError where it is none."""
+    with reading(path) as stream:
+        data = stream.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
+
+
+def entry_rows(bundle: Bundle, rest: Mapping[str, Any], prefix: str) -> Iterator[Row]:
+    """Entries that contradict each other become one row with both texts, which no protocol accepts."""
+    texts: dict[str, list[str]] = {}
+    for number, entry in enumerate(bundle.entries, 1):
+        texts.setdefault(entry.identities[0] if entry.identities else str(number), []).append(entry.text)
+    for name, said in texts.items():
+        text = "\n".join(said)
+        yield {"output_id": name, **lifted(said[0]), **rest, "id": f"{prefix}{name}", REPLY_COLUMN: text}
+
+
+def lifted(text: str) -> dict[str, str]:
+    """The sample's identity as the reply gives it: with no sample at hand, it is all that can be grouped by."""
+    value = decode_object(text)
+    meta = value.get("meta")
+    sources = (meta, value) if isinstance(meta, dict) else (value,)
+    found = {name: source[name] for name in _LIFTED for source in sources if isinstance(source.get(name), str)}
+    return {name: value for name, value in found.items() if value}
+
+
+def is_row(entry: BundleEntry) -> bool:
+    """An entry that holds a reply, instead of being one."""
+    return any(name in decode_object(entry.text) for name in REPLY_COLUMNS)
+
+
+def decode_object(text: str) -> dict[str, Any]:
+    """Empty for anything but one JSON object."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
