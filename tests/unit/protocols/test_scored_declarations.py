@@ -25,6 +25,7 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.protocols.registry import describe, load_protocol
 from mixseek.protocols.scored import ScoredProtocol
 from mixseek.protocols.scored_documentation import documentation
+from mixseek.protocols.scored_prompt import VARIABLES
 
 NONCE = "0123456789abcdef01234567"
 
@@ -244,6 +245,12 @@ def test_a_judge_is_told_who_it_is_and_which_method_that_makes() -> None:
         ("beta", "cross_judge"),
     ]
     assert "method" not in protocol.messages(CROSS_SAMPLE, NONCE)[1].content
+
+
+def test_every_template_variable_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "protocols.md").read_text(encoding="utf-8")
+
+    assert [name for name in sorted(VARIABLES) if f"`{name}`" not in page and f"`{name}." not in page] == []
 
 
 def test_template_syntax_in_a_sample_stays_text() -> None:
