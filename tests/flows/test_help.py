@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, the_one_line
 
-COMMANDS = ("demo", "judge", "report", "runs", "show", "export", "protocol show", "protocol hash")
+COMMANDS = (
+    "demo",
+    "judge",
+    "report",
+    "runs",
+    "show",
+    "export",
+    "protocol show",
+    "protocol hash",
+    "protocol new",
+    "protocol lint",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -37,6 +37,7 @@ def new_protocol(file: New, as_json: JsonOption = False) -> ExitCode:
     \b
     Examples:
       mixseek protocol new my.toml
+      mixseek protocol new judging/helpdesk.toml --json
     """
     from mixseek.cli.documents import print_json
     from mixseek.cli.streams import print_notice

@@ -1,0 +1,108 @@
+"""What docs/protocols.md shows is run here, and what it lists is complete."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+from tests.flows.running import mixseek_here, read_jsonl
+from tests.unit.protocols.prompt_attacks import ATTACKS
+
+from mixseek.protocols.scored_parameters import ScoredParameters
+from mixseek.protocols.scored_prompt import VARIABLES
+from mixseek.protocols.task_rubrics import lint_task_rubric
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "protocols.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def section(heading: str) -> str:
+    return PAGE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def test_the_example_runs_as_written_and_gives_what_the_table_says(tmp_path: Path) -> None:
+    """A protocol with a gate, weights and evidence: new, edit, lint, judge."""
+    (script,) = blocks("sh")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").is_file()
+    rows = {row["id"]: row for row in read_jsonl(tmp_path / "judgments.jsonl")}
+    promised = re.findall(r"^\| (q\d) \| (\w+), `?(\w+)`?(?:, score ([\d.]+))? \|", PAGE, re.MULTILINE)
+    assert len(promised) == len(rows) == 5
+    for name, status, word, score in promised:
+        row = rows[name]
+        assert row["status"] == status
+        assert word in ((row["verdict"],) if status == "valid" else row["flags"])
+        assert row["score"] == (float(score) if score else None)
+    assert "repeats a verdict that stands in the judged text" in str(rows["q5"])
+    assert "the scores add up to 94" in str(rows["q3"])
+
+
+def test_every_template_variable_is_explained() -> None:
+    named = set(re.findall(r"`(\w+)`", section("Templates").split("| holds |")[1]))
+
+    assert set(VARIABLES) <= named
+
+
+def keys_of(annotation: Any) -> set[str]:
+    """Every key that a table may have, also inside tables of tables."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = annotation.model_fields
+        return set(fields).union(*(keys_of(field.annotation) for field in fields.values()))
+    if get_origin(annotation) is dict:
+        return keys_of(get_args(annotation)[1])
+    return set()
+
+
+def test_every_key_of_a_declaration_is_explained() -> None:
+    text = section("What can be declared")
+    families = keys_of(ScoredParameters.model_fields["families"].annotation)
+
+    assert sorted(key for key in keys_of(ScoredParameters) - families if not re.search(rf"\b{key}\b", text)) == []
+
+
+def test_the_task_rubric_that_is_shown_lints_clean() -> None:
+    (rubric,) = blocks("markdown")
+
+    assert lint_task_rubric(rubric, "tea.md") == []
+
+
+def test_the_number_of_attacks_is_the_one_that_is_told() -> None:
+    assert len(ATTACKS) == 87
+    assert "Eighty-seven attacks" in PAGE
+
+
+FAULTS = {
+    "maximum = 4": "maximun = 4",
+    "clarity = 4 }": "clarity = 5 }",
+    "at_most = 40": "at_most = 74",
+}
+
+
+@pytest.mark.parametrize("old", FAULTS)
+def test_the_complaints_that_are_shown_are_those_of_the_lint(old: str, tmp_path: Path) -> None:
+    """Line numbers included."""
+    file = tmp_path / "helpdesk.toml"
+    mixseek_here("protocol", "new", "helpdesk.toml", cwd=tmp_path)
+    file.write_text(file.read_text(encoding="utf-8").replace(old, FAULTS[old]), encoding="utf-8")
+    done = mixseek_here("protocol", "lint", "helpdesk.toml", cwd=tmp_path)
+    shown = [line for line in blocks("text")[0].splitlines() if line in done.stdout.splitlines()]
+
+    assert done.returncode == 1
+    assert len(shown) == 1
