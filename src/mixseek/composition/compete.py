@@ -16,7 +16,6 @@ from mixseek.composition.compete_plans import (
     make_evaluator,
     make_judgment,
 )
-from mixseek.composition.live_parts import BufferedCache
 from mixseek.composition.nonces import workspace_key
 from mixseek.engine.caching import NoCache, ReplyCache
 from mixseek.prompt_builder.builder import UserPromptBuilder
@@ -67,14 +66,15 @@ def run_competition(
         closing(AggregationStore(request.workspace)) as store,
         importable_from(plan.race.directory),
     ):
+        # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
         file = ReplyCacheFile(request.workspace / CACHE_FILE, read_clock) if request.use_cache else None
-        cache = BufferedCache(file) if file is not None else NoCache()
         try:
-            return asyncio.run(compete(plan, journal, store, cache, Surveyed(watcher, stop, tell)))
+            return asyncio.run(compete(plan, journal, store, file or NoCache(), Surveyed(watcher, stop, tell)))
         finally:
-            if file is not None and isinstance(cache, BufferedCache):
-                cache.flush()
+            if file is not None:
                 file.close()
+                for warning in file.warnings:
+                    tell(warning)
 
 
 @dataclass(frozen=True, slots=True)
