@@ -44,7 +44,8 @@ def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
             opinion_text=opinion_text,
         )
     )
-    return replace_unpaired_surrogates(page)
+    # Macros leave their line ends before the page begins.
+    return replace_unpaired_surrogates(page.lstrip())
 
 
 def opinion_text(opinion: Opinion | None) -> str:
