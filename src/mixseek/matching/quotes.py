@@ -14,7 +14,14 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.quotes_folding import CJK, FoldedText, fold_quotable, without_sentence_marks
+from mixseek.matching.quotes_folding import (
+    CJK,
+    FoldedText,
+    fold_quotable,
+    is_inside_number,
+    is_inside_word,
+    without_sentence_marks,
+)
 from mixseek.matching.quotes_fuzzy import find_fuzzily, has_negation
 
 # A longer "quote" is a copy of the response; it is only looked for to the letter.
@@ -204,7 +211,10 @@ class _Haystack:
 
 
 def _occurrence(text: str, needle: str, start: int = 0) -> int | None:
-    """The first occurrence that begins and ends with words; for a longer needle also one inside words."""
+    """The first occurrence that begins and ends with words; for a longer needle also one inside words.
+
+    None inside a number: "costs 12" is not what "costs 12.5 million" says.
+    """
     if not needle:
         return None
     first: int | None = None
@@ -212,20 +222,10 @@ def _occurrence(text: str, needle: str, start: int = 0) -> int | None:
     for _ in range(_MAX_OCCURRENCES):
         if place < 0:
             break
-        if _is_whole(text, place, place + len(needle)):
-            return place
-        first = place if first is None else first
+        end = place + len(needle)
+        if not (is_inside_number(text, place) or is_inside_number(text, end)):
+            if not (is_inside_word(text, place) or is_inside_word(text, end)):
+                return place
+            first = place if first is None else first
         place = text.find(needle, place + 1)
     return first if weight_of(needle) >= _WHOLE_WORDS_WEIGHT else None
-
-
-def _is_whole(text: str, start: int, end: int) -> bool:
-    return not (
-        (start > 0 and _are_joined(text[start - 1], text[start]))
-        or (end < len(text) and _are_joined(text[end - 1], text[end]))
-    )
-
-
-def _are_joined(left: str, right: str) -> bool:
-    """Both belong to one word; a CJK character is a word of its own."""
-    return left.isalnum() and right.isalnum() and not (_CJK_CHARACTER.match(left) or _CJK_CHARACTER.match(right))

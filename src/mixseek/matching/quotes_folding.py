@@ -45,6 +45,7 @@ _NOT_ON_THE_LINE = ("<super>", "<sub>", "<fraction>", "<circle>")
 
 CJK = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 LETTER = rf"[^\W\d_{CJK}]"
+_CJK_CHARACTER = re.compile(f"[{CJK}]")
 _SPACED = rf"[^\W_{CJK}]"
 
 # Half-width kana and decomposed text (as macOS writes it) leave marks behind their letters.
@@ -237,3 +238,21 @@ def _composed(folded: FoldedText) -> FoldedText:
 
 def _compose(cluster: str) -> str:
     return unicodedata.normalize("NFC", cluster)
+
+
+def is_inside_number(text: str, place: int) -> bool:
+    """Digits on both sides, or only the mark of a decimal or of a thousand between them."""
+    if not 0 < place < len(text):
+        return False
+    left, right = text[place - 1], text[place]
+    if left.isdigit():
+        return right.isdigit() or (right in ".," and text[place + 1 : place + 2].isdigit())
+    return left in ".," and right.isdigit() and text[max(0, place - 2) : place - 1].isdigit()
+
+
+def is_inside_word(text: str, place: int) -> bool:
+    """Letters on both sides; a CJK character is a word of its own, and folding joins figures to letters."""
+    if not 0 < place < len(text):
+        return False
+    left, right = text[place - 1], text[place]
+    return left.isalpha() and right.isalpha() and not (_CJK_CHARACTER.match(left) or _CJK_CHARACTER.match(right))

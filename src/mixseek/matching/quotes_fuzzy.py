@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.quotes_folding import CJK, LETTER, FoldedText, fold_quotable, without_sentence_marks
+from mixseek.matching.quotes_folding import (
+    CJK,
+    LETTER,
+    FoldedText,
+    fold_quotable,
+    is_inside_number,
+    is_inside_word,
+    without_sentence_marks,
+)
 
 # In characters, CJK ones counted twice. Shorter quotes get no edit; below the first not even other punctuation.
 _MIN_WEIGHT = 10
@@ -99,13 +107,9 @@ def _extend(needle: str, offset: int, text: str, place: int, length: int, edits:
         return None
     start = left[-cost_left[1]][1] if cost_left[1] else place
     stop = right[cost_right[1] - 1][1] + len(right[cost_right[1] - 1][0]) if cost_right[1] else end
-    if _cuts_word(text, start) or _cuts_word(text, stop):
+    if any(is_inside_word(text, edge) or is_inside_number(text, edge) for edge in (start, stop)):
         return None
     return start, stop, cost_left[0] + cost_right[0]
-
-
-def _cuts_word(text: str, place: int) -> bool:
-    return 0 < place < len(text) and re.match(rf"{LETTER}{LETTER}|\d\d", text[place - 1 : place + 1]) is not None
 
 
 def _tokens(text: str, shift: int = 0) -> list[tuple[str, int]]:

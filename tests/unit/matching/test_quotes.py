@@ -46,6 +46,8 @@ def test_a_literal_quote_is_exact(quote: str, expected: str) -> None:
         ("ＳＵＭＭＡＲＹ： THE NEW PUMP", REPORT, "Summary: the new pump"),
         ('replaced\\", the engineers', REPORT, "replaced”, the engineers"),
         ("in 2024.\\nWe tested", REPORT, "in 2024.\nWe tested"),
+        ("an international prize", "She won an inter-\nnational prize.", "an inter-\nnational prize"),
+        ("about 5kg of flour", "Take about 5 kg of flour.", "about 5 kg of flour"),
         ("a fine office", "It is a \ufb01ne of\u00ad\ufb01ce.", "a \ufb01ne of\u00ad\ufb01ce"),
         ("ガラスの\u200b破片", "床にｶﾞﾗｽの破片", "ｶﾞﾗｽの破片"),
         ("café crème", "Un cafe\u0301 cre\u0300me.", "cafe\u0301 cre\u0300me"),
@@ -110,6 +112,7 @@ def test_a_harmless_slip_is_forgiven_and_named(quote: str) -> None:
         "the new pump is … quieter",
         "The committee rejected a thorough review of every single experiment",
         "every single experiment was recommended by the committee",
+        "tested it for three week sin Osaka and never",
     ],
 )
 def test_what_the_response_does_not_say_is_not_found(quote: str) -> None:
@@ -122,6 +125,22 @@ def test_an_ellipsis_hides_no_negation_of_its_sentence(gap: str) -> None:
     """Left out between sentences it may be anything."""
     assert QuoteProblem.NOT_FOUND is locate_quote("the pump is … good", f"So the pump is{gap}good.").problem
     assert QuoteStage.SEGMENTS is locate_quote("the pump is … good", f"So the pump is here.{gap}good.").stage
+
+
+@pytest.mark.parametrize(
+    ("quote", "response"),
+    [
+        ("about 102 of the cells in the sample", "There were about 10² of the cells in the sample."),
+        ("the whole project cost 12", "In the end the whole project cost 12.5 million."),
+        ("000 people came to see it", "More than 25,000 people came to see it."),
+        ("1 2 grams of salt in the water", "Put 12 grams of salt in the water."),
+        ("this is a notable step for the whole team", "So this is a not able step for the whole team."),
+        ("we are now here near the end of the road", "Yes, we are nowhere near the end of the road."),
+    ],
+)
+def test_joining_and_lowering_do_not_make_other_words(quote: str, response: str) -> None:
+    """Spaces separate numbers and negations; what is raised is not on the line."""
+    assert QuoteProblem.NOT_FOUND is locate_quote(quote, response).problem
 
 
 def test_where_else_a_quote_comes_from_is_said() -> None:
