@@ -1,14 +1,13 @@
 """What a scored protocol's templates may say: everything that the declaration fixes, and the sample inside fences."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from mixseek.protocols.method import relate
+from mixseek.protocols.scored_example import reply_example
 from mixseek.protocols.scored_identity import METHODS
 from mixseek.protocols.scored_parameters import (
     FLAGS,
-    EvidenceForm,
     IdentityRole,
     ScoredParameters,
     TotalPlace,
@@ -53,7 +52,7 @@ def prompt_variables(
         "Task_Specific_Rubric": rubric,
         "task_type": facts.task_type,
         "judge": judge,
-        "reply_example": json.dumps(_example(identity, facts, parameters), ensure_ascii=False, indent=2),
+        "reply_example": reply_example(facts, parameters),
         **declared_variables(parameters, language, facts.task_type),
     }
 
@@ -99,18 +98,7 @@ def declared_variables(parameters: ScoredParameters, language: str, task_type: s
 
 
 def _declared_rules(parameters: ScoredParameters, language: str) -> dict[str, Any]:
-    labels = {key: one.label or key for key, one in parameters.dimensions.items()}
-    thresholds = {
-        word: {
-            "word": word,
-            "at_most": rule.at_most,
-            "at_least": rule.at_least,
-            "nonzero": [labels[key] for key in rule.nonzero],
-            "gate": rule.gate,
-            "is_otherwise": rule.is_otherwise,
-        }
-        for word, rule in parameters.verdict.rules.items()
-    }
+    thresholds = _thresholds(parameters)
     return {
         "gates": [
             {
@@ -153,6 +141,21 @@ def _declared_rules(parameters: ScoredParameters, language: str) -> dict[str, An
     }
 
 
+def _thresholds(parameters: ScoredParameters) -> dict[str, dict[str, Any]]:
+    labels = {key: one.label or key for key, one in parameters.dimensions.items()}
+    return {
+        word: {
+            "word": word,
+            "at_most": rule.at_most,
+            "at_least": rule.at_least,
+            "nonzero": [labels[key] for key in rule.nonzero],
+            "gate": rule.gate,
+            "is_otherwise": rule.is_otherwise,
+        }
+        for word, rule in parameters.verdict.rules.items()
+    }
+
+
 def _identity(facts: SampleFacts, judge: str | None, parameters: ScoredParameters) -> dict[str, Any]:
     """What the reply has to repeat: all that is known before it is asked for, method included."""
     identity: dict[str, Any] = {}
@@ -172,51 +175,3 @@ def _identity(facts: SampleFacts, judge: str | None, parameters: ScoredParameter
     if parameters.task_types.field:
         identity[parameters.task_types.field] = facts.task_type
     return identity
-
-
-def _example(identity: Mapping[str, Any], facts: SampleFacts, parameters: ScoredParameters) -> dict[str, Any]:
-    """The shape of a reply, with words where a judge has to think."""
-    named = {name: identity.get(name, "…") for name in parameters.identity.fields}
-    place = parameters.identity.place
-    example: dict[str, Any] = {place: named} if place and named else dict(named)
-    types = parameters.task_types
-    if types.field:
-        example[types.field] = facts.task_type or " | ".join(types.types)
-    if types.inferred_field:
-        example[types.inferred_field] = None if facts.task_type else " | ".join(types.types)
-    if types.weights_field:
-        example[types.weights_field] = (
-            types.types[facts.task_type].weights if facts.task_type else dict.fromkeys(parameters.dimensions, "…")
-        )
-    minimum = parameters.scale.minimum
-    scores: dict[str, Any] = {key: f"{minimum}–{top}" for key, top in maxima_of(parameters, facts.task_type).items()}
-    example[parameters.scores.field] = scores
-    if parameters.total.field:
-        lowest, highest = total_range(parameters, facts.task_type or next(iter(types.types), None))
-        inside = parameters.total.place is TotalPlace.INSIDE
-        (scores if inside else example)[parameters.total.field] = f"{lowest}–{highest}"
-    if parameters.verdict.field:
-        example[parameters.verdict.field] = " | ".join(parameters.verdict.rules)
-    if parameters.flags.field:
-        example[parameters.flags.field] = []
-    if parameters.reasons.field:
-        example[parameters.reasons.field] = dict.fromkeys(parameters.dimensions, "…")
-    for name, gate in parameters.gates.items():
-        example[name] = False
-        if gate.reason_field:
-            example[gate.reason_field] = None
-    for name, choice in parameters.choices.items():
-        example[name] = " | ".join(choice.options)
-    return {**example, **_example_evidence(parameters), **dict.fromkeys(parameters.texts, "…")}
-
-
-def _example_evidence(parameters: ScoredParameters) -> dict[str, Any]:
-    evidence = parameters.evidence
-    if not evidence.field or evidence.policy == "off":
-        return {}
-    if evidence.form is EvidenceForm.MAP:
-        return {evidence.field: dict.fromkeys(parameters.dimensions, "…")}
-    entry = {evidence.dimension_field: next(iter(parameters.dimensions)), evidence.quote_field: "…"}
-    if evidence.reason_field:
-        entry[evidence.reason_field] = "…"
-    return {evidence.field: [entry]}
