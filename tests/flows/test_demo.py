@@ -5,16 +5,19 @@ from pathlib import Path
 
 from tests.flows.running import mixseek, mixseek_here
 
+from mixseek.domain.judgments import Flag
+
 
 def test_the_demo_judges_compares_and_reports(tmp_path: Path) -> None:
     """Offline, in a moment; rules and labels agree everywhere, and the report is where it says."""
     done = mixseek("demo", cwd=tmp_path)
-    (report,) = (tmp_path / "demo-workspace" / "runs").glob("*/report.html")
+    reports = list((tmp_path / "demo-workspace" / "runs").glob("*/report.html"))
 
     assert done.returncode == 0, done.stdout[-3000:]
     assert done.stderr == ""
     assert "Rules and labels disagree: nowhere." in done.stdout
-    assert str(report.relative_to(tmp_path)) in done.stdout
+    assert len(reports) == 3
+    assert all(str(report.relative_to(tmp_path)) in done.stdout for report in reports)
     assert "mixseek judge " in done.stdout
 
 
@@ -39,3 +42,44 @@ def test_the_demo_can_be_gone_on_with(tmp_path: Path) -> None:
 
     assert [step[0] for step in steps] == ["report", "show"]
     assert [mixseek_here(*step, cwd=tmp_path).returncode for step in steps] == [0, 0]
+
+
+def test_the_demo_shows_every_protocol_with_good_and_bad_replies_side_by_side(tmp_path: Path) -> None:
+    """Rubric and cross: every flag, a critical fail, self-judgments apart; what is invalid has no total."""
+    examples = {
+        example["protocol"]: example
+        for example in json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)["examples"]
+    }
+    cells = {name: [cell for row in own["rows"] for cell in row["cells"]] for name, own in examples.items()}
+
+    assert set(examples) == {"rubric", "cross"}
+    for own in cells.values():
+        assert {cell["word"] for cell in own if cell["status"] == "invalid"} == {flag.value for flag in Flag}
+        assert all((cell["total"] is None) == (cell["status"] == "invalid") for cell in own)
+    assert "critical_fail" in {cell["word"] for cell in cells["rubric"]}
+    assert {"PASS", "PARTIAL", "FAIL"} <= {cell["word"] for cell in cells["cross"]}
+    assert sum(cell["is_control"] for cell in cells["cross"]) == examples["cross"]["control"]["counts"]["valid"] == 6
+    assert examples["cross"]["counts"]["valid"] == sum(
+        cell["status"] == "valid" and not cell["is_control"] for cell in cells["cross"]
+    )
+
+
+def test_the_reports_of_the_demo_say_what_limits_their_scores(tmp_path: Path) -> None:
+    """A hole, an uneven spread, quotes without support, drift and disagreement: each is in the data and is found."""
+    runs = {
+        example["protocol"]: example["run"]
+        for example in json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)["examples"]
+    }
+    cross = json.loads(mixseek_here("report", runs["cross"], "-w", "w", "--json", cwd=tmp_path).stdout)["scored"]
+    rubric = json.loads(mixseek_here("report", runs["rubric"], "-w", "w", "--json", cwd=tmp_path).stdout)["scored"]
+
+    assert [(cell["question"], cell["variant"], cell["target"]) for cell in cross["coverage"]["holes"]].count(
+        ("Q3", "B", "birch-2")
+    ) == 2
+    assert [factor["factor"] for factor in cross["invalid"]["factors"] if factor["is_uneven"]] == ["judge"]
+    assert {item["problem"] for item in cross["evidence_problems"]} == {"from_question", "not_found"}
+    assert cross["variants"][0]["total"]["difference"]["mean"] < 0
+    assert cross["panel"]["items"]
+    assert [row["judge"] for row in cross["controls"]] == ["aster-1"]
+    assert rubric["critical"] == 3
+    assert {profile["task_type"] for profile in rubric["task_types"]} == {"fact", "creative", "speculative"}

@@ -12,9 +12,10 @@ Workspace = Annotated[Path, typer.Option("--workspace", "-w", metavar="DIR", hel
 
 
 def demo(workspace: Workspace = Path("demo-workspace"), as_json: JsonOption = False) -> ExitCode:
-    """Judge the bundled samples offline and write a report.
+    """Judge the bundled samples offline and write reports.
 
-    Verdicts are compared with known labels; exit 1 if any disagrees.
+    Every protocol, with recorded replies that are good and bad. Verdicts of
+    the rules are compared with known labels; exit 1 if any disagrees.
 
     \b
     Examples:

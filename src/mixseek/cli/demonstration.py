@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from mixseek.cli.documents import print_json
 from mixseek.cli.terminal import print_rendered
-from mixseek.composition.demo import DemoLine, DemoResult
-from mixseek.composition.summaries import summary_document
+from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.composition.summaries import score_document, summary_document
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 STYLES = {
     "correct": "green",
@@ -19,6 +20,11 @@ STYLES = {
     "undecided": "yellow",
     "invalid": "magenta",
     "missing": "bright_black",
+    "pass": "green",
+    "partial": "blue",
+    "scored": "blue",
+    "fail": "red",
+    "critical_fail": "bold red",
 }
 
 
@@ -37,6 +43,18 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         "report": str(result.report),
         "disagreements": [line.id for line in result.disagreements],
         "lines": [{**asdict(line), "agrees": line.agrees} for line in result.lines],
+        "examples": [
+            {
+                "protocol": example.protocol,
+                "run": example.summary.run.name,
+                "judges": list(example.judges),
+                **score_document(example.summary.score),
+                "control": score_document(example.summary.control),
+                "report": str(example.report),
+                "rows": [asdict(row) for row in example.rows],
+            }
+            for example in result.examples
+        ],
     }
 
 
@@ -54,6 +72,8 @@ def render_demo(result: DemoResult, console: "Console") -> None:
             console.print(Text(f"  {line.id}: rules say {line.verdict}, the label says {line.label}. {line.why}"))
     else:
         console.print(Text("Rules and labels disagree: nowhere.", style="bold green"))
+    for example in result.examples:
+        render_example(example, console)
     run, workspace = result.summary.run.name, result.summary.workspace
     steps = (
         f"mixseek report {run} --workspace {workspace} --open",
@@ -62,11 +82,44 @@ def render_demo(result: DemoResult, console: "Console") -> None:
     )
     console.print()
     # Not wrapped: a path or a command that is broken over two lines cannot be copied.
-    console.print(Text.assemble(("Report  ", "bold"), str(result.report)), soft_wrap=True)
+    for report in (result.report, *(example.report for example in result.examples)):
+        console.print(Text.assemble(("Report  ", "bold"), str(report)), soft_wrap=True)
     console.print(Text.assemble(("Samples ", "bold"), str(result.data)), soft_wrap=True)
     console.print(Text("Next", style="bold"))
     for step in steps:
         console.print(Text(f"  {step}"), soft_wrap=True)
+
+
+def render_example(example: DemoExample, console: "Console") -> None:
+    """A line a sample, a column a judge; what is unusable stands beside what is not."""
+    from rich.table import Table
+    from rich.text import Text
+
+    counts, control = example.summary.score.counts, example.summary.control.counts
+    beside = f", {control.total} self-judgments apart" if control.total else ""
+    console.print()
+    console.print(Text(f"Protocol {example.protocol}: recorded replies of two judges, good and bad", style="bold"))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("id", no_wrap=True)
+    for judge in example.judges:
+        table.add_column(f"judge {judge}", no_wrap=True)
+    for row in example.rows:
+        table.add_row(row.id, *(cell_text(cell) for cell in row.cells))
+    console.print(table)
+    told = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
+    console.print(Text(told, style="dim"))
+
+
+def cell_text(cell: DemoCell) -> "Text":
+    """Verdict and total, or the first flag."""
+    from rich.text import Text
+
+    text = Text(cell.word, style=STYLES.get(cell.word.lower(), STYLES.get(cell.status.value, "")))
+    if cell.total is not None:
+        text.append(f" {cell.total}", style="dim")
+    if cell.is_control:
+        text.append(" self", style="dim")
+    return text
 
 
 def verdict_table(lines: tuple[DemoLine, ...]) -> "Table":

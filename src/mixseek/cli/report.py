@@ -6,8 +6,15 @@ from typing import Annotated
 import typer
 
 from mixseek.cli.exit_codes import ExitCode
-from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption
+from mixseek.cli.options import JsonOption, WorkspaceOption
 
+Runs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[RUN]...",
+        help="A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side.",
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
@@ -16,7 +23,7 @@ Open = Annotated[bool, typer.Option("--open", help="Open the HTML in the browser
 
 
 def report(
-    run: RunArgument = None,
+    runs: Runs = None,
     workspace: WorkspaceOption = None,
     out: Out = None,
     open_page: Open = False,
@@ -25,19 +32,30 @@ def report(
     """Summarise a run here and in one HTML file.
 
     The file needs no network and no other file, so it can be sent as it is.
+    Several runs are compared, and averaged only if one protocol judged them.
 
     \b
     Examples:
       mixseek report latest
       mixseek report bbh-march --out bbh.html --open
       mixseek report bbh-march --json > summary.json
+      mixseek report bbh-march bbh-april
     """
+    if runs and len(runs) > 1:
+        if out is not None or open_page:
+            raise typer.BadParameter(
+                "an HTML report is of one run; leave out --out and --open", param_hint="'[RUN]...'"
+            )
+        from mixseek.cli.comparing import print_runs_together
+
+        print_runs_together(runs, workspace, as_json=as_json)
+        return ExitCode.OK
     from mixseek.cli.documents import print_json
     from mixseek.cli.places import workspace_path
     from mixseek.cli.terminal import print_rendered
     from mixseek.composition.reports import load_report, report_document, write_html
 
-    report_data, directory = load_report(workspace_path(workspace), run)
+    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None)
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)

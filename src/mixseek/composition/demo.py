@@ -1,7 +1,7 @@
-"""The demo: bundled samples with known labels, judged offline, rules first and recorded replies for the rest."""
+"""The demo: bundled samples judged offline under every protocol, with recorded replies that are good and bad."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -11,6 +11,7 @@ from mixseek.composition.judging import Interruption, judge_dataset
 from mixseek.composition.reports import load_report, write_html
 from mixseek.composition.requests import RULES, JudgeRequest
 from mixseek.composition.summaries import RunSummary
+from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.many import NoProgress
 from mixseek.errors import MixseekError
@@ -20,6 +21,13 @@ from mixseek.storage.workspace import Workspace
 
 # Name in the workspace to name in the package: people look at the first and run commands on it.
 FILES = {"demo.jsonl": "semantic.jsonl", "replies.jsonl": "semantic_replies.jsonl"}
+EXAMPLE_FILES = (
+    *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
+    *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
+    *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
+)
+# Protocol to the judges whose replies were recorded.
+EXAMPLES = {"rubric": ("kiri-judge", "sumi-judge"), "cross": ("aster-1", "cedar-7")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,36 @@ class DemoLine:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoCell:
+    """One judgment: its verdict and total, or the flag that makes it unusable."""
+
+    word: str
+    status: Status
+    total: str | None
+    is_control: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DemoRow:
+    """One sample under every judge, in their order."""
+
+    id: str
+    cells: tuple[DemoCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoExample:
+    """A protocol with dimensions: valid and invalid judgments side by side."""
+
+    protocol: str
+    judges: tuple[str, ...]
+    summary: RunSummary
+    data: Path
+    report: Path
+    rows: tuple[DemoRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DemoResult:
     """Everything that `mixseek demo` shows."""
 
@@ -48,6 +86,7 @@ class DemoResult:
     lines: tuple[DemoLine, ...]
     data: Path
     report: Path
+    examples: tuple[DemoExample, ...] = ()
 
     @property
     def disagreements(self) -> tuple[DemoLine, ...]:
@@ -65,14 +104,57 @@ def run_demo(root: Path) -> DemoResult:
         cascade=True,
         command_line=("mixseek", "demo", "--workspace", str(root)),
     )
-    summary = judge_dataset(request, without_progress, stop=lambda: False, tell=lambda _: None)
-    if isinstance(summary, Interruption):
-        raise MixseekError("the demo was interrupted; run it again")
+    summary = judge_quietly(request)
     report, run = load_report(root, summary.run.name)
     write_html(report, run.report)
     with open_run_index(Workspace(root), run) as index:
         lines = compare_labels(data, list(index.rows()))
-    return DemoResult(summary, lines, data, run.report)
+    examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
+    return DemoResult(summary, lines, data, run.report, examples)
+
+
+def judge_quietly(request: JudgeRequest) -> RunSummary:
+    """Nothing but the result: it is over in a moment."""
+    summary = judge_dataset(request, without_progress, stop=lambda: False, tell=lambda _: None)
+    if isinstance(summary, Interruption):
+        raise MixseekError("the demo was interrupted; run it again")
+    return summary
+
+
+def run_example(root: Path, protocol: str, judges: tuple[str, ...]) -> DemoExample:
+    """Two recorded judges on one dataset, and the report of it."""
+    data = root / f"{protocol}.jsonl"
+    request = JudgeRequest(
+        data=str(data),
+        workspace=root,
+        protocol=protocol,
+        judges=tuple(f"replay:{root / f'{protocol}_replies_{judge}.jsonl'}" for judge in judges),
+        rubric=root / "tasks" if protocol == "rubric" else None,
+        command_line=("mixseek", "demo", "--workspace", str(root)),
+    )
+    summary = judge_quietly(request)
+    report, run = load_report(root, summary.run.name)
+    write_html(report, run.report)
+    with open_run_index(Workspace(root), run) as index:
+        rows = example_rows(index.rows(), len(judges))
+    return DemoExample(protocol, judges, summary, data, run.report, rows)
+
+
+def example_rows(rows: Iterable[JudgedRow], judges: int) -> tuple[DemoRow, ...]:
+    """Rows come sample by sample, judge by judge."""
+    cells = [(row.id, demo_cell(row)) for row in rows]
+    return tuple(
+        DemoRow(cells[start][0], tuple(cell for _, cell in cells[start : start + judges]))
+        for start in range(0, len(cells), judges)
+    )
+
+
+def demo_cell(row: JudgedRow) -> DemoCell:
+    """In one or two words."""
+    word = row.flags[0].flag.value if row.flags else word_of(row)
+    total, maximum = row.fields.get("total"), row.fields.get("total_maximum")
+    told = None if total is None or maximum is None else f"{total:g}/{maximum:g}"
+    return DemoCell(word, row.status, told, row.is_control)
 
 
 @contextmanager
@@ -84,15 +166,20 @@ def without_progress(total: int) -> Iterator[ProgressSink]:
 def unpack_files(root: Path) -> tuple[Path, Path]:
     """The bundled files in the workspace, where a person can look at them."""
     source = resources.files("mixseek.composition") / "demo_data"
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error("create the workspace", root, error) from error
-    for name, bundled in FILES.items():
+    for name, bundled in {**FILES, **{name: name for name in EXAMPLE_FILES}}.items():
+        make_parent(root / name)
         with replacing(root / name) as stream:
             stream.write((source / bundled).read_bytes())
     data, replies = (root / name for name in FILES)
     return data, replies
+
+
+def make_parent(path: Path) -> None:
+    """The directory that a bundled file goes to."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error("create the workspace", path.parent, error) from error
 
 
 def compare_labels(data: Path, rows: list[JudgedRow]) -> tuple[DemoLine, ...]:

@@ -58,6 +58,7 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
                 scored=load_scored(index),
+                models=index.judge_models(),
                 **explanations(index),
             )
         )
@@ -143,6 +144,7 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
         "judges": [
             {
                 "judge": judge.judge,
+                "model": report.models.get(judge.judge),
                 **score_document(judge.score),
                 "bounds": asdict(judge.score.bounds) if judge.score.bounds else None,
                 "verdicts": {tally.name: tally.count for tally in judge.verdicts},

@@ -164,10 +164,11 @@ def describe_calls(account: CallAccount) -> str:
     )
 
 
-def control_text(control: ScoreSummary) -> str:
-    """What models say of their own output, beside the mean."""
+def control_text(control: ScoreSummary, main: ScoreSummary) -> str:
+    """What models say of their own output, beside the mean and in its unit."""
     noun = "self-judgment" if control.counts.total == 1 else "self-judgments"
-    return f"{control.counts.total:,} {noun} apart, mean {wording.score_text(control)}"
+    mean = wording.score_text(replace(control, is_binary=control.is_binary and main.is_binary))
+    return f"{control.counts.total:,} {noun} apart, mean {mean}"
 
 
 def counts_document(counts: StatusCounts) -> dict[str, int]:
@@ -183,7 +184,7 @@ def describe_summary(summary: RunSummary) -> str:
     interval = f" ({wording.level_text(score.interval)} {wording.interval_text(score)})" if score.interval else ""
     lines.append(f"  mean score  {mean}{interval}")
     if summary.control.counts.total:
-        lines.append(f"  control     {control_text(summary.control)}")
+        lines.append(f"  control     {control_text(summary.control, score)}")
     ends = [status for status in Status if counts.of(status) or status is Status.VALID]
     lines += [f"  {status.value:<10}  {counts.of(status):,}" for status in ends]
     if len(summary.by_judge) > 1:

@@ -60,6 +60,7 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
         shown=_count_shown(outcomes, rows),
         calls=tuple(source.calls),
         scored=source.scored,
+        models=source.models,
     )
 
 

@@ -31,6 +31,8 @@ class ReportInput:
     calls: Iterable[CallAccount] = ()
     # Under a protocol with dimensions.
     scored: ScoredReport | None = None
+    # Judge to the model whose recorded replies it brings.
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> ReportInput:

@@ -1,7 +1,7 @@
 """What a run found, as plain data: everything a renderer shows is a field here, so renderers only render."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,9 @@ from mixseek.stats.intervals import Bounds, Interval
 
 if TYPE_CHECKING:
     from mixseek.reporting.scored_model import ScoredReport
+
+# Right-or-wrong scores are one or the other; of graded ones, about what their protocols call a pass and a fail.
+_GOOD_AT_LEAST, _BAD_AT_MOST = 0.85, 0.4
 
 
 class Tone(StrEnum):
@@ -222,6 +225,12 @@ class ReportData:
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
     scored: "ScoredReport | None" = None  # under a protocol with dimensions
+    # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    def label_of(self, judge: str) -> str:
+        """How a judge is called before a reader."""
+        return self.models.get(judge, judge)
 
     @property
     def rows_total(self) -> int:
@@ -249,12 +258,12 @@ class RunLine:
 
 
 def tone_of(status: Status, score: float | None) -> Tone:
-    """Full marks are good and none are bad, whatever the protocol calls them."""
+    """By the score, whatever the protocol calls it."""
     match status:
         case Status.VALID:
-            if score is None or 0 < score < 1:
+            if score is None or _BAD_AT_MOST < score < _GOOD_AT_LEAST:
                 return Tone.MIXED
-            return Tone.GOOD if score >= 1 else Tone.BAD
+            return Tone.GOOD if score >= _GOOD_AT_LEAST else Tone.BAD
         case Status.UNDECIDED:
             return Tone.UNDECIDED
         case Status.INVALID:

@@ -75,6 +75,7 @@ def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
+        "labels": dict(report.models),
         "dimensions": list(report.scored.dimensions) if report.scored else [],
         "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
         "rows": [

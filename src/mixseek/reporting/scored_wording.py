@@ -43,7 +43,7 @@ def scale_text(share: float, maximum: float | None) -> str:
 
 def number_text(value: float, maximum: float) -> str:
     """Two digits for short scales, one for long ones."""
-    return f"{value:.1f}" if maximum >= 50 else f"{value:.2f}"
+    return f"{value:.1f}" if maximum > 10 else f"{value:.2f}"
 
 
 def plain_number(value: float) -> str:
@@ -64,7 +64,14 @@ def mean_interval_text(score: ScaleMean) -> str:
     interval = score.interval
     if interval is None:
         return NOTHING
-    return f"{scale_text(interval.low, score.maximum)}–{scale_text(interval.high, score.maximum)}"
+    return range_text(interval.low, interval.high, score.maximum)
+
+
+def range_text(low: float, high: float, maximum: float | None) -> str:
+    """Two ends; the per cent sign once."""
+    if maximum is None:
+        return f"{low * 100:.1f}–{high * 100:.1f}%"
+    return f"{number_text(low * maximum, maximum)}–{number_text(high * maximum, maximum)}"
 
 
 def bar_text(bar: HistogramBar, maximum: float | None) -> str:
@@ -204,7 +211,7 @@ def told_text(item: Disagreement, maximum: float | None) -> str:
 
 def critical_sentence(count: int) -> str:
     """The headline that comes before every mean."""
-    return f"{count_text(count)} critical {'fail' if count == 1 else 'fails'}"
+    return "1 judgment is a critical fail" if count == 1 else f"{count_text(count)} judgments are critical fails"
 
 
 def dimension_number(name: str, dimensions: Sequence[str]) -> int:
@@ -247,6 +254,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "panel_sentence": panel_sentence,
     "plain_number": plain_number,
     "problem": problem_text,
+    "range": range_text,
     "rate": rate_text,
     "rate_interval": rate_interval_text,
     "reach": difference_reach,

@@ -40,7 +40,7 @@ def print_report(report: ReportData, console: Console, html_path: Path | str | N
     """Headline first, then what stands behind it, then where the page is."""
     _print_header(report, console)
     for judge in report.judges:
-        _print_judge(judge, console, report.scored.maximum if report.scored else None)
+        _print_judge(judge, console, report)
     if not report.judges:
         console.print(Text("This run holds no judgments.", style=QUIET))
     if report.scored:
@@ -72,9 +72,9 @@ def _print_header(report: ReportData, console: Console) -> None:
         console.print(Text(critical_sentence(report.scored.critical), style="bold red"))
 
 
-def _print_judge(judge: JudgeSummary, console: Console, maximum: float | None) -> None:
+def _print_judge(judge: JudgeSummary, console: Console, report: ReportData) -> None:
     console.print()
-    console.print(_headline(judge, maximum))
+    console.print(_headline(judge, report))
     console.print(_status_line(judge))
     if sentence := wording.bounds_sentence(judge.score):
         console.print(Text(sentence, style=QUIET))
@@ -94,10 +94,10 @@ def _print_section(title: str, body: Table | Text, console: Console, *, is_shown
     console.print(Padding(body, (0, 0, 0, 2), expand=False))
 
 
-def _headline(judge: JudgeSummary, maximum: float | None) -> Text:
-    score = judge.score
+def _headline(judge: JudgeSummary, report: ReportData) -> Text:
+    score, maximum = judge.score, report.scored.maximum if report.scored else None
     line = Text()
-    line.append(make_visible(judge.judge), style="bold")
+    line.append(make_visible(report.label_of(judge.judge)), style="bold")
     line.append("  ")
     line.append(wording.score_text(score), style="bold")
     line.append(f" {make_visible(wording.mean_label(judge))}")

@@ -42,7 +42,7 @@ def print_scored(report: ScoredReport, console: Console) -> None:
     """Section by section, what is empty left out."""
     section(console, "Dimensions", dimension_table(report), *confidence_lines(report))
     if report.targets:
-        section(console, "Targets, cross judgments only", target_table(report))
+        section(console, "Targets, cross judgments only", target_table(report), *verdict_lines(report))
     if report.task_types:
         section(console, "Task types, each on its own scale", task_type_table(report))
     if report.matrix:
@@ -122,27 +122,39 @@ def spark(item: DimensionSummary) -> str:
 
 
 def target_table(report: ScoredReport) -> Table:
-    """Means of total and dimensions, verdict shares, critical fails."""
+    """Means of total and dimensions, critical fails."""
     table = plain_table(
         ("target", "left"), ("total", "right"), ("95% interval", "right"),
-        *((name.lower(), "right") for name in report.dimensions), ("verdicts", "left"), ("critical", "right"),
+        *((short_head(name), "right") for name in report.dimensions), ("critical", "right"),
     )  # fmt: skip
     for profile in report.targets:
         own = {item.dimension: item.score for item in profile.dimensions}
-        told = ", ".join(f"{part.name} {wording.percent(part.share)}" for part in profile.verdicts)
         table.add_row(
             Text(make_visible(words.name_text(profile.target))),
             *mean_cells(profile.total),
             *(Text(words.mean_text(own[name]) if name in own else wording.NOTHING) for name in report.dimensions),
-            Text(make_visible(told) or wording.NOTHING),
             Text(wording.count_text(profile.critical), style="red" if profile.critical else QUIET),
         )
     return table
 
 
+def short_head(name: str) -> str:
+    """A word a line, so that four long names fit beside each other."""
+    return make_visible(name.lower()).replace("_", "\n")
+
+
+def verdict_lines(report: ScoredReport) -> Iterable[Text]:
+    """Shares, target by target."""
+    for profile in report.targets:
+        if profile.verdicts:
+            told = ", ".join(f"{part.name} {wording.percent(part.share)}" for part in profile.verdicts)
+            yield Text(make_visible(f"verdicts on {words.name_text(profile.target)}: {told}"), style=QUIET)
+
+
 def task_type_table(report: ScoredReport) -> Table:
     """Weights differ, so each has its own maxima."""
-    table = plain_table(("task type", "left"), ("total", "right"), *((name, "right") for name in report.dimensions))
+    heads = [(short_head(name), "right") for name in report.dimensions]
+    table = plain_table(("task type", "left"), ("total", "right"), *heads)
     for profile in report.task_types:
         own = {item.dimension: item.score for item in profile.dimensions}
         table.add_row(
@@ -178,8 +190,7 @@ def matrix_text(cell: MatrixCell, maximum: float | None) -> Text:
     if cell.same_family:
         text.append(" same family", style="yellow")
     if score.interval:
-        low, high = (words.scale_text(end, maximum) for end in (score.interval.low, score.interval.high))
-        text.append(f"\n{low}–{high}", style=QUIET)
+        text.append(f"\n{words.range_text(score.interval.low, score.interval.high, maximum)}", style=QUIET)
     text.append(f"\nn={score.counts.valid}", style=QUIET)
     if score.counts.unscored:
         text.append(f" +{score.counts.unscored} without", style="magenta")
@@ -209,13 +220,12 @@ def control_table(report: ScoredReport) -> Table:
 def variant_view(comparison: VariantComparison) -> Iterable[RenderableType]:
     """The total in a sentence, then the dimensions that drift most."""
     yield Text(make_visible(words.difference_sentence(comparison)))
-    table = plain_table(("dimension", "left"), ("difference", "right"), ("95% interval", "right"), ("", "left"))
+    table = plain_table(("dimension", "left"), ("difference", "right"), ("95% interval", "right"))
     for item in comparison.dimensions:
         table.add_row(
             Text(make_visible(item.measure or words.TOTAL)),
             Text(words.difference_text(item), style="bold"),
-            Text(words.difference_interval_text(item), style=QUIET),
-            Text("clear" if item.difference.is_clear else "", style="yellow"),
+            Text(words.difference_interval_text(item), style="bold yellow" if item.difference.is_clear else QUIET),
         )
     yield table
     rates = ", ".join(

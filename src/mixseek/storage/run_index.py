@@ -168,6 +168,10 @@ class RunIndex:
         totals = self._all(CALL_TOTALS)
         return read_accounts(totals, self._all(FINISH_REASONS) if totals else ())
 
+    def judge_models(self) -> dict[str, str]:
+        """Judges whose recorded replies are all one model's, with that model."""
+        return dict(self._all(sql.JUDGE_MODELS))
+
     def scored(self) -> ScoredIndex | None:
         """What else can be asked under a protocol with dimensions; None under one without."""
         index = ScoredIndex(self._connection, self._run)

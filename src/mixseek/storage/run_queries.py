@@ -111,3 +111,8 @@ WIDE = f"""
 REPLIES = """
     SELECT key, judge, arg_max(text, position) FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
     WHERE run = $run GROUP BY key, judge"""
+
+# Live judges are known by their own names; a recorded reply may say whose it is.
+JUDGE_MODELS = """
+    SELECT judge, any_value(judge_model) FROM replies WHERE run = $run AND judge_model IS NOT NULL
+    GROUP BY judge HAVING count(DISTINCT judge_model) = 1"""

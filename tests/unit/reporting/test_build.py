@@ -138,7 +138,7 @@ def test_graded_scores_are_not_called_a_share() -> None:
 
     assert not judge.score.is_binary
     assert judge.score.mean == pytest.approx(0.65)
-    assert [tally.tone for tally in judge.verdicts] == [Tone.MIXED, Tone.MIXED]
+    assert [tally.tone for tally in judge.verdicts] == [Tone.GOOD, Tone.BAD]
 
 
 def test_a_run_without_valid_judgments_has_no_score() -> None:
@@ -173,6 +173,10 @@ def test_shown_counts_say_how_many_of_how_many() -> None:
         (Status.VALID, 1.0, Tone.GOOD),
         (Status.VALID, 0.0, Tone.BAD),
         (Status.VALID, 0.5, Tone.MIXED),
+        (Status.VALID, 7 / 8, Tone.GOOD),
+        (Status.VALID, 6 / 8, Tone.MIXED),
+        (Status.VALID, 4 / 8, Tone.MIXED),
+        (Status.VALID, 3 / 8, Tone.BAD),
         (Status.VALID, None, Tone.MIXED),
         (Status.UNDECIDED, None, Tone.UNDECIDED),
         (Status.INVALID, None, Tone.INVALID),

@@ -7,9 +7,9 @@ function badge(row) {
   return make("span", { class: `badge tone-${row.tone}` }, ...visibleNodes(outcomeOf(row)));
 }
 
-function filterLink(name, value) {
+function filterLink(name, value, label = value) {
   const href = addressOf({ id: "", by: "", [name]: value });
-  return make("a", { href, title: `List only ${name} ${value}`, lang: languageOf(value) }, ...visibleNodes(value));
+  return make("a", { href, title: `List only ${name} ${value}`, lang: languageOf(label) }, ...visibleNodes(label));
 }
 
 function fact(label, ...content) {
@@ -35,7 +35,7 @@ function answerBox(row) {
 
 function facts(row) {
   const list = make("dl", { class: "facts" });
-  if (isPanel) list.append(fact("Judge", filterLink("judge", row.judge)));
+  if (isPanel) list.append(fact("Judge", filterLink("judge", row.judge, labelOf(row.judge))));
   if (row.sample.task !== undefined) list.append(fact("Task", filterLink("task", row.sample.task)));
   if (row.score !== null) list.append(fact(row.marks ? "Share of the maximum" : "Score", String(Math.round(row.score * 1000) / 1000)));
   if (row.error !== undefined) list.append(fact("Error type", filterLink("error", row.error)));
@@ -46,13 +46,14 @@ function facts(row) {
   if (row.confidence !== undefined) list.append(fact("Confidence", ...visibleNodes(row.confidence)));
   if (row.control) list.append(fact("Method", make("b", {}, "self-judgment"), make("span", { class: "soft" }, " a control, in no mean")));
   else if (row.family) list.append(fact("Method", "same family, other model"));
-  if (!isPanel) list.append(fact("Judge", ...visibleNodes(row.judge)));
+  if (!isPanel) list.append(fact("Judge", ...visibleNodes(labelOf(row.judge))));
   return list;
 }
 
 function explanation(row) {
   const parts = [];
-  for (const text of [row.comment, row.notes, row.reason]) if (text !== undefined) parts.push(textBlock("comment", text));
+  const told = new Set((row.gates ?? []).map(([, reason]) => reason));
+  for (const text of [row.comment, row.notes, row.reason]) if (text !== undefined && !told.has(text)) parts.push(textBlock("comment", text));
   if (row.flags) {
     parts.push(make("ul", { class: "flags" }, ...row.flags.map(([flag, detail]) =>
       make("li", {}, make("b", {}, filterLink("flag", flag)), " ", ...visibleNodes(detail)))));
@@ -132,7 +133,7 @@ function otherJudges(row) {
   if (!others.length) return null;
   return make("section", {}, make("h3", {}, "Other judges on this sample"),
     make("ul", { class: "others" }, ...others.map((other) =>
-      make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(other.judge)),
+      make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(labelOf(other.judge))),
         other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? " · self-judgment" : ""}`) : null,
         other.answer === undefined ? null : make("span", { class: "soft" }, ` ${visibleLine(other.answer, 60)}`)))));
 }

@@ -64,7 +64,7 @@ function rowElement(row, place) {
   },
   make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40)),
     make("span", { class: "row-id", lang: languageOf(sample.id) }, visibleLine(sample.id, 80)),
-    make("span", { class: "row-side" }, isPanel ? visibleLine(row.control ? `${row.judge} (self)` : row.judge, 40) : visibleLine(sample.task ?? "", 40))),
+    make("span", { class: "row-side" }, isPanel ? visibleLine(row.control ? `${labelOf(row.judge)} (self)` : labelOf(row.judge), 40) : visibleLine(sample.task ?? "", 40))),
   make("div", { class: "row-bottom" }, make("span", { class: "row-compared" }, ...compared), make("span", { class: "row-gist", lang: languageOf(gist), dir: "auto" }, gist)));
   // Set through the object model: the content policy refuses style attributes.
   element.style.top = `${place * ROW_HEIGHT}px`;
@@ -142,7 +142,7 @@ function buildSelects() {
     for (const row of rows) for (const value of new Set(valuesOf(row))) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
     if (counts.size < (["judge", "task", "target", "variant", "control"].includes(name) ? 2 : 1)) continue;
     const options = [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([value, count]) => make("option", { value }, `${visibleLine(value, 60)} (${countText(count)})`));
+      .map(([value, count]) => make("option", { value }, `${visibleLine(name === "judge" ? labelOf(value) : value, 60)} (${countText(count)})`));
     const select = make("select", { name }, make("option", { value: "" }, "any"), ...options);
     select.addEventListener("change", () => { state[name] = select.value; filtersChanged(); });
     holder.append(make("label", { class: "choice" }, make("span", {}, label), select));

@@ -3,6 +3,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const isPanel = data.judges.length > 1;
 const isScored = data.dimensions.length > 0;
+/** How a judge is called before a reader: by the model whose recorded replies it brings, if that is known. */
+const labelOf = (judge) => data.labels[judge] ?? judge;
 const byId = (id) => document.getElementById(id);
 
 // `status`, `verdict` … narrow the list; `id` and `by` (its judge) name the judgment that is open.
