@@ -30,6 +30,8 @@ SUMMARY_KEYS = {
     "journal",
     "manifest",
     "seconds",
+    "control",
+    "unusable",
 }
 EXPORT_KEYS = {
     "id",

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from mixseek.composition.gates import GateResult, Gates, check_gates
 from mixseek.composition.judging import Interruption, judge_dataset
 from mixseek.composition.requests import JudgeRequest, LiveOptions
 from mixseek.composition.summaries import RunSummary, describe_summary, summary_document
+from mixseek.composition.unusable import Unusable, count_unusable, first_unusable
 from mixseek.settings.load import load_settings
 
 
@@ -113,11 +114,24 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
     if isinstance(result, Interruption):
         return explain_interruption(result, notify)
     checked = check_gates(gates, result.score)
+    unusable = first_unusable(result)
     if output.as_json:
-        print_json(summary_document(result, checked))
+        document = summary_document(result, checked)
+        print_json({**document, "unusable": [one.to_document() for one in unusable]})
     else:
         print_result(describe_summary(result))
+    tell_unusable(result, unusable, tell)
     return decide_exit(result, checked, notify)
+
+
+def tell_unusable(summary: RunSummary, unusable: Sequence[Unusable], tell: Notify) -> None:
+    """The first records, and where the others are."""
+    for one in unusable:
+        tell(one.describe())
+    hidden = count_unusable(summary) - len(unusable)
+    if hidden > 0:
+        name, workspace = summary.manifest.run, summary.workspace
+        tell(f"and {hidden:,} more; `mixseek export {name} --workspace {workspace} --to FILE` lists them all")
 
 
 def print_dry_run(request: JudgeRequest, *, as_json: bool) -> ExitCode:
