@@ -32,6 +32,8 @@ _MAX_OCCURRENCES = 50
 # In visible characters, a CJK one counting two: below, a quote could stand anywhere and proves nothing. "是的" and
 # "Yes" are enough; "no", "42" and "OK" only as a whole word that the response holds once; a single character never.
 _MIN_WEIGHT = 3
+# Marks alone ("...", "**") are everywhere; a row of them, such as a table's rule, shows at least a format.
+_MIN_MARKS = 5
 # Up to here a quote must be whole words: "art" is not quoted from "smart".
 _WHOLE_WORDS_WEIGHT = 8
 # Pieces beside an ellipsis prove less: anything can be stitched from single words.
@@ -48,6 +50,7 @@ _LABEL = re.compile(
 )
 # Escaped once too often: a line break that was written down as a backslash and an n.
 _ESCAPED = re.compile(r"\\[nrt\"]")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 # A line break alone is no end: PDF text breaks lines anywhere.
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
@@ -155,7 +158,7 @@ class _Haystack:
 
     def is_proof(self, quote: str, spans: tuple[Span, ...]) -> bool:
         """Long enough, or all that the response says, or one whole word that it says once."""
-        if weight_of(quote) >= _MIN_WEIGHT:
+        if weight_of(quote) >= (_MIN_WEIGHT if _LETTER_OR_DIGIT.search(quote) else _MIN_MARKS):
             return True
         needle = without_sentence_marks(fold_quotable(quote)).text.strip()
         if needle == self.unmarked.text.strip():

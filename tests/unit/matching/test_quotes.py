@@ -171,6 +171,8 @@ def test_where_else_a_quote_comes_from_is_said() -> None:
         ("no", "I do not know", QuoteProblem.NOT_FOUND),
         ("art", "a smart idea", QuoteProblem.NOT_FOUND),
         ("[x]", "done [x] and dusted", None),
+        ("...", "Well... yes", QuoteProblem.TOO_SHORT),
+        ("|---|", "| a |\n|---|\n| b |", None),
     ],
 )
 def test_a_quote_must_prove_something(quote: str, response: str, problem: QuoteProblem | None) -> None:
