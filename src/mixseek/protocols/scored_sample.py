@@ -25,6 +25,11 @@ class SampleFacts:
 
     def expected(self, role: IdentityRole) -> str | None:
         """What the sample says; None where it says nothing, or the role is not the sample's."""
+        said = self._said(role)
+        # An empty cell of a table says nothing.
+        return said if said is not None and said.strip() else None
+
+    def _said(self, role: IdentityRole) -> str | None:
         sample = self.sample
         match role:
             case IdentityRole.QUESTION_ID:
@@ -35,9 +40,11 @@ class SampleFacts:
                 return sample.target_model
             case IdentityRole.OUTPUT_ID:
                 # Seed 003 §0: a file name or any unique mark, which the id is.
-                return sample.output_id if sample.output_id is not None else sample.id
+                return sample.output_id if (sample.output_id or "").strip() else sample.id
             case IdentityRole.TASK_NAME:
-                return sample.task_name or (self.rubric.task_name if self.rubric is not None else None)
+                if self.rubric is None or (sample.task_name or "").strip():
+                    return sample.task_name
+                return self.rubric.task_name
             case IdentityRole.SAMPLE_ID:
                 return sample.id
             case _:
@@ -53,9 +60,12 @@ def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
     if len(types) == 1 and not parameters.task_types.field:
         # Weights that are the same for every sample need no name; one that the dataset has is about something else.
         return SampleFacts(sample, rubric, types[0], None)
-    named, source = sample.task_type, "task_type"
+    named, source = (sample.task_type or "").strip() or None, "task_type"
     if named is None and rubric is not None:
         named, source = rubric.task_type or rubric.unknown_task_type, "rubric's task_type"
+    if named is not None and named not in types:
+        # A column in capitals means the same type; a reply is not read so kindly.
+        named = next((one for one in types if one.casefold() == named.casefold()), named)
     if named is not None and named not in types:
         return SampleFacts(sample, rubric, None, f"its {source} {named!r} is not one of {', '.join(types)}")
     if named is None and len(types) == 1:

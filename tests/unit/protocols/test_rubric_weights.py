@@ -126,6 +126,13 @@ def test_the_inferred_type_is_null_unless_the_rubric_names_none(
     assert words in detail
 
 
+@pytest.mark.parametrize(("written", "task_type"), [("Creative", "creative"), (" creative ", "creative"), ("", "fact")])
+def test_a_column_may_write_a_type_in_capitals_or_leave_it_empty(written: str, task_type: str) -> None:
+    sample = replace(RUBRIC_SAMPLE, task_type=written)
+
+    assert parse_valid("rubric", reply_of(task_type), sample).fields["task_type"] == task_type
+
+
 def test_a_type_that_nobody_declared_cannot_be_asked_about_nor_aligned() -> None:
     sample = replace(RUBRIC_SAMPLE, task_type="poetry")
 

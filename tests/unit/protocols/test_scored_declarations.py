@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.protocols.scored_replies import (
     CROSS_SAMPLE,
+    CROSS_VALID,
     OWN_SAMPLE,
     OWN_TOML,
     OWN_VALID,
@@ -210,10 +211,21 @@ def test_cross_does_not_ask_about_a_sample_that_nobody_could_place(name: str) ->
         load_protocol("cross").messages(sample, NONCE)
 
 
-def test_an_output_without_a_name_is_named_by_its_id() -> None:
-    _, user = load_protocol("cross").messages(replace(CROSS_SAMPLE, output_id=None), NONCE)
+@pytest.mark.parametrize("empty", [None, "", " "])
+def test_an_output_without_a_name_is_named_by_its_id(empty: str | None) -> None:
+    _, user = load_protocol("cross").messages(replace(CROSS_SAMPLE, output_id=empty), NONCE)
 
     assert '"output_id": "harbour-1"' in user.content
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_cell_names_nothing(empty: str) -> None:
+    """What the sample does not say cannot be contradicted, and cannot be asked about."""
+    sample = replace(CROSS_SAMPLE, question_id=empty)
+
+    assert parse_valid("cross", CROSS_VALID, sample)
+    with pytest.raises(DatasetError, match="has no question_id"):
+        load_protocol("cross").messages(sample, NONCE)
 
 
 def test_rubric_does_not_ask_without_a_rubric() -> None:
