@@ -1,8 +1,8 @@
 """One team from first to last round: each step stored before the next, resumed where it was, cut off in time."""
 
 import asyncio
-import time
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -193,13 +193,15 @@ def test_a_round_that_takes_too_long_is_cut_off() -> None:
 
 def test_a_teams_time_is_added_up_over_rounds_and_restarts() -> None:
     """What is stored counts: dying does not buy time."""
-    store, team = MemoryStore(), ScriptedTeam(seconds=dict.fromkeys(range(1, 6), 0.1))
-    end = play(parts(store, limits=TimeLimits(round_seconds=30, team_seconds=0.25), stopwatch=time.monotonic), team)
-    again = play(parts(store, limits=TimeLimits(team_seconds=0.25), stopwatch=time.monotonic), team)
+    ticks = count(0, 100)
+    store, team = MemoryStore(), ScriptedTeam()
+    limits = TimeLimits(round_seconds=900, team_seconds=250)
+    end = play(parts(store, limits=limits, stopwatch=lambda: float(next(ticks))), team)
+    again = play(parts(store, limits=limits), team)
 
-    assert end.stop_reason is again.stop_reason is StopReason.TEAM_TIMEOUT
-    assert end.message == "round 3: the team's 0.25 s are used up"
-    assert [one.round_number for one in store.teams["alpha"].rounds] == [1, 2]
+    assert end == again
+    assert (end.stop_reason, end.message) == (StopReason.TEAM_TIMEOUT, "round 4: the team's 250 s are used up")
+    assert [one.usage["seconds"] for one in store.teams["alpha"].rounds] == [100, 100, 100]
 
 
 def test_a_time_limit_does_not_swallow_a_timeout_of_the_teams_own() -> None:
