@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import random
 import threading
 import time
@@ -25,38 +26,52 @@ Operation = Callable[[duckdb.DuckDBPyConnection], Result]
 PATIENCE_SECONDS = 60.0
 # Uneven, so that two processes that want the file do not keep meeting.
 _RETRY_SECONDS = (0.005, 0.03)
+_HELD_IN_THIS_PROCESS = ("different configuration", "already attached")
+
+
+# DuckDB allows several connections to a file in one process, but not while one of them is being closed.
+_turns: dict[str, threading.Lock] = {}
 
 
 @contextlib.contextmanager
 def opened(path: Path, *, read_only: bool, patience_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a file of this version; waits while another process holds it."""
+    """A connection to a file of this version; waits while another process, or another thread of this one, has it."""
     settings = memory_settings(path.parent / "tmp", SMALLEST_OBJECT_BYTES)
     # Otherwise a table that is not there is looked for among Python's variables.
     settings["python_enable_replacements"] = False
+    # A few rows at a time: starting a second thread at every opening would take longer than it helps.
+    settings["threads"] = 1
     deadline = time.monotonic() + patience_seconds
-    while (connection := _try_open(path, read_only, settings)) is None:
-        if time.monotonic() >= deadline:
-            raise BusyError(
-                f"{path}: in use by another process for more than {patience_seconds:g} s; "
-                "wait for it to end and try again"
-            )
-        time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - waiting, not a secret
+    turn = _turns.setdefault(os.path.realpath(path), threading.Lock())
+    if not turn.acquire(timeout=patience_seconds):
+        raise _busy(path, "another part of this program", patience_seconds)
     try:
-        if read_only:
-            refuse_later(read_version(connection), path)
-        else:
-            migrate(connection, path)
-        yield connection
+        while (connection := _try_open(path, read_only, settings)) is None:
+            if time.monotonic() >= deadline:
+                raise _busy(path, "another process", patience_seconds)
+            time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - waiting, not a secret
+        with contextlib.closing(connection):
+            if read_only:
+                refuse_later(read_version(connection), path)
+            else:
+                migrate(connection, path)
+            yield connection
     finally:
-        connection.close()
+        turn.release()
+
+
+def _busy(path: Path, holder: str, patience_seconds: float) -> BusyError:
+    return BusyError(
+        f"{path}: in use by {holder} for more than {patience_seconds:g} s; wait for it to end and try again"
+    )
 
 
 def _try_open(path: Path, read_only: bool, settings: Any) -> duckdb.DuckDBPyConnection | None:
     try:
         return try_connect(path, read_only, settings)
-    except duckdb.ConnectionException as error:
-        # Another thread of this process has it open for writing, which also passes.
-        if "different configuration" in str(error):
+    except duckdb.Error as error:
+        # Somebody else in this process, past us, has it open or is closing it; both pass.
+        if any(words in str(error) for words in _HELD_IN_THIS_PROCESS):
             return None
         raise
 
