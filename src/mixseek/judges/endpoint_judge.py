@@ -5,7 +5,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from mixseek.domain.calls import Answer, Call
 from mixseek.domain.judgments import Reply
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.anthropic_messages import AnthropicMessages
+from mixseek.judges.control_tokens import split_control_tokens
 from mixseek.judges.dialects import PROCESS_MEMORY, DialectMemory
 from mixseek.judges.endpoints import Target, WireFormat
 from mixseek.judges.errors_map import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
@@ -108,12 +109,17 @@ class EndpointJudge:
         """Of what is sent, whatever the provider is called here; the body counts whole, described or not."""
         asked = {name: value for name, value in self.description.items() if name != "provider"}
         asked["body"] = self.target.settings.body
+        asked["control_tokens"] = "sent" if self.target.escapes_control_tokens else "split"
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
     async def call(self, call: Call) -> Answer:
         """One reply. A request that is refused for how it was put is put in another way: that is no retry."""
         started = self._clock()
+        split = 0
+        if not self.target.escapes_control_tokens:
+            messages, split = split_control_tokens(call.messages)
+            call = replace(call, messages=messages) if split else call
         dialect = self._dialects.of(self.target, self._wire)
         requests = 1
         while True:
@@ -128,6 +134,8 @@ class EndpointJudge:
             dialect = learnt
             requests += 1
         reading = self._read(received, body.keys())
+        if split:
+            reading = replace(reading, extra={**reading.extra, "defused_control_tokens": split})
         return self._answer(call, reading, received, self._clock() - started, (dialect, requests))
 
     async def list_models(self) -> tuple[str, ...]:

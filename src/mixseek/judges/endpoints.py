@@ -72,6 +72,8 @@ PROVIDERS: Mapping[str, Provider] = {
     "ollama": _local("http://localhost:11434/v1"),
     "llamacpp": _local("http://localhost:8080/v1", "LLAMA_API_KEY"),
 }
+# Of these it is known that a control token in a message is text to them; others may run any server.
+_ESCAPING = frozenset({"openai", "azure", "anthropic", "gemini", "mistral"})
 # A [judges.NAME] that names no provider: anything that speaks chat completions.
 _ANY_ENDPOINT = Provider(WireFormat.OPENAI, None, (), key_required=False)
 _ANY_ANTHROPIC = Provider(WireFormat.ANTHROPIC, None, (), key_required=False, key_header="x-api-key")
@@ -96,6 +98,8 @@ class Target:
     key: Secret | None = field(default=None, repr=False, compare=False)
     # What to say when the endpoint asks for a key: which variable was looked at, and what came of it.
     key_hint: str = ""
+    # Whether control tokens of chat templates in a message are text there; where not, they are split before sending.
+    escapes_control_tokens: bool = False
 
     @property
     def endpoint(self) -> str:
@@ -176,6 +180,7 @@ def _target(
         limit_parameter=provider.limit_parameter if is_own_host or provider.base_url is None else "max_tokens",
         key=key,
         key_hint=hint,
+        escapes_control_tokens=label in _ESCAPING and (is_own_host or provider.base_url is None),
     )
 
 

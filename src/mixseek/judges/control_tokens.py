@@ -1,0 +1,35 @@
+"""Control tokens of chat templates in a prompt, split so that no server can read them as turns.
+
+Servers such as vLLM, SGLang and llama.cpp render messages into one text and then look for their tokens in all of it:
+a judged text that says `<|im_end|>` could close its turn and open the system's. The blank keeps the words readable, and
+quotes that a judge takes from them are still found, because the locator folds blanks.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mixseek.domain.ports import Message
+
+# What the widespread templates use; a model's own list is known only where its weights are (`gguf:`).
+_TOKENS = re.compile(
+    r"<\|[^<>|\n]{1,40}\|>"  # ChatML, Llama 3, Phi, GLM, Granite, Harmony
+    r"|<｜[^<>｜\n]{1,40}｜>"  # DeepSeek
+    r"|</?s>|<(?:bos|eos|pad|unk|(?:start|end)_of_turn)>"  # Llama 2, Mistral, Gemma
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK)\]"  # Mistral
+    r"|<</?SYS>>"
+)
+
+
+def split_control_tokens(messages: Sequence[Message]) -> tuple[tuple[Message, ...], int]:
+    """The messages with a blank inside every token, and how many there were."""
+    split, count = [], 0
+    for message in messages:
+        content, changes = _TOKENS.subn(_with_blank, message.content)
+        count += changes
+        split.append(replace(message, content=content) if changes else message)
+    return tuple(split), count
+
+
+def _with_blank(found: re.Match[str]) -> str:
+    return f"{found[0][0]} {found[0][1:]}"
