@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from functools import partial
 
-from mixseek.composition.live_parts import BufferedCache, LiveParts, live_batches, make_parts, open_cache
+from mixseek.composition.live_cache import BufferedCache
+from mixseek.composition.live_parts import LiveParts, live_batches, make_parts, open_cache
 from mixseek.composition.requests import Plan, available_cores
 from mixseek.composition.watching import Told
 from mixseek.composition.writing import JournalLines
@@ -12,11 +13,12 @@ from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
 from mixseek.engine.asking import Desk
 from mixseek.engine.budget import Budget
-from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.engine.caching import NoCache
 from mixseek.engine.endings import RunEnd
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
+from mixseek.engine.live import LiveAssignment, judge_many_live
 from mixseek.engine.remembered import Crew, RememberedAssignment, settle_remembered
+from mixseek.engine.settled import NothingSettled, Settler
 from mixseek.judges.telemetry import open_tracing
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.recall import JudgedBefore
@@ -32,15 +34,14 @@ def judge_rest_live(
         if warning := seat.judge.description.get("warning"):
             told.tell(f"{seat.name}: {warning}")
     file = open_cache(plan)
-    cache = BufferedCache(file) if file is not None else NoCache()
-    pending = live_batches(batches, parts, plan.cascade, before, cache)
+    cache = BufferedCache(file, plan.protocol.hash) if file is not None else None
     try:
         with told.show_progress(plan.samples) as progress:
-            return asyncio.run(ask_all(plan, parts, journal, pending, cache, (progress, told)))
+            return asyncio.run(ask_all(plan, parts, journal, (batches, before), cache, (progress, told)))
     finally:
         if tracing is not None:
             tracing.shutdown()
-        if file is not None and isinstance(cache, BufferedCache):
+        if file is not None and cache is not None:
             cache.flush()
             file.close()
             for warning in file.warnings:
@@ -51,8 +52,8 @@ async def ask_all(
     plan: Plan,
     parts: LiveParts,
     journal: JournalFile,
-    pending: Iterator[LiveBatch],
-    cache: ReplyCache,
+    asked: tuple[Iterator[list[Sample]], JudgedBefore | None],
+    cache: BufferedCache | None,
     watched: tuple[ProgressSink, Told],
 ) -> RunEnd:
     """Connections are given back whatever happens."""
@@ -62,16 +63,20 @@ async def ask_all(
         protocol=plan.protocol,
         encoder=JournalLines(),
         commits=GroupCommit(journal, progress),
-        cache=cache,
+        cache=cache or NoCache(),
         budget=Budget(options.max_calls, options.max_cost_usd),
         nonce_of=parts.nonce_of,
+        settled=cache or NothingSettled(),
     )
+    settler = Settler(parts.seats, plan.cascade, desk.settled, desk.encoder, desk.commits.add)
+    batches, before = asked
+    pending = live_batches(batches, parts, plan.cascade, before, desk.cache, settler.settle)
     assignment = LiveAssignment(desk, parts.seats, plan.cascade, parts.samples_at_hand, parts.drain_seconds)
     work = RememberedAssignment(
         plan.protocol, JournalLines(), frozenset(seat.name for seat in parts.live_seats if seat.max_reasks)
     )
     crew = partial(Crew, work, plan.request.workers or available_cores())
-    rest = settle_remembered(pending, parts.seats, plan.cascade, crew, desk.commits.add)
+    rest = settle_remembered(pending, parts.seats, plan.cascade, crew, desk.commits.add, desk.settled.note)
     try:
         return await judge_many_live(rest, assignment, progress, told.stop)
     finally:

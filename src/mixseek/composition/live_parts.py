@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -31,32 +31,7 @@ from mixseek.templating.fence import fence_nonce
 
 # Memory stays flat however many endpoints there are.
 MOST_SAMPLES_AT_HAND = 4_096
-_PUTS_AT_ONCE = 128
 _NOTHING: Mapping[bytes, Reply] = {}
-
-
-class BufferedCache:
-    """Replies go into the file by the hundred: a transaction for each would cost more than all the rest."""
-
-    def __init__(self, file: ReplyCacheFile) -> None:
-        self._file = file
-        self._waiting: dict[bytes, Reply] = {}
-
-    def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
-        found = self._file.get_many(keys)
-        if self._waiting:
-            found.update({key: self._waiting[key] for key in keys if key in self._waiting})
-        return found
-
-    def put_many(self, replies: Mapping[bytes, Reply]) -> None:
-        self._waiting.update(replies)
-        if len(self._waiting) >= _PUTS_AT_ONCE:
-            self.flush()
-
-    def flush(self) -> None:
-        """What is still waiting; a crash before this costs money, never truth."""
-        self._file.put_many(self._waiting)
-        self._waiting = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,26 +130,38 @@ def open_cache(plan: Plan) -> ReplyCacheFile | None:
 
 
 def live_batches(
-    batches: Iterator[list[Sample]], parts: LiveParts, cascade: bool, before: JudgedBefore | None, cache: ReplyCache
-) -> Iterator[LiveBatch]:
-    """Without what the journal holds, and with what the cache knows: one look-up a batch."""
+    batches: Iterator[list[Sample]],
+    parts: LiveParts,
+    cascade: bool,
+    before: JudgedBefore | None,
+    cache: ReplyCache,
+    settle: Callable[[Sequence[SampleAtHand]], list[SampleAtHand]] = list,
+) -> Generator[LiveBatch, None, None]:
+    """Without what the journal holds and `settle` takes out, and with what the cache knows: one look-up a batch."""
     seats = parts.live_seats
     for samples in batches:
-        rest: list[SampleAtHand] = []
-        keys: list[bytes] = []
-        for sample in samples:
-            key = sample.key()
-            known = before.takes(key) if before is not None else {}
-            if known and is_settled(known, parts.seats, cascade):
-                continue
-            unread = before.unread_replies(key) if before is not None else {}
-            rest.append(SampleAtHand(sample, key, known, unread))
-            if not isinstance(cache, NoCache):
-                keys += first_asks(seats, rest[-1])
+        pending = list(take_up(samples, parts.seats, cascade, before))
+        skipped = len(samples) - len(pending)
+        rest = settle(pending)
+        keys = [key for one in rest for key in first_asks(seats, one)] if not isinstance(cache, NoCache) else ()
         found = cache.get_many(keys) if keys else _NOTHING
         if found:
             rest = [SampleAtHand(one.sample, one.key, one.known, one.unread, found) for one in rest]
-        yield LiveBatch(rest, skipped=len(samples) - len(rest))
+        yield LiveBatch(rest, skipped=skipped)
+
+
+def take_up(
+    samples: Sequence[Sample], seats: tuple[Seat, ...], cascade: bool, before: JudgedBefore | None
+) -> Iterator[SampleAtHand]:
+    """Those that the journal does not settle, with what it has of them."""
+    for sample in samples:
+        key = sample.key()
+        if before is None:
+            yield SampleAtHand(sample, key)
+            continue
+        known = before.takes(key)
+        if not (known and is_settled(known, seats, cascade)):
+            yield SampleAtHand(sample, key, known, before.unread_replies(key))
 
 
 def first_asks(seats: Sequence[LiveSeat], at_hand: SampleAtHand) -> Iterator[bytes]:

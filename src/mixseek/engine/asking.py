@@ -14,13 +14,12 @@ from mixseek.engine.caching import ReplyCache, reuse
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.scheduling import Called
 from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
+from mixseek.engine.settled import NothingSettled, SettledLines, SettledOutcomes, make_settled
 from mixseek.errors import DatasetError, PermanentJudgeError, TransientJudgeError
 
 
-class LineEncoder(Protocol):
+class LineEncoder(SettledLines, Protocol):
     """Journal lines; their format is the storage's."""
-
-    def sample(self, sample: Sample, key: str) -> bytes: ...
 
     def reply(self, key: str, reply: Reply) -> bytes: ...
 
@@ -37,6 +36,7 @@ class Desk:
     cache: ReplyCache
     budget: Budget
     nonce_of: Callable[[str], str]
+    settled: SettledOutcomes = field(default_factory=NothingSettled)
     # Requests that have left and not come back: who wants the same waits for them.
     under_way: dict[bytes, "asyncio.Future[Reply]"] = field(default_factory=dict)
     # Samples whose own line is in the journal, or queued for it, while they are at hand.
@@ -56,7 +56,18 @@ async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int)
             # A reply that was had stands, even where another could not be had.
             return outcome or got
         outcome = desk.protocol.parse(got, sample)
+        if ask == 1:
+            note_settled(desk, seat, at_hand, got, (outcome, take))
     return outcome
+
+
+def note_settled(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, reply: Reply, judged: tuple[Outcome, int]) -> None:
+    """For the next run that asks the same of the same rules."""
+    if isinstance(desk.settled, NothingSettled):
+        return
+    settled = make_settled(desk.encoder, at_hand.sample, at_hand.key, reply, judged)
+    if settled is not None:
+        desk.settled.note(seat.name, seat.keys.key(at_hand.key, judged[1], 1), settled)
 
 
 async def obtain(

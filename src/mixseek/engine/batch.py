@@ -8,6 +8,7 @@ from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.one import NOTHING_KNOWN, Judged, judge_one
+from mixseek.engine.settled import Settled
 
 # A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.
 Encode = Callable[[Sample, Sequence[Judged]], Iterable[bytes]]
@@ -35,6 +36,8 @@ class BatchResult:
     skipped: int = 0
     # Places in the batch of samples that are not settled by it.
     left: Sequence[int] = ()
+    # Judge, request key and what was made of its reply, for runs to come.
+    settled: Sequence[tuple[str, bytes, Settled]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -156,4 +157,4 @@ def answer_batch(assignment: Work, batch: Any) -> BatchResult | tuple[Exception,
         result = assignment.judge(batch)
     except Exception as error:  # noqa: BLE001 - raised again in the parent, by Worker.judge
         return error, traceback.format_exc()
-    return BatchResult((b"".join(result.lines),), result.counts, result.samples, result.skipped, result.left)
+    return replace(result, lines=(b"".join(result.lines),))

@@ -15,6 +15,7 @@ from mixseek.engine.caching import reuse
 from mixseek.engine.live import LiveBatch
 from mixseek.engine.processes import BATCHES_PER_WORKER, Worker
 from mixseek.engine.seats import LiveSeat, SampleAtHand, Seat
+from mixseek.engine.settled import Settled, make_settled
 
 # Two processes take about a second to start: below this many there is nothing to win.
 SAMPLES_WORTH_PROCESSES = 4_000
@@ -27,6 +28,8 @@ class Remembered:
     sample: Sample
     key: str
     replies: tuple[Reply, ...]
+    # Of the requests that they answer.
+    request_keys: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class RememberedAssignment:
         lines: list[bytes] = []
         counts: Counter[str] = Counter()
         left: list[int] = []
+        settled: list[tuple[str, bytes, Settled]] = []
         for place, one in enumerate(batch):
             outcomes = [self.protocol.parse(reply, one.sample) for reply in one.replies]
             if any(
@@ -51,14 +55,17 @@ class RememberedAssignment:
                 left.append(place)
                 continue
             lines.append(self.encoder.sample(one.sample, one.key))
-            for outcome, reply in zip(outcomes, one.replies, strict=True):
+            for outcome, reply, request_key in zip(outcomes, one.replies, one.request_keys, strict=True):
                 lines.append(self.encoder.reply(one.key, reply))
                 take: int = reply.details["take"]
                 lines.append(self.encoder.outcome(one.sample, one.key, reply.judge, outcome, take))
                 counts[status_of(outcome)] += 1
+                made = make_settled(self.encoder, one.sample, one.key, reply, (outcome, take))
+                if made is not None:
+                    settled.append((reply.judge, request_key, made))
             counts["samples"] += 1
             counts["cached"] += len(outcomes)
-        return BatchResult(lines, counts, len(batch) - len(left), left=left)
+        return BatchResult(lines, counts, len(batch) - len(left), left=left, settled=settled)
 
 
 class Crew:
@@ -97,6 +104,7 @@ def settle_remembered(
     cascade: bool,
     make_crew: Callable[[], Crew],
     record: Callable[[Sequence[bytes], Mapping[str, int]], None],
+    note: Callable[[str, bytes, Settled], None],
 ) -> Generator[LiveBatch, None, None]:
     """The batches without what the cache settles on its own; that goes to `record` as lines and counts."""
     live = [seat for seat in seats if isinstance(seat, LiveSeat)]
@@ -117,9 +125,9 @@ def settle_remembered(
                 rest = LiveBatch([one for one, full in known if full is None], batch.skipped)
                 waiting.append((rest, [one for one, _ in ready], crew.submit([full for _, full in ready])))
             while len(waiting) > (crew.depth if crew is not None else 0):
-                yield collect(*waiting.popleft(), record)
+                yield collect(*waiting.popleft(), record, note)
         while waiting:
-            yield collect(*waiting.popleft(), record)
+            yield collect(*waiting.popleft(), record, note)
     finally:
         if crew is not None:
             crew.dismiss()
@@ -130,12 +138,15 @@ def collect(
     sent: Sequence[SampleAtHand],
     result: "Future[BatchResult] | None",
     record: Callable[[Sequence[bytes], Mapping[str, int]], None],
+    note: Callable[[str, bytes, Settled], None],
 ) -> LiveBatch:
     """What is left of a batch when its remembered samples are settled."""
     if result is None:
         return rest
     settled = result.result()
     record(settled.lines, settled.counts)
+    for told in settled.settled:
+        note(*told)
     return LiveBatch([*rest.samples, *(sent[place] for place in settled.left)], rest.skipped)
 
 
@@ -144,10 +155,12 @@ def remembered(at_hand: SampleAtHand, seats: Sequence[LiveSeat]) -> Remembered |
     if not at_hand.cached or at_hand.known or at_hand.unread:
         return None
     replies: list[Reply] = []
+    keys: list[bytes] = []
     for seat in seats:
         for take in range(1, seat.takes + 1):
-            reply = at_hand.cached.get(seat.keys.key(at_hand.key, take, 1))
+            keys.append(seat.keys.key(at_hand.key, take, 1))
+            reply = at_hand.cached.get(keys[-1])
             if reply is None:
                 return None
             replies.append(reuse(reply, seat.name, take, 1))
-    return Remembered(at_hand.sample, at_hand.key, tuple(replies))
+    return Remembered(at_hand.sample, at_hand.key, tuple(replies), tuple(keys))

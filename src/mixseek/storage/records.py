@@ -14,6 +14,7 @@ the line; the record as it was is then kept beside it, in `exact`.
 import dataclasses
 import json
 import math
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ _DEFAULTS: Mapping[str, Any] = {
     for item in dataclasses.fields(Sample)
     if item.name not in ("id", "response")
 }
+_optional_fields = operator.attrgetter(*_DEFAULTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,12 @@ Record = SampleRecord | ReplyRecord | OutcomeRecord
 
 def encode_sample(sample: Sample, key: str | None = None) -> bytes:
     """`key` saves hashing the sample again where it is known."""
-    fields: dict[str, Any] = {"id": sample.id, "response": sample.response}
-    for name, default in _DEFAULTS.items():
-        value = getattr(sample, name)
-        if value != default:
-            fields[name] = value
+    optional = zip(_DEFAULTS, _optional_fields(sample), _DEFAULTS.values(), strict=True)
+    fields: dict[str, Any] = {
+        "id": sample.id,
+        "response": sample.response,
+        **{name: value for name, value, default in optional if value != default},
+    }
     return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
 
 

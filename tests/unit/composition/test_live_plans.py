@@ -10,7 +10,8 @@ import pytest
 
 from mixseek.composition.catalogue import get_panel, is_waited_for
 from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
-from mixseek.composition.live_parts import BufferedCache, live_batches, make_parts, open_cache
+from mixseek.composition.live_cache import BufferedCache
+from mixseek.composition.live_parts import live_batches, make_parts, open_cache
 from mixseek.composition.requests import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.domain.judgments import Reply
 from mixseek.domain.samples import Sample

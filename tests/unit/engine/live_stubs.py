@@ -159,6 +159,15 @@ class PlainLines:
     def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int) -> bytes:
         return f"outcome {sample.id} {judge} {take} {status_of(outcome)}".encode()
 
+    def settle(self, sample: Sample, key: str, reply: Reply, outcome: Outcome, take: int) -> tuple[bytes, bytes] | None:
+        return (
+            self.reply(key, reply).removeprefix(b"reply "),
+            self.outcome(sample, key, "", outcome, take).removeprefix(b"outcome "),
+        )
+
+    def head(self, kind: str, judge: str) -> tuple[bytes, bytes]:
+        return f"{kind} ".encode(), b" "
+
 
 class PromptingProtocol(StubProtocol):
     """A prompt of two messages."""

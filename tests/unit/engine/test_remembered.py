@@ -15,6 +15,7 @@ from mixseek.engine.batch import BatchResult
 from mixseek.engine.live import LiveBatch
 from mixseek.engine.remembered import Crew, Remembered, RememberedAssignment, settle_remembered
 from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
+from mixseek.engine.settled import NothingSettled
 
 
 class CrewHere:
@@ -73,7 +74,7 @@ def settle(
 
     batches: Iterator[LiveBatch] = iter([LiveBatch(samples[start : start + 2]) for start in range(0, len(samples), 2)])
     make_crew: Callable[[], Crew] = lambda: crew  # type: ignore[assignment, return-value]  # noqa: E731 - a fake
-    settled = settle_remembered(batches, seats, cascade, make_crew, record)
+    settled = settle_remembered(batches, seats, cascade, make_crew, record, NothingSettled().note)
     left = [one.sample.id for batch in settled for one in batch.samples]
     return [line.decode() for line in lines], left, counts, crew
 

@@ -1,0 +1,42 @@
+"""Journal lines in two parts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
+
+from mixseek.domain.judgments import Outcome, Reply, Undecided
+from mixseek.domain.samples import Sample
+from mixseek.storage.line_parts import line_head, settle_lines
+from mixseek.storage.records import encode_outcome, encode_reply
+
+
+@given(
+    sample=SAMPLES,
+    outcome=ANY_OUTCOME,
+    text=st.text(),
+    judge=st.text(st.characters(exclude_categories=["Cs"])),
+    take=st.integers(1, 3),
+)
+def test_both_parts_together_are_the_line(sample: Sample, outcome: Outcome, text: str, judge: str, take: int) -> None:
+    """Byte for byte, or nothing is settled at all."""
+    key = sample.key()
+    reply = Reply(text, judge, 1, {"cached": True, "take": take})
+
+    parts = settle_lines(sample, key, reply, outcome, take)
+
+    if parts is not None:
+        whole = (encode_reply(key, reply), encode_outcome(sample, key, judge, outcome, take))
+        for kind, rest, line in zip(("reply", "outcome"), parts, whole, strict=True):
+            start, end = line_head(kind, judge)
+            assert start + key.encode() + end + rest == line
+            assert rest.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("text", ["half \ud800", '{"exact":1}'])
+def test_a_line_that_may_name_itself_twice_is_not_settled(text: str) -> None:
+    """What UTF-8 cannot hold is kept beside the line with all its names; what only looks like it is no loss."""
+    sample = Sample("a", "r")
+    outcome = settle_lines(sample, sample.key(), Reply(text, "j"), Undecided("cannot tell"), 1)
+
+    assert (outcome is None) == ("\ud800" in text)
