@@ -1,0 +1,322 @@
+"""`mixseek compete` from outside: a race to its leader board, stopped and taken up again, and every refusal."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.flows.arena import arena, race_text
+from tests.flows.live import CANARY, KEYS, begin, wait_until
+from tests.flows.running import mixseek_here, read_jsonl, the_one_line
+
+TEAMS = 3
+SMALL = "min = 1\nmax = 2"
+OFFLINE = """
+task = "Count."
+[[teams]]
+id = "one"
+command = ["sh", "-c", "echo one"]
+[evaluator]
+[[evaluator.metrics]]
+type = "semantic"
+judge = "rules"
+options = {ground_truth = "one"}
+[rounds]
+min = 1
+max = 2
+"""
+
+
+def write(directory: Path, text: str, name: str = "race.toml") -> None:
+    (directory / name).write_text(text, encoding="utf-8")
+
+
+def compete(cwd: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return mixseek_here("compete", "race.toml", "--execution", "e", "-w", "ws", *more, cwd=cwd, env=KEYS)
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def replies(cwd: Path) -> list[dict[str, Any]]:
+    return [line for line in read_jsonl(cwd / "ws" / "competitions" / "e" / "journal.jsonl") if line["t"] == "reply"]
+
+
+def test_a_race_ends_in_a_leader_board(tmp_path: Path) -> None:
+    """Scores on stderr as they come, the board on stdout; again, nothing is asked."""
+    with arena() as endpoint:
+        write(tmp_path, race_text(endpoint.spec, TEAMS, rounds=SMALL))
+        done = compete(tmp_path)
+        asked = endpoint.requests
+        again = compete(tmp_path, "--json")
+        sent = endpoint.requests - asked
+    teams = document(again)["teams"]
+
+    assert done.returncode == again.returncode == 0, done.stderr
+    assert "Team 1: round 2: " in done.stderr
+    assert "all rounds played" in done.stdout
+    assert (document(again)["status"], sent, document(again)["sent"]["calls"]) == ("finished", 0, 0)
+    assert [team["rank"] for team in teams] == [1, 2, 3]
+    assert teams[0]["rounds"][1]["opinion"]["should_continue"] is True
+    assert teams[0]["rounds"][1]["metrics"][0]["comment"] == "Go on."
+    # A submission, two metrics and an opinion for each team and round.
+    assert asked == len(replies(tmp_path)) == TEAMS * 2 * 4
+
+
+def test_no_key_is_written_anywhere(tmp_path: Path) -> None:
+    """Neither to the journal nor to the store."""
+    with arena() as endpoint:
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        compete(tmp_path)
+
+    files = [path for path in (tmp_path / "ws").rglob("*") if path.is_file()]
+    assert files
+    assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
+
+
+def test_the_same_submission_is_evaluated_once_and_scored_alike(tmp_path: Path) -> None:
+    """Handing in the same text again buys no second draw."""
+    text = race_text("SPEC", 0, rounds=SMALL)
+    teams = "".join(
+        f'[[teams]]\nid = "c{n}"\ncommand = ["sh", "-c", "echo Submission of same in round 1"]\n' for n in (1, 2)
+    )
+    with arena() as endpoint:
+        write(tmp_path, text.replace("SPEC", endpoint.spec).replace("[evaluator]", teams + "[evaluator]"))
+        done = compete(tmp_path, "--json")
+        asked = endpoint.asked["metric", "same", 1]
+    scores = {entry["score"] for team in document(done)["teams"] for entry in team["rounds"]}
+
+    assert done.returncode == 0, done.stderr
+    assert asked == 2
+    assert len(scores) == 1
+
+
+@pytest.mark.parametrize(("policy", "rounds", "code"), [("continue", 3, "max_rounds"), ("stop", 1, "judge_out")])
+def test_a_judge_that_is_out_has_no_opinion_and_the_policy_decides(
+    policy: str, rounds: int, code: str, tmp_path: Path
+) -> None:
+    """Recorded as such; the scores stand."""
+    with arena() as endpoint:
+        endpoint.refuses.add("judgment")
+        text = race_text(endpoint.spec, 1, rounds="min = 1\nmax = 3")
+        write(tmp_path, text.replace("[judgment]", f'[judgment]\non_outage = "{policy}"'))
+        done = compete(tmp_path, "--json")
+    team = document(done)["teams"][0]
+
+    assert done.returncode == 0, done.stderr
+    assert (len(team["rounds"]), team["stop_reason"]) == (rounds, code)
+    assert "invalid" in team["rounds"][0]["opinion"]["reason"]
+
+
+def test_a_metric_that_is_missing_leaves_no_score_and_says_why(tmp_path: Path) -> None:
+    """The board shows nobody, because there is nothing to rank by; the submissions are all there."""
+    with arena() as endpoint:
+        endpoint.refuses.add("metric")
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        done = compete(tmp_path, "--json")
+    team = document(done)["teams"][0]
+
+    assert (team["rank"], [entry["score"] for entry in team["rounds"]]) == (None, [None, None])
+    assert "UNPARSABLE_OUTPUT" in team["rounds"][0]["metrics"][0]["comment"]
+
+
+def test_a_model_that_refuses_its_key_ends_its_own_team(tmp_path: Path) -> None:
+    """Others go on; exit 4, because the same command lets it try again."""
+    with arena() as endpoint:
+        endpoint.statuses["team"] = 401
+        more = '[[teams]]\nid = "sh"\ncommand = ["sh", "-c", "echo Submission of sh in round 1"]'
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL, more=more))
+        done = compete(tmp_path, "--json")
+        endpoint.statuses.clear()
+        again = compete(tmp_path, "--json")
+
+    assert done.returncode == 4
+    assert [(team["team_id"], team["stop_reason"]) for team in document(done)["teams"]] == [
+        ("sh", "max_rounds"),
+        ("t0", "team_failed"),
+    ]
+    assert CANARY not in done.stderr + done.stdout
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_hanging_command_is_cut_off(tmp_path: Path) -> None:
+    """In its round's time, and with a sentence."""
+    text = OFFLINE.replace('"echo one"', '"echo one; sleep 60"') + "round_timeout_seconds = 0.5\n"
+    write(tmp_path, text)
+    began = time.monotonic()
+    done = compete(tmp_path)
+
+    assert time.monotonic() - began < 30
+    assert done.returncode == 4
+    assert "team one: round_timeout: round 1: no submission within 0.5 s" in done.stderr
+
+
+def test_rules_and_commands_need_no_model(tmp_path: Path) -> None:
+    """Offline from end to end."""
+    write(tmp_path, OFFLINE)
+    done = compete(tmp_path, "--json")
+    team = document(done)["teams"][0]
+
+    assert done.returncode == 0, done.stderr
+    assert [entry["score"] for entry in team["rounds"]] == [100, 100]
+
+
+def test_a_signal_drains_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    """What was in flight is kept; the whole costs one request a question."""
+    with arena(latency_seconds=0.1) as endpoint:
+        write(tmp_path, race_text(endpoint.spec, TEAMS, rounds="min = 1\nmax = 3"))
+        process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
+        assert wait_until(lambda: endpoint.requests >= 10, process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        paid, kept = endpoint.requests, len(replies(tmp_path))
+        board = mixseek_here("leaderboard", "e", "-w", "ws", "--json", cwd=tmp_path)
+        again = compete(tmp_path, "--json")
+
+    assert process.returncode == 130, err
+    assert "run the same command again to resume" in err
+    assert "Traceback" not in err
+    assert kept == paid
+    assert json.loads(board.stdout)["status"] == "interrupted"
+    assert again.returncode == 0, again.stderr
+    assert endpoint.requests == len(replies(tmp_path))
+    assert {team["stop_reason"] for team in document(again)["teams"]} == {"max_rounds"}
+
+
+def test_a_budget_stops_and_can_be_raised(tmp_path: Path) -> None:
+    """Exit 4 with the reason; nothing is asked twice."""
+    with arena() as endpoint:
+        write(tmp_path, race_text(endpoint.spec, TEAMS, rounds=SMALL))
+        done = compete(tmp_path, "--max-calls", "7", "--quiet")
+        first = endpoint.requests
+        again = compete(tmp_path, "--quiet")
+
+    assert (done.returncode, first) == (4, 7)
+    assert "--max-calls 7 is reached" in the_one_line(done)
+    assert again.returncode == 0, again.stderr
+    assert endpoint.requests == TEAMS * 2 * 4
+
+
+def test_a_second_process_on_the_same_execution_is_told_so(tmp_path: Path) -> None:
+    """Before it asks anything."""
+    with arena(latency_seconds=0.5) as endpoint:
+        write(tmp_path, race_text(endpoint.spec, TEAMS, rounds=SMALL))
+        process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
+        assert wait_until(lambda: endpoint.requests >= 2, process)
+        second = compete(tmp_path)
+        process.communicate(timeout=60)
+
+    assert second.returncode == 4
+    the_one_line(second)
+    assert endpoint.requests == TEAMS * 2 * 4
+
+
+def test_another_race_under_the_same_name_is_refused_and_a_renamed_team_is_not(tmp_path: Path) -> None:
+    """Names of teams and limits of time change nothing about what is asked."""
+    write(tmp_path, OFFLINE)
+    compete(tmp_path)
+    write(tmp_path, OFFLINE.replace('id = "one"', 'id = "one"\nname = "The One"') + "round_timeout_seconds = 9\n")
+    renamed = compete(tmp_path)
+    write(tmp_path, OFFLINE.replace("Count.", "Count again."))
+    refused = compete(tmp_path)
+
+    assert renamed.returncode == 0, renamed.stderr
+    assert refused.returncode == 2
+    assert "'e'" in the_one_line(refused)
+
+
+def test_the_same_race_has_the_same_name_and_another_race_another(tmp_path: Path) -> None:
+    """Without --execution the content decides."""
+    names = []
+    for text in (OFFLINE, OFFLINE, OFFLINE.replace("max = 2", "max = 3")):
+        write(tmp_path, text)
+        done = mixseek_here("compete", "race.toml", "--dry-run", "--json", cwd=tmp_path)
+        names.append(document(done)["execution"])
+
+    assert names[0] == names[1] != names[2]
+    assert names[0].startswith("race-")
+
+
+def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:
+    """Three teams, two metrics and a judge: at least for two rounds, at most for five."""
+    write(tmp_path, race_text("openai:x", TEAMS))
+    done = compete(tmp_path, "--dry-run")
+    calls = document(compete(tmp_path, "--dry-run", "--json"))["calls"]
+
+    assert done.returncode == 0, done.stderr
+    assert calls == [{"judge": "openai:x", "least": 3 * 2 * 3 + 3, "most": 3 * 5 * 3 + 3 * 4}]
+    assert "21 to 57 calls" in done.stdout
+    assert not (tmp_path / "ws").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("weight = 0.6", "weight = 0.5", "weight sums to 0.9, expected 1.0"),
+        ("weight = 0.6", "", "Coverage has no weight while others have"),
+        ('type = "Coverage"', 'type = "Coverag"', "did you mean 'Coverage'?"),
+        ('type = "Coverage"', 'type = "nowhere:Metric"', "cannot import nowhere"),
+        ('model = "openai:x"', 'model = "opnai:x"', "did you mean 'openai:x'?"),
+        ('model = "openai:x"', 'model = "rules"', "rules write no submissions"),
+        ('model = "openai:x"\ninstructions = "You are team t0."', 'command = ["no-such-thing"]', "is not there"),
+        ('model = "openai:x"\ninstructions = "You are team t0."', 'callable = "nowhere:f"', "cannot import nowhere"),
+        ('model = "openai:x"\ninstructions = "You are team t0."', 'callable = "json:__name__"', "cannot be called"),
+        ("[rounds]", '[prompts]\nteam_user_prompt = "{{ user_promt }}"\n[rounds]', "did you mean 'user_prompt'?"),
+        ("[rounds]", '[prompts]\nevaluator_user_prompt = "{% if %}"\n[rounds]', "Jinja2 template error"),
+        ("[rounds]", '[prompts]\njudgment_user_prompt = " "\n[rounds]', "cannot be empty"),
+        ('[evaluator]\njudge = "openai:x"', '[evaluator]\njudge = "rules"', "rules cannot judge Coverage"),
+        ('[evaluator]\njudge = "openai:x"', "[evaluator]", "metric Coverage: no judge"),
+        ('[judgment]\njudge = "openai:x"', '[judgment]\njudge = "rules"', "rules have no opinion"),
+        ('[judgment]\njudge = "openai:x"', '[judgment]\njudge = "replay:none.jsonl"', "none.jsonl"),
+        ("max = 5", "max = 1", "min is 2 and max is 1"),
+    ],
+)
+def test_a_dry_run_finds_everything_that_cannot_work(old: str, new: str, message: str, tmp_path: Path) -> None:
+    """One line, exit 2, no call, nothing written; the real run refuses the same before it begins."""
+    text = race_text("openai:x", 1)
+    assert old in text
+    write(tmp_path, text.replace(old, new, 1))
+    for more in (("--dry-run",), ()):
+        done = compete(tmp_path, *more)
+
+        assert done.returncode == 2
+        assert message in the_one_line(done)
+        assert not (tmp_path / "ws").exists()
+
+
+def test_templates_of_the_workspace_are_checked_too(tmp_path: Path) -> None:
+    """They are read where the race names none."""
+    write(tmp_path, OFFLINE)
+    configs = tmp_path / "ws" / "configs"
+    configs.mkdir(parents=True)
+    write(configs, 'team_user_prompt = "{{ nothing }}"', "prompt_builder.toml")
+    done = compete(tmp_path, "--dry-run")
+
+    assert done.returncode == 2
+    assert "unknown variable 'nothing'" in the_one_line(done)
+
+
+def test_recorded_replies_play_a_whole_race_offline(tmp_path: Path) -> None:
+    """By the names of team, round and metric: for demos, and for judging once more what was judged elsewhere."""
+    rows: list[dict[str, Any]] = []
+    for number in (1, 2):
+        score = {"criteria": {"quality": {"reason": "so", "score": 40 * number}}, "comment": "c"}
+        rows += [
+            {"id": f"a/{number}", "reply": f"Answer {number}."},
+            {"id": f"a/{number}/plain", "reply": json.dumps({**score, "total_score": 40 * number})},
+        ]
+    write(tmp_path, "\n".join(json.dumps(row) for row in rows), "replies.jsonl")
+    write(
+        tmp_path,
+        'task = "t"\n[[teams]]\nid = "a"\nmodel = "replay:replies.jsonl"\n[evaluator]\njudge = "replay:replies.jsonl"\n'
+        '[[evaluator.metrics]]\ntype = "LLMPlain"\nname = "plain"\n[rounds]\nmin = 1\nmax = 2\n',
+    )
+    done = compete(tmp_path, "--json")
+
+    assert done.returncode == 0, done.stderr
+    assert [entry["score"] for entry in document(done)["teams"][0]["rounds"]] == [40, 80]
