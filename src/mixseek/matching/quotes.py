@@ -17,6 +17,7 @@ from mixseek.domain.judgments import Span
 from mixseek.matching.quotes_folding import (
     CJK,
     FoldedText,
+    cuts_negation,
     fold_quotable,
     is_inside_number,
     is_inside_word,
@@ -216,7 +217,7 @@ class _Haystack:
 def _occurrence(text: str, needle: str, start: int = 0) -> int | None:
     """The first occurrence that begins and ends with words; for a longer needle also one inside words.
 
-    None inside a number: "costs 12" is not what "costs 12.5 million" says.
+    None inside a number, none behind a negating prefix: "costs 12" is not what "costs 12.5 million" says.
     """
     if not needle:
         return None
@@ -229,6 +230,6 @@ def _occurrence(text: str, needle: str, start: int = 0) -> int | None:
         if not (is_inside_number(text, place) or is_inside_number(text, end)):
             if not (is_inside_word(text, place) or is_inside_word(text, end)):
                 return place
-            first = place if first is None else first
+            first = place if first is None and not cuts_negation(text, place) else first
         place = text.find(needle, place + 1)
     return first if weight_of(needle) >= _WHOLE_WORDS_WEIGHT else None

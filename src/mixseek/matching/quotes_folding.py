@@ -48,6 +48,8 @@ LETTER = rf"[^\W\d_{CJK}]"
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _SPACED = rf"[^\W_{CJK}]"
 
+_NEGATING_PREFIX = re.compile(r"(?<![^\W_])(?:un|in|im|il|ir|dis|non|mis|anti|counter|de|a)\Z", re.IGNORECASE)
+
 # Half-width kana and decomposed text (as macOS writes it) leave marks behind their letters.
 _COMPOSABLE = re.compile(r"[^\W_][\u0300-\u036f\u3099\u309a]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
 # Each of the following begins with one character, which is what makes a search through a megabyte cheap.
@@ -63,8 +65,8 @@ _REPEATED_SPACE = re.compile(r" (?= )")
 _LOOSE_SPACE = re.compile(rf" (?:(?!{_SPACED})|(?<!{_SPACED} )|(?<=\d )(?!\d)|(?<!\d )(?=\d))")
 # Between letters it may be a hyphenation at a line's end; before a digit it is a sign or a range.
 _HYPHEN = re.compile(rf"-(?=-*{LETTER})(?:(?<={LETTER}-)|(?<={LETTER}--)|(?<={LETTER}---))")
-# What a reader would not miss: the marks of a sentence. Not those of a number, and none that calculate.
-_SENTENCE_MARK = re.compile(r"[,.;:!?()\[\]{}|·•](?:(?!\d)|(?<!\d.))", re.DOTALL)
+# What a reader would not miss: the marks of a sentence. Not those of a number, none that calculate, none that ask.
+_SENTENCE_MARK = re.compile(r"[,.;:!()\[\]{}|·•](?:(?!\d)|(?<!\d.))", re.DOTALL)
 
 # Above, one walk with the whole table is cheaper than one replacement for each character that changes.
 _MAX_REPLACEMENTS = 64
@@ -248,6 +250,11 @@ def is_inside_number(text: str, place: int) -> bool:
     if left.isdigit():
         return right.isdigit() or (right in ".," and text[place + 1 : place + 2].isdigit())
     return left in ".," and right.isdigit() and text[max(0, place - 2) : place - 1].isdigit()
+
+
+def cuts_negation(text: str, place: int) -> bool:
+    """A quote that begins here leaves "un" of "unlawful" out."""
+    return is_inside_word(text, place) and _NEGATING_PREFIX.search(text[max(0, place - 8) : place]) is not None
 
 
 def is_inside_word(text: str, place: int) -> bool:

@@ -133,6 +133,8 @@ def test_an_ellipsis_hides_no_negation_of_its_sentence(gap: str) -> None:
         ("about 102 of the cells in the sample", "There were about 10² of the cells in the sample."),
         ("the whole project cost 12", "In the end the whole project cost 12.5 million."),
         ("000 people came to see it", "More than 25,000 people came to see it."),
+        ("lawful for the whole of the team", "It was unlawful for the whole of the team."),
+        ("does the engine start when it is cold?", "In short, does the engine start when it is cold."),
         ("1 2 grams of salt in the water", "Put 12 grams of salt in the water."),
         ("this is a notable step for the whole team", "So this is a not able step for the whole team."),
         ("we are now here near the end of the road", "Yes, we are nowhere near the end of the road."),
