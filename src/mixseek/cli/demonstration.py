@@ -8,6 +8,7 @@ from mixseek.cli.documents import print_json
 from mixseek.cli.terminal import print_rendered
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
 from mixseek.composition.summaries import score_document, summary_document
+from mixseek.reporting.leaderboard import leader_board_document
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,12 +56,15 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
             }
             for example in result.examples
         ],
+        "competition": None if result.competition is None else leader_board_document(result.competition.board),
     }
 
 
 def render_demo(result: DemoResult, console: "Console") -> None:
     """On a terminal."""
     from rich.text import Text
+
+    from mixseek.reporting.leaderboard_terminal import print_leader_board
 
     console.print(verdict_table(result.lines))
     console.print()
@@ -74,6 +78,10 @@ def render_demo(result: DemoResult, console: "Console") -> None:
         console.print(Text("Rules and labels disagree: nowhere.", style="bold green"))
     for example in result.examples:
         render_example(example, console)
+    if result.competition is not None:
+        console.print()
+        console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
+        print_leader_board(result.competition.board, console, result.competition.page)
     run, workspace = result.summary.run.name, result.summary.workspace
     steps = (
         f"mixseek report {run} --workspace {workspace} --open",

@@ -221,10 +221,10 @@ def describe_race(race: Race, judges: tuple[AnyJudge, ...], prompts: PromptBuild
     }
 
 
-def target_model(plan: CompetePlan, spec: str) -> str:
-    """The model's own name, where the judge knows it."""
+def target_model(plan: CompetePlan, spec: str) -> str | None:
+    """The model's own name; of recorded replies nobody knows who wrote them."""
     judge = plan.judge(spec)
-    if is_waited_for(judge):
-        model = judge.description.get("model")
-        return model if isinstance(model, str) else spec
-    return spec
+    if not is_waited_for(judge):
+        return None
+    model = judge.description.get("model")
+    return model if isinstance(model, str) else spec

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from mixseek.composition.demo_competition import DemoCompetition, run_demo_competition
 from mixseek.composition.judging import Interruption, judge_dataset
 from mixseek.composition.reports import load_report, write_html
 from mixseek.composition.requests import RULES, JudgeRequest
@@ -87,6 +88,7 @@ class DemoResult:
     data: Path
     report: Path
     examples: tuple[DemoExample, ...] = ()
+    competition: DemoCompetition | None = None
 
     @property
     def disagreements(self) -> tuple[DemoLine, ...]:
@@ -110,7 +112,7 @@ def run_demo(root: Path) -> DemoResult:
     with open_run_index(Workspace(root), run) as index:
         lines = compare_labels(data, list(index.rows()))
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
-    return DemoResult(summary, lines, data, run.report, examples)
+    return DemoResult(summary, lines, data, run.report, examples, run_demo_competition(root))
 
 
 def judge_quietly(request: JudgeRequest) -> RunSummary:

@@ -75,7 +75,8 @@ def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | Missin
         case ValidJudgment() as judgment:
             comment = judgment.fields.get("comment")
             text = comment if isinstance(comment, str) else judgment.verdict
-            return metric.scored(judgment.score * 100, text, judgment.fields, replies)
+            # 0.55 * 100 is not 55 in binary; nobody meant the difference.
+            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, replies)
         case InvalidJudgment(findings=findings):
             said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in findings)
             return metric.missing(f"the judge's reply is invalid ({said})", replies)
