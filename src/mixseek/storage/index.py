@@ -34,7 +34,7 @@ from mixseek.storage.journal import damaged, read_lines
 from mixseek.storage.journal_pieces import Piece, split_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
-from mixseek.storage.scored_loading import load_scores, mark_controls
+from mixseek.storage.scored_loading import load_scores, make_room, mark_controls
 from mixseek.storage.scored_schema import SCORED_TABLES
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -110,6 +110,7 @@ def load_run(
     judges = list(manifest.judge_names)
     with connecting(workspace, patience_seconds=patience_seconds) as connection:
         create_schema(connection)
+        make_room(connection, manifest.protocol.name)
         connection.begin()
         for table in ("runs", *TABLES.values(), *SCORED_TABLES):
             connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names

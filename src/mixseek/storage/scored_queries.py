@@ -26,11 +26,12 @@ DIMENSION_BUCKETS = f"""
         CASE WHEN is_fine THEN maximum * bucket / 10 ELSE bucket END,
         CASE WHEN is_fine THEN maximum * (bucket + 1) / 10 ELSE bucket END, count(*)
     FROM (
-        SELECT judge, judge_order, dimension, dimension_order, marks.maximum AS maximum,
-            bool_or(marks.maximum > 12 OR marks.score <> floor(marks.score)) OVER (PARTITION BY dimension) AS is_fine,
+        SELECT judge, judge_order, dimension, dimension_order, marks.maximum AS maximum, is_fine,
             CASE WHEN is_fine THEN least(9, greatest(0, floor(10 * marks.score / marks.maximum))) ELSE marks.score END
                 AS bucket
         FROM ({_DIMENSIONS}) AS marks JOIN ({_CROSS}) AS judged USING (position)
+        JOIN (SELECT dimension, bool_or(maximum > 12 OR score <> floor(score)) AS is_fine
+            FROM ({_DIMENSIONS}) GROUP BY dimension) AS scales USING (dimension)
     ) GROUP BY judge, dimension, maximum, is_fine, bucket
     ORDER BY min(dimension_order), dimension, min(judge_order), judge, maximum, bucket"""  # noqa: S608 - our own text
 
@@ -72,26 +73,35 @@ EVIDENCE_PROBLEMS = """
     JOIN (SELECT position, id, judge FROM scored WHERE run = $run) AS judged USING (position)
     ORDER BY position, dimension LIMIT $limit"""
 
-# One number a judge and sample, whatever the repeats; samples that one judge alone scored say nothing about agreement.
+# One number a judge and sample, whatever the repeats: their mean, and the first one's verdict.
 _PER_JUDGE = f"""
-    SELECT key, judge, any_value(id) AS id, any_value(target_model) AS target, any_value(prompt_variant) AS variant,
-        any_value(question_id) AS question, avg(score) AS score, mode(verdict ORDER BY position) AS verdict
+    SELECT key, judge, avg(score) AS score, arg_min(verdict, position) AS verdict
     FROM ({_CROSS}) GROUP BY key, judge"""  # noqa: S608 - our own text
+
+# Samples that one judge alone scored say nothing about agreement.
+_PANEL = f"""
+    SELECT key, count(*) AS judges, count(DISTINCT verdict) AS verdicts, max(score) - min(score) AS spread,
+        sum(score) AS total, sum(score * score) AS squares
+    FROM ({_PER_JUDGE}) GROUP BY key HAVING count(*) > 1"""  # noqa: S608 - our own text
 
 PANEL_SUMS = f"""
     SELECT count(*), count(*) FILTER (verdicts = 1), coalesce(sum(judges), 0), avg(spread), coalesce(sum(total), 0),
         coalesce(sum(squares), 0),
         coalesce(sum((2 * judges * squares - 2 * total * total) / (judges - 1)), 0)
-    FROM (SELECT count(*) AS judges, count(DISTINCT verdict) AS verdicts, max(score) - min(score) AS spread,
-            sum(score) AS total, sum(score * score) AS squares
-        FROM ({_PER_JUDGE}) GROUP BY key HAVING count(*) > 1)"""  # noqa: S608 - our own text
+    FROM ({_PANEL})"""  # noqa: S608 - our own text
 
+# Keys are digests: between equals they are a fair lot. Names are looked up for what is shown only.
 DISAGREEMENTS = f"""
-    SELECT any_value(id) AS id, any_value(target), any_value(variant), any_value(question),
-        max(score) - min(score) AS spread, count(DISTINCT verdict) AS verdicts,
-        list([judge, score::VARCHAR, verdict] ORDER BY score, judge)
-    FROM ({_PER_JUDGE}) GROUP BY key HAVING spread > 0 OR verdicts > 1
-    ORDER BY spread DESC, verdicts DESC, id LIMIT $limit"""  # noqa: S608 - our own text
+    WITH chosen AS (SELECT key, spread, verdicts FROM ({_PANEL}) WHERE spread > 0 OR verdicts > 1
+        ORDER BY spread DESC, verdicts DESC, key LIMIT $limit),
+    told AS (SELECT key, list([judge, score::VARCHAR, verdict] ORDER BY score, judge) AS judges
+        FROM ({_PER_JUDGE}) WHERE key IN (SELECT key FROM chosen) GROUP BY key),
+    named AS (SELECT key, any_value(id) AS id, any_value(target_model) AS target,
+            any_value(prompt_variant) AS variant, any_value(question_id) AS question
+        FROM ({_CROSS}) WHERE key IN (SELECT key FROM chosen) GROUP BY key)
+    SELECT id, target, variant, question, spread, verdicts, judges
+    FROM chosen JOIN told USING (key) JOIN named USING (key)
+    ORDER BY spread DESC, verdicts DESC, id"""  # noqa: S608 - our own text
 
 # The whole product of what occurs: an output that is absent from the dataset is a hole like an unusable reply.
 _NAMED = "SELECT * FROM scored WHERE run = $run AND question_id IS NOT NULL"
