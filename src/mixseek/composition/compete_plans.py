@@ -25,10 +25,10 @@ from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, load_prompt_settings
 from mixseek.round_controller.decisions import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient
-from mixseek.settings.import_paths import importable_from, load_object
+from mixseek.settings.import_paths import importable_from, is_import_path, load_object
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.settings.race import MetricTable, TeamTable
-from mixseek.settings.race_load import Race, load_race
+from mixseek.settings.race_load import Race, load_race, read_text
 from mixseek.storage.workspace import check_run_name
 
 RULES = "rules"
@@ -167,7 +167,7 @@ def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder
     """A metric with its judge; rules can judge by a protocol that has some, and by nothing else."""
     evaluator = plan.race.file.evaluator
     judge = table.judge or evaluator.judge
-    setting = MetricSetting(table.shown_name, table.options, Direction(table.direction))
+    setting = MetricSetting(table.shown_name, read_options(plan.race, table), Direction(table.direction))
     bench = JudgeBench(asker, builder, judge or "", evaluator.language)
     metric = make_metric(table.type, setting, bench)
     if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is None:
@@ -177,6 +177,15 @@ def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder
     if isinstance(metric, LLMJudgeMetric) and judge == RULES:
         raise ConfigurationError(f"metric {metric.name}: rules cannot judge {table.type}; name a model")
     return metric
+
+
+def read_options(race: Race, table: MetricTable) -> dict[str, Any]:
+    """A task rubric is a page of its own: `rubric_file` names it beside the race."""
+    options = dict(table.options)
+    file = options.pop("rubric_file", None)
+    if file is None or is_import_path(table.type):
+        return dict(table.options)
+    return {**options, "rubric": read_text(race.directory / str(file), f"metric {table.shown_name}: rubric_file")}
 
 
 def make_judgment(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> JudgmentClient | None:
@@ -213,7 +222,13 @@ def describe_race(race: Race, judges: tuple[AnyJudge, ...], prompts: PromptBuild
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
     return {
         "teams": teams,
-        "evaluator": file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds"}),
+        "evaluator": {
+            **file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds", "metrics"}),
+            "metrics": [
+                {**metric.model_dump(mode="json"), "options": read_options(race, metric)}
+                for metric in file.evaluator.metrics
+            ],
+        },
         "judgment": None if file.judgment is None else file.judgment.model_dump(mode="json"),
         "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
         "prompts": prompts.model_dump(mode="json"),

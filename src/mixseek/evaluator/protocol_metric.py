@@ -6,7 +6,7 @@ from typing import Any
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Asker
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.evaluator.llm_metric import score_answer
 from mixseek.evaluator.metric import BaseMetric, MetricSetting
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
@@ -21,6 +21,8 @@ SAMPLE_OPTIONS = (
     "task_type",
     "rubric",
 )
+_TRIAL = EvaluationRequest("a query", "a submission")
+_TRIAL_NONCE = "0123456789abcdef01234567"
 
 
 class ProtocolMetric(BaseMetric):
@@ -32,18 +34,26 @@ class ProtocolMetric(BaseMetric):
         self._asker = asker
         self._judge = judge
         self._fields = sample_fields(setting)
+        try:
+            # What the protocol needs to know about a task is missing from the first submission as from any other.
+            protocol.messages(self._sample(_TRIAL), _TRIAL_NONCE)
+        except DatasetError as error:
+            raise ConfigurationError(f"metric {self.name}: {error} (give it in the metric's options)") from error
 
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
         """A score, or why the protocol gave none."""
-        sample = Sample(
+        return score_answer(self, await self._asker.ask(self.protocol, self._sample(request), self._judge))
+
+    def _sample(self, request: EvaluationRequest) -> Sample:
+        """A team that is no model is known by its own name where a protocol wants to know who wrote this."""
+        return Sample(
             id=f"{request.place}/{self.name}",
             response=request.submission,
             question=request.user_query,
-            target_model=request.target_model,
+            target_model=request.target_model or request.team_id,
             output_id=request.place,
             **self._fields,
         )
-        return score_answer(self, await self._asker.ask(self.protocol, sample, self._judge))
 
 
 def sample_fields(setting: MetricSetting) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from mixseek.evaluator.metric import BaseMetric, MetricSetting
 from mixseek.evaluator.models import MetricScore, MissingMetric
 from mixseek.evaluator.protocol_metric import ProtocolMetric
 from mixseek.evaluator.registry import make_metric
+from mixseek.protocols.registry import protocol_names
 
 HERE = "tests.unit.evaluator.asking_stubs"
 
@@ -27,10 +28,25 @@ def test_a_class_of_the_users_is_found_by_its_import_path() -> None:
     assert made.name == "m"
 
 
-@pytest.mark.parametrize("kind", ["semantic"])
+# What a task must say before its protocol can be asked.
+NEEDED: dict[str, dict[str, object]] = {
+    "semantic": {"ground_truth": "42"},
+    "rubric": {"rubric": "task_type: fact\n\n- 3 points for naming the author"},
+    "cross": {"question_id": "q1", "prompt_variant": "plain"},
+}
+
+
+@pytest.mark.parametrize("kind", protocol_names())
 def test_every_protocol_is_a_metric(kind: str) -> None:
-    """By its own name."""
-    assert isinstance(make(kind), ProtocolMetric)
+    """By its own name, with what it needs to know about the task."""
+    assert isinstance(make(kind, **NEEDED.get(kind, {})), ProtocolMetric)
+
+
+@pytest.mark.parametrize(("kind", "named"), [("semantic", "ground_truth"), ("rubric", "rubric")])
+def test_what_a_protocol_needs_of_the_task_is_missed_when_the_metric_is_made(kind: str, named: str) -> None:
+    """Not after the first round has been paid for."""
+    with pytest.raises(ConfigurationError, match=f"metric m: .*{named}.* in the metric's options"):
+        make(kind)
 
 
 def test_a_protocols_score_is_on_the_scale_of_metrics() -> None:
