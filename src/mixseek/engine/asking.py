@@ -130,7 +130,8 @@ async def request(
 
 def told_who_judges(protocol: JudgeProtocol, seat: LiveSeat) -> JudgeProtocol:
     """With the judge's identity in the prompt, where the protocol has a place for it."""
-    if not isinstance(protocol, JudgeAwareProtocol):
+    # Asked first, because looking whether a class fits a Protocol takes as long as rendering a prompt.
+    if not hasattr(protocol, "for_judge") or not isinstance(protocol, JudgeAwareProtocol):
         return protocol
     model = seat.judge.description.get("model")
     return protocol.for_judge(model if isinstance(model, str) else seat.name)
@@ -139,7 +140,7 @@ def told_who_judges(protocol: JudgeProtocol, seat: LiveSeat) -> JudgeProtocol:
 async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) -> Reply:
     """The endpoint's reply, durable."""
     expected = estimate_usage(call)
-    expected_usd = seat.price(expected, None) or 0.0
+    expected_usd = (seat.price(expected, None) or 0.0) if desk.budget.counts_money else 0.0
     await keep_rates(seat, expected)
     open_permits = 0
 

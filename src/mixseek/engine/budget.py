@@ -17,6 +17,11 @@ class Budget:
         self.cost_usd = 0.0
         self._reserved_usd = 0.0
 
+    @property
+    def counts_money(self) -> bool:
+        """Whether anybody has to be told what a request will cost before it leaves."""
+        return self._max_cost_usd is not None
+
     def begin(self, expected_usd: float) -> None:
         """Raises BudgetSpentError instead of letting a request out that does not fit."""
         if self._max_calls is not None and self.calls >= self._max_calls:
