@@ -91,7 +91,7 @@ def _check_gates(
         checked[name] = (failed, reason)
         if failed is None:
             continue
-        if gate.reason_field and fields.has(gate.reason_field):
+        if gate.reason_field:
             _check_gate_reason(fields, name, gate.reason_field, failed, reason)
         if not failed:
             continue
