@@ -170,6 +170,14 @@ def test_a_repaired_invalid_reply_is_not_invalid_any_more(archive: Path) -> None
     assert found(archive) == [("changed", name), ("not_invalid", name)]
 
 
+def test_an_invalid_reply_with_another_fault_differs_from_the_index(archive: Path) -> None:
+    path = files_in(archive, INVALID)[1]
+    edit(path, lambda document: document.update(reply="{"))
+    name = relative(archive, path)
+
+    assert found(archive) == [("changed", name), ("differs", name)]
+
+
 def test_a_file_in_the_wrong_room_is_known_by_its_bytes(archive: Path) -> None:
     path = files_in(archive, VALID)[0]
     target = archive / INVALID / path.parent.name / "renamed.json"
@@ -231,6 +239,12 @@ def test_another_protocol_is_found(archive: Path) -> None:
     assert "not_valid" in [kind for kind, _ in kinds]
 
 
+def lead_outside(index: Path) -> None:
+    """An index must not make a check read files elsewhere."""
+    row = {**read_jsonl(index)[0], "path": f"{VALID}/../../outputs.jsonl"}
+    write_jsonl(index, [row])
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -242,6 +256,7 @@ def test_another_protocol_is_found(archive: Path) -> None:
         (lambda archive: (archive / "protocol.json").write_text("no"), "not JSON"),
         (lambda archive: (archive / "index.jsonl").write_text('{"path": "../x"}\n'), "line 1 is damaged"),
         (lambda archive: (archive / "index.jsonl").write_text("no\n"), "line 1 is damaged"),
+        (lambda archive: lead_outside(archive / "index.jsonl"), "line 1 is damaged"),
         (shutil.rmtree, "no such directory"),
     ],
 )
@@ -287,6 +302,30 @@ def test_an_archive_is_replaced_by_the_same_run_only(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("empty", "full", "out", "outputs.jsonl", "replies.jsonl", "ws"),
     ]
+
+
+def test_a_run_whose_protocol_was_edited_is_not_archived(tmp_path: Path) -> None:
+    """Files that cannot be read again as they were read are no archive."""
+    judged(tmp_path)
+    (kept,) = (tmp_path / "ws" / "runs").glob("*/protocol.json")
+    edit(kept, lambda protocol: protocol["parameters"]["scale"].update(maximum=3))
+
+    done = mixseek_here("archive", "-w", "ws", "--to", "other", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "cross" in the_one_line(done)
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_run_that_kept_no_protocol_is_archived_by_the_built_in(tmp_path: Path) -> None:
+    judged(tmp_path)
+    (kept,) = (tmp_path / "ws" / "runs").glob("*/protocol.json")
+    kept.unlink()
+
+    done = mixseek_here("archive", "-w", "ws", "--to", "other", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert found(tmp_path / "other") == []
 
 
 def test_another_run_does_not_take_the_place(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ def test_every_take_is_a_row(tmp_path: Path) -> None:
     key = sample.key()
     lines = judged_lines(sample, {"a": CORRECT, "b": CORRECT})
     lines += [encode_outcome(sample, key, "a", outcome, take) for take, outcome in ((3, INVALID), (2, MISSING))]
+    lines += judged_lines(make_sample(2), {"a": CORRECT, "b": CORRECT})
     _, run = make_run(tmp_path, lines, ("a", "b"))
     append_lines(run, [encode_outcome(sample, key, "a", Missing('ends with "take":7}'), 2)])
 
@@ -130,6 +131,8 @@ def test_every_take_is_a_row(tmp_path: Path) -> None:
         ("a", 1, "valid"),
         ("a", 2, "missing"),
         ("a", 3, "invalid"),
+        ("b", 1, "valid"),
+        ("a", 1, "valid"),
         ("b", 1, "valid"),
     ]
     assert rows[1]["reason"] == 'ends with "take":7}'
