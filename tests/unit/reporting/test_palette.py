@@ -15,6 +15,9 @@ PAIRS = (
     ("ink-quiet", "selected"),
     *((tone, "selected") for tone in TONES),
     ("mark-ink", "mark"),
+    *(("ink", f"dimension-{number}-soft") for number in range(1, 9)),
+    *((f"dimension-{number}-ink", f"dimension-{number}-soft") for number in range(1, 9)),
+    *((f"dimension-{number}-ink", "surface") for number in range(1, 9)),
 )
 
 
@@ -56,3 +59,28 @@ def test_text_is_readable_on_every_ground_it_stands_on(name: str) -> None:
         if (ratio := contrast(palette[ink], palette[ground])) < 4.5
     }
     assert low == {}
+
+
+@pytest.mark.parametrize("name", ["light", "dark, chosen"])
+def test_dimensions_are_told_apart_without_red_and_green(name: str) -> None:
+    """Every two of the first four, as somebody without red-sensitive cones sees them (Viénot, Brettel, Mollon 1999)."""
+    palette = palettes()[name]
+    seen = [protanope(palette[f"dimension-{number}"]) for number in range(1, 5)]
+
+    close = [
+        (one + 1, other + 1)
+        for one in range(4)
+        for other in range(one + 1, 4)
+        if sum((a - b) ** 2 for a, b in zip(seen[one], seen[other], strict=True)) ** 0.5 < 0.25
+    ]
+    assert close == []
+
+
+def protanope(colour: str) -> tuple[float, float, float]:
+    """sRGB as it reaches a protanope."""
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (red, green, blue))
+    mixed = 0.11238 * red + 0.88762 * green
+    shown = [max(0.0, c) for c in (mixed, mixed, 0.00401 * red - 0.00401 * green + blue)]
+    first, second, third = (12.92 * c if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055 for c in shown)
+    return first, second, third

@@ -1,0 +1,152 @@
+"""A small run under a protocol with dimensions, as counts and rows."""
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.domain.scored_counts import (
+    CoverageCell,
+    CoverageCounts,
+    DimensionBucket,
+    DimensionCell,
+    Disagreement,
+    EvidenceCount,
+    EvidenceProblem,
+    PanelSums,
+    ScoredCell,
+    VariantSums,
+)
+from mixseek.reporting.build import build_report
+from mixseek.reporting.counts import count_rows
+from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
+from mixseek.reporting.scored_build import ScoredInput, build_scored
+from mixseek.reporting.scored_model import ScoredReport
+from mixseek.reporting.scored_row import Mark, Quote, ScoredDetail
+
+RUN = RunHeader("run-1", "cross", "1", "ab" * 32, "outputs.jsonl", 4)
+VALID_CELL = ScoredCell(
+    judge="m1", target="m2", variant="A", language="zh", task_type=None, status=Status.VALID, verdict="PASS",
+    confidence="high", is_control=False, same_family=False, is_critical=False, maximum=4.0, count=1, score_total=1.0,
+    score_total_of_squares=1.0,
+)  # fmt: skip
+
+
+def cell(*scores: float, **changes: Any) -> ScoredCell:
+    """Valid judgments with these scores."""
+    sums = {
+        "count": len(scores),
+        "score_total": sum(scores),
+        "score_total_of_squares": sum(score * score for score in scores),
+    }
+    return replace(VALID_CELL, **{**sums, **changes})
+
+
+def invalid(count: int, **changes: Any) -> ScoredCell:
+    """Unusable ones."""
+    unscored = {"verdict": None, "confidence": None, "maximum": None, "score_total": 0.0, "score_total_of_squares": 0.0}
+    return replace(VALID_CELL, **{"status": Status.INVALID, "count": count, **unscored, **changes})
+
+
+CELLS = (
+    cell(1.0, 0.5, verdict="PASS"),
+    cell(0.0, verdict="FAIL", variant="B", is_critical=True),
+    cell(1.0, 1.0, target="m1", is_control=True),
+    cell(0.5, judge="m2", target="m1", same_family=True, verdict="PARTIAL"),
+    invalid(3, judge="m2", target="m1", variant="B"),
+    invalid(1, target="m1", is_control=True),
+)
+
+
+def source(**changes: Any) -> ScoredInput:
+    """One of everything."""
+    fields: dict[str, Any] = {
+        "cells": CELLS,
+        "dimensions": (
+            DimensionCell("m1", "m2", "A", None, "FORMAT", 2.0, 3, 4.0, 6.0),
+            DimensionCell("m2", "m1", "A", None, "FORMAT", 2.0, 1, 2.0, 4.0),
+            DimensionCell("m1", "m2", "A", None, "FIDELITY", 2.0, 3, 2.0, 2.0),
+        ),
+        "buckets": (
+            DimensionBucket("m1", "FORMAT", 2.0, 1.0, 1.0, 2),
+            DimensionBucket("m1", "FORMAT", 2.0, 2.0, 2.0, 1),
+            DimensionBucket("m2", "FORMAT", 2.0, 2.0, 2.0, 1),
+            DimensionBucket("m1", "FIDELITY", 2.0, 0.0, 0.0, 1),
+            DimensionBucket("m1", "FIDELITY", 2.0, 1.0, 1.0, 2),
+        ),
+        "variants": (
+            VariantSums(None, "A", "B", 3, 3, -0.75, 0.3125, -0.75, 3),
+            VariantSums("FIDELITY", "A", "B", 3, 3, -0.3, 0.05, -0.3, 3),
+            VariantSums("FORMAT", "A", "B", 3, 3, -1.5, 1.25, -1.5, 3),
+        ),
+        "evidence": (
+            EvidenceCount("m1", "FIDELITY", None, "not_found", 1),
+            EvidenceCount("m1", "FIDELITY", "folded", None, 2),
+            EvidenceCount("m1", "FORMAT", "exact", None, 3),
+        ),
+        "evidence_problems": (EvidenceProblem("Q1-A-m2", "m1", "FIDELITY", "not_found", "nowhere"),),
+        "panel": PanelSums(2, 1, 4, 0.25, 2.5, 1.75, 0.25),
+        "disagreements": (
+            Disagreement("Q1-A-m3", "m3", "A", "Q1", 0.5, 2, (("m2", 0.25, "FAIL"), ("m1", 0.75, "PARTIAL"))),
+        ),
+        "coverage": CoverageCounts(
+            questions=1, variants=2, targets=1, judges=1, expected=2, valid=1, unnamed=0,
+            holes=(CoverageCell("Q1", "B", "m2", "m1", None),),
+            grid=(CoverageCell("Q1", "A", "m2", "m1", Status.VALID), CoverageCell("Q1", "B", "m2", "m1", None)),
+        ),
+    }  # fmt: skip
+    return ScoredInput(**{**fields, **changes})
+
+
+def scored_report(**changes: Any) -> ScoredReport:
+    """Built from the above."""
+    return build_scored(source(**changes), rng=Random(1))
+
+
+DETAIL = ScoredDetail(
+    total=3,
+    maximum=4,
+    marks=(Mark("FORMAT", 2, 2, "three sections"), Mark("FIDELITY", 1, 2, "drifts at the end")),
+    quotes=(
+        Quote("FORMAT", "alpha", "names it", (Span(0, 5),), "exact", None),
+        Quote("FIDELITY", "alpha beta", "says both", (Span(0, 10),), "folded", None),
+        Quote("FIDELITY", "nowhere", "made up", (), None, "not_found"),
+    ),
+    gates=(),
+    confidence="high",
+    notes="a note",
+)
+
+
+def judged(name: str, **changes: Any) -> JudgmentRow:
+    """A valid row with marks and quotes."""
+    fields: dict[str, Any] = {
+        "id": name,
+        "judge": "m1",
+        "status": Status.VALID,
+        "response": "alpha beta gamma",
+        "question": "Which?",
+        "verdict": "PARTIAL",
+        "score": 0.75,
+        "target_model": "m2",
+        "question_id": "Q1",
+        "prompt_variant": "A",
+        "detail": DETAIL,
+    }
+    return JudgmentRow(**{**fields, **changes})
+
+
+ROWS = (
+    judged("Q1-A-m2"),
+    judged("unusable", status=Status.INVALID, verdict=None, score=None, detail=None, raw_reply="{",
+        flags=(Finding(Flag.UNPARSABLE_OUTPUT, "cut off"),)),
+    judged("critical", verdict="critical_fail", score=0.0,
+        detail=replace(DETAIL, total=0, gates=(("critical_fail", "names another lighthouse"),))),
+    judged("own", judge="m2", target_model="m2", is_control=True),
+)  # fmt: skip
+
+
+def page_report(*rows: JudgmentRow, **changes: Any) -> ReportData:
+    """A whole report."""
+    counted = count_rows(RUN, {}, rows or ROWS)
+    return build_report(replace(counted, scored=scored_report(**changes)))
