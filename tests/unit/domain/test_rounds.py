@@ -106,7 +106,7 @@ TIES: dict[str, tuple[list[tuple[str, int, float | None]], list[tuple[str, int, 
     "equal score: first reached counts, not the latest": ([("b", 1, 50.0), ("b", 4, 50.0)], [("a", 2, 50.0)]),
     "equal score and round: team_id": ([("a", 2, 50.0)], [("b", 2, 50.0)]),
     "rounds without a score are no scores": ([("b", 2, 50.0)], [("a", 1, None), ("a", 3, 50.0)]),
-    "equal to six decimals is equal": ([("b", 1, 100 * (0.1 + 0.2))], [("a", 2, 100 * 0.3)]),
+    "equal to six decimals is equal": ([("b", 1, 30.0)], [("a", 2, 100 * (0.1 + 0.2))]),
     "different at six decimals is different": ([("b", 2, 50.000001)], [("a", 1, 50.0)]),
 }
 
