@@ -308,12 +308,12 @@ def test_a_run_whose_protocol_was_edited_is_not_archived(tmp_path: Path) -> None
     """Files that cannot be read again as they were read are no archive."""
     judged(tmp_path)
     (kept,) = (tmp_path / "ws" / "runs").glob("*/protocol.json")
-    edit(kept, lambda protocol: protocol["parameters"]["scale"].update(maximum=3))
+    edit(kept, lambda protocol: protocol["parameters"]["verdict"]["rules"]["PASS"].update(at_least=8))
 
     done = mixseek_here("archive", "-w", "ws", "--to", "other", cwd=tmp_path)
 
     assert done.returncode == 2
-    assert "cross" in the_one_line(done)
+    assert "was judged by another version of the cross protocol" in the_one_line(done)
     assert not (tmp_path / "other").exists()
 
 
