@@ -23,6 +23,7 @@ from mixseek.protocols.reply_prose import (
 from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, Repair, ReplyMode
 from mixseek.protocols.reply_thought import without_thought
 
+PROSE = "the protocol asks for a JSON object, and the reply does not even begin one"
 _TOOL_CALL_KEYS = frozenset({"tool_calls", "function_call", "tool_use", "arguments", "tool_name"})
 
 
@@ -50,9 +51,9 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
         return _unreadable(Flag.UNPARSABLE_OUTPUT, "the reply ends inside its think block: it was cut off", thought)
     remaining = spoken.text.strip()
     objects = find_objects(remaining)
-    problem = _why_not_one(remaining, objects)
-    if problem is not None:
-        return ReplyReading(None, (problem,), thought)
+    problems = _why_not_one(remaining, objects)
+    if problems:
+        return ReplyReading(None, problems, thought)
     value = objects.found[0].decoded.value
     repairs = tuple(dict.fromkeys(thought + _repairs_of(remaining, objects.found)))
     stranger = _not_a_verdict(value, expected_keys)
@@ -76,42 +77,48 @@ def _unreadable(flag: Flag, detail: str, repairs: tuple[Repair, ...] = ()) -> Re
     return ReplyReading(None, (Finding(flag, detail),), repairs)
 
 
-def _why_not_one(text: str, objects: Objects) -> Finding | None:
-    """None when the text holds exactly one object, given once or in identical copies."""
+def _why_not_one(text: str, objects: Objects) -> tuple[Finding, ...]:
+    """Nothing when the text holds exactly one object, given once or in identical copies."""
     found, broken = objects.found, objects.broken
     if not found:
-        return broken[0] if broken else _why_no_object(text)
+        return broken[:1] or _why_no_object(text)
     if _stand_in_array(text, found):
-        return Finding(Flag.PROTOCOL_VIOLATION, "the reply is a JSON array; exactly one object is asked for")
+        return _violation("the reply is a JSON array; exactly one object is asked for")
     if broken:
-        return Finding(
-            Flag.PROTOCOL_VIOLATION, f"beside a readable object stands one that cannot be read ({broken[0].detail})"
-        )
+        return _violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})")
     different = len({canonical(located.decoded.value) for located in found})
     if different > 1:
-        return Finding(
-            Flag.PROTOCOL_VIOLATION, f"the reply holds {different} different JSON objects; exactly one is asked for"
-        )
+        return _violation(f"the reply holds {different} different JSON objects; exactly one is asked for")
     if not found[0].decoded.value:
         # Braces in prose are no answer; braces that are the whole reply are an empty one.
         is_all = not _repairs_of(text, found)
-        return Finding(Flag.UNPARSABLE_OUTPUT, "the object is empty") if is_all else _why_no_object(text)
-    return None
+        return _unparsable("the object is empty") if is_all else _why_no_object(text)
+    return ()
 
 
-def _why_no_object(text: str) -> Finding:
+def _why_no_object(text: str) -> tuple[Finding, ...]:
     if not text:
-        return Finding(Flag.UNPARSABLE_OUTPUT, "nothing follows the think block")
+        return _unparsable("nothing follows the think block")
     if is_endpoint_error(text):
-        return Finding(Flag.UNPARSABLE_OUTPUT, f"an endpoint's error instead of a reply: {excerpt_text(text)}")
+        return _unparsable(f"an endpoint's error instead of a reply: {excerpt_text(text)}")
     if is_refusal(text):
-        return Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt_text(text)}")
+        return (Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt_text(text)}"),)
     if is_lookalike(text):
         wanted = "keys and texts need straight double quotes; braces, colons and commas are ASCII"
-        return Finding(
-            Flag.UNPARSABLE_OUTPUT, f"no JSON object in the reply, only its like ({wanted}): {excerpt_text(text)}"
-        )
-    return Finding(Flag.UNPARSABLE_OUTPUT, f"no JSON object in the reply: {excerpt_text(text)}")
+        return _unparsable(f"no JSON object in the reply, only its like ({wanted}): {excerpt_text(text)}")
+    unparsable = _unparsable(f"no JSON object in the reply: {excerpt_text(text)}")
+    if text.startswith(("{", "`")):
+        return unparsable
+    # Seed 003 §6 names prose twice: it cannot be parsed, and it is not the JSON that the protocol asks for.
+    return (*unparsable, *_violation(PROSE))
+
+
+def _unparsable(detail: str) -> tuple[Finding, ...]:
+    return (Finding(Flag.UNPARSABLE_OUTPUT, detail),)
+
+
+def _violation(detail: str) -> tuple[Finding, ...]:
+    return (Finding(Flag.PROTOCOL_VIOLATION, detail),)
 
 
 def _stand_in_array(text: str, found: tuple[Located, ...]) -> bool:

@@ -69,10 +69,11 @@ def test_refusals_are_recognised_in_three_languages(text: str) -> None:
 
 @pytest.mark.parametrize("text", PROSE)
 def test_prose_about_a_refusal_is_just_prose(text: str) -> None:
-    flag, detail = finding_of(text)
+    unparsable, violation = read_reply(text, ReplyMode.REPAIR).findings
 
-    assert flag is Flag.UNPARSABLE_OUTPUT
-    assert detail.startswith("no JSON object in the reply: ")
+    assert unparsable.flag is Flag.UNPARSABLE_OUTPUT
+    assert unparsable.detail.startswith("no JSON object in the reply: ")
+    assert violation.flag is Flag.PROTOCOL_VIOLATION
 
 
 @pytest.mark.parametrize("text", ENDPOINT_ERRORS)
