@@ -1,5 +1,6 @@
 """What in a scored protocol's table contradicts itself; all of it, one line each."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -15,6 +16,10 @@ from mixseek.protocols.scored_parameters import (
     ValueKind,
 )
 from mixseek.protocols.scored_rules import total_range
+
+
+# As str() writes whole numbers: 01 and +1 are no names of a value.
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def contradictions(parameters: ScoredParameters) -> tuple[str, ...]:
@@ -42,13 +47,15 @@ def _about_scale(parameters: ScoredParameters) -> Iterator[str]:
     if scale.values is ValueKind.INTEGER and any(isinstance(end, float) for end in ends):
         yield 'scale: values = "integer" needs whole numbers at both ends'
     for value in scale.labels:
-        if scale.maximum is None or value not in {str(step) for step in _steps(parameters)}:
+        if not _is_on_scale(value, parameters):
             yield f"scale.labels.{value}: not a value of the scale"
 
 
-def _steps(parameters: ScoredParameters) -> range:
+def _is_on_scale(label: str, parameters: ScoredParameters) -> bool:
     scale = parameters.scale
-    return range(int(scale.minimum), int(scale.maximum or 0) + 1)
+    if scale.maximum is None or not _WHOLE.fullmatch(label):
+        return False
+    return scale.minimum <= int(label) <= scale.maximum
 
 
 def _about_weights(parameters: ScoredParameters) -> Iterator[str]:
