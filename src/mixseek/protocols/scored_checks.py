@@ -17,7 +17,6 @@ from mixseek.protocols.scored_parameters import (
 )
 from mixseek.protocols.scored_rules import total_range
 
-
 # As str() writes whole numbers: 01 and +1 are no names of a value.
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 

@@ -4,6 +4,8 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.protocol_lint import lint_protocol, task_types_of
@@ -268,3 +270,60 @@ def test_the_task_types_of_a_declaration_are_known_to_the_lint_of_rubrics(tmp_pa
     assert task_types_of(declaration_path("rubric")) == ("fact", "creative", "speculative")
     assert task_types_of(declaration_path("semantic")) == ()
     assert task_types_of(tmp_path / "bad.toml") == ()
+
+
+VALUES = [
+    "true",
+    "0",
+    "-1",
+    "1e9",
+    '""',
+    '"x"',
+    "[]",
+    "{}",
+    '{ en = "x" }',
+    '"accuracy"',
+    "nan",
+    "0.5",
+    '["ja"]',
+    '"none"',
+]
+CHANGES = st.tuples(
+    st.integers(0, 10_000), st.sampled_from(["delete", "repeat", "value", "cut"]), st.sampled_from(VALUES)
+)
+
+
+def changed(text: str, changes: list[tuple[int, str, str]]) -> str:
+    lines = text.split("\n")
+    for number, what, value in changes:
+        index = number % len(lines)
+        match what:
+            case "delete":
+                del lines[index]
+            case "repeat":
+                lines.insert(index // 2, lines[index])
+            case "value":
+                lines[index] = f"{lines[index].partition('=')[0]}= {value}"
+            case "cut":
+                lines[index] = lines[index][: number % (len(lines[index]) + 1)]
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def anywhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("changed")
+
+
+@given(st.lists(CHANGES, min_size=1, max_size=3))
+@settings(max_examples=150, deadline=None)
+def test_what_the_lint_passes_loads_and_what_does_not_load_it_names(
+    anywhere: Path, changes: list[tuple[int, str, str]]
+) -> None:
+    found = lint(anywhere, changed(STARTER, changes))
+    problems = [said for _, said in found if "hint: " not in said]
+    try:
+        load_protocol(str(anywhere / "mine.toml"))
+    except ConfigurationError:
+        assert problems
+    else:
+        assert [said for said in problems if "never be reached" not in said and "do not sum" not in said] == []
