@@ -119,8 +119,15 @@ def test_a_metric_that_is_missing_leaves_no_score_and_says_why(tmp_path: Path) -
         endpoint.refuses.add("metric")
         write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
         done = compete(tmp_path, "--json")
+        asked = endpoint.requests
+        again = compete(tmp_path, "--json")
+        sent = endpoint.requests - asked
     team = document(done)["teams"][0]
 
+    assert done.returncode == again.returncode == 4
+    assert "rounds without a score: 2" in done.stderr
+    # The replies are there and are invalid; they are not asked for a third time.
+    assert sent == 0
     assert (team["rank"], [entry["score"] for entry in team["rounds"]]) == (None, [None, None])
     assert "UNPARSABLE_OUTPUT" in team["rounds"][0]["metrics"][0]["comment"]
 
@@ -154,6 +161,26 @@ def test_a_hanging_command_is_cut_off(tmp_path: Path) -> None:
     assert time.monotonic() - began < 30
     assert done.returncode == 4
     assert "team one: round_timeout: round 1: no submission within 0.5 s" in done.stderr
+
+
+def test_a_second_signal_leaves_at_once_and_takes_the_programs_along(tmp_path: Path) -> None:
+    """Even one that would never end."""
+    write(tmp_path, OFFLINE.replace('"echo one"', '"echo $$ > pid; sleep 600"'))
+    process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
+    pid = tmp_path / "pid"
+    assert wait_until(lambda: pid.is_file() and pid.read_text(encoding="utf-8").endswith("\n"), process)
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    _, err = process.communicate(timeout=30)
+    sleeper = Path("/proc") / pid.read_text(encoding="utf-8").strip()
+    deadline = time.monotonic() + 5
+    while sleeper.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert not sleeper.exists()
 
 
 def test_rules_and_commands_need_no_model(tmp_path: Path) -> None:

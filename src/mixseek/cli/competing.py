@@ -96,9 +96,9 @@ def decide_exit(competition: Competition) -> ExitCode:
         return ExitCode.INTERRUPTED
     for end in result.accidents:
         notify_plainly(f"team {end.team_id}: {end.stop_reason.value}: {end.message}")
-    if result.accidents:
-        notify_plainly(
-            f"{len(result.accidents)} teams did not end by a decision; run the same command to let them try again"
-        )
+    if result.unscored:
+        notify_plainly(f"rounds without a score: {result.unscored}; their metrics are missing")
+    if result.accidents or result.unscored:
+        notify_plainly("run the same command again to try once more")
         return ExitCode.INCOMPLETE
     return ExitCode.OK

@@ -9,6 +9,7 @@ from typing import Any
 from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
+from mixseek.errors import MixseekError, PermanentJudgeError
 from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd
 from mixseek.round_controller.events import Stage, TeamEvent
 from mixseek.round_controller.teams import Team
@@ -27,6 +28,12 @@ class CompetitionResult:
     ends: tuple[TeamEnd, ...]
     progress: Mapping[str, TeamProgress]
     reason: str | None = None
+
+    @property
+    def unscored(self) -> int:
+        """Rounds whose evaluation was tried and gave no score; the same command tries again."""
+        rounds = [one for team in self.progress.values() for one in team.rounds]
+        return sum(1 for one in rounds if one.evaluated_at is not None and one.score is None)
 
     @property
     def accidents(self) -> tuple[TeamEnd, ...]:
@@ -54,6 +61,7 @@ class Orchestrator:
         # Why it stops by itself; the first reason counts.
         self._reason: StopReason | None = None
         self._message: str | None = None
+        self._refusal: PermanentJudgeError | None = None
 
     async def compete(self) -> CompetitionResult:
         """Raises what makes going on pointless (a disk, a configuration); everything stored before stays."""
@@ -64,7 +72,7 @@ class Orchestrator:
         try:
             ends = await self._play_all(before)
         except BaseException:
-            with suppress(Exception):
+            with suppress(MixseekError):
                 await parts.store.finish_execution(parts.execution_id, ExecutionStatus.INTERRUPTED, parts.clock())
             raise
         finally:
@@ -87,6 +95,8 @@ class Orchestrator:
         if failures:
             # What went wrong, not the cancellation that it brought upon the others.
             raise min(failures, key=lambda failure: isinstance(failure, asyncio.CancelledError))
+        if self._refusal is not None:
+            raise self._refusal
         return [result for result in results if isinstance(result, TeamEnd)]
 
     async def _play(self, team: Team, before: TeamProgress | None) -> TeamEnd:
@@ -100,6 +110,10 @@ class Orchestrator:
         except BudgetSpentError as error:
             reason = self._stop_all(StopReason.BUDGET, str(error))
         except EndpointDownError as error:
+            reason = self._stop_all(StopReason.INTERRUPTED, str(error))
+        except PermanentJudgeError as error:
+            # A judge that refuses everybody: what is in flight elsewhere still comes home, then it is said.
+            self._refusal = self._refusal or error
             reason = self._stop_all(StopReason.INTERRUPTED, str(error))
         await self._parts.store.finish_team(
             self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name

@@ -46,7 +46,9 @@ class CallableTeam:
 
     async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
         given = json.dumps({"prompt": prompt, "round_number": round_number}).encode()
-        command = (sys.executable, "-m", "mixseek.competition.callable_child", self.path, str(self.directory.resolve()))
+        # -P: a file beside the race that is called like a module of Python's must not take its place.
+        child = (sys.executable, "-P", "-m", "mixseek.competition.callable_child")
+        command = (*child, self.path, str(self.directory.resolve()))
         try:
             finished = await run_program(command, given, self.directory)
         except OSError as error:

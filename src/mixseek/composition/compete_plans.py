@@ -127,6 +127,8 @@ def make_judges(
 ) -> tuple[AnyJudge, ...]:
     """Everybody who may be asked, once; files of recorded replies lie beside the race."""
     specs = list(dict.fromkeys(judge_specs(race)))
+    if "replay" in specs:
+        raise ConfigurationError("judge 'replay': a race has no dataset with replies in it; write replay:FILE")
     recorded = [spec for spec in specs if spec.startswith(_REPLAY)]
     others = [spec for spec in specs if spec not in recorded]
     replays: list[AnyJudge] = [

@@ -33,7 +33,10 @@ class LLMJudgeMetric(BaseMetric):
 
     def get_instruction(self) -> str:
         """The judge's role. The criteria and the shape of the reply are told beside it."""
-        return ROLES[type(self).__name__][self.bench.language]
+        roles = ROLES.get(type(self).__name__)
+        if roles is None:
+            raise ConfigurationError(f"metric {self.name}: {type(self).__name__} must define get_instruction")
+        return roles[self.bench.language]
 
     def get_criteria(self) -> tuple[Criterion, ...]:
         """What is scored."""

@@ -95,6 +95,7 @@ class RoundController:
         Raises HaltedError when a stop was asked for, and whatever concerns all teams; both leave a resumable state.
         """
         before = self._before
+        await self._evaluate_again()
         if before is not None and before.stop_reason in FINAL_REASONS:
             return self._tell_end(TeamEnd(before.team_id, before.team_name, before.stop_reason, before.message))
         try:
@@ -111,6 +112,13 @@ class RoundController:
             team_name=end.team_name,
         )
         return self._tell_end(end)
+
+    async def _evaluate_again(self) -> None:
+        """Rounds that an earlier process could not score: missing is nothing yet. What followed from it stays."""
+        for place, one in enumerate(self._rounds):
+            if one.evaluated_at is not None and one.score is None and one.decision is not None:
+                self._check_stop()
+                self._rounds[place] = await self._evaluate(one)
 
     async def _play_round(self) -> None:
         last = self._rounds[-1] if self._rounds else None
@@ -188,7 +196,7 @@ class RoundController:
         await parts.store.save_evaluation(parts.execution_id, team.team_id, current.round_number, score, details, at)
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
         self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
-        if score is None and parts.on_missing_metric is OutagePolicy.STOP:
+        if score is None and current.decision is None and parts.on_missing_metric is OutagePolicy.STOP:
             raise _EndedError(StopReason.EVALUATION_FAILED, f"round {current.round_number}: {missing}")
         return replace(current, score=score, details=details, evaluated_at=at)
 

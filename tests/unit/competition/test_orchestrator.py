@@ -11,7 +11,7 @@ from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
-from mixseek.errors import StorageError
+from mixseek.errors import PermanentJudgeError, StorageError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
@@ -117,6 +117,18 @@ def test_a_disk_that_fails_is_raised_and_the_others_are_cancelled() -> None:
         compete(MemoryStore(), [BusyTeam("a", error=StorageError("full")), slow])
 
     assert slow.cancelled == [1]
+
+
+def test_a_judge_that_refuses_everybody_is_raised_when_the_others_are_home() -> None:
+    """What is in flight elsewhere is paid for and comes home first."""
+    store, slow = MemoryStore(), ScriptedTeam("b", seconds={1: 0.1})
+    refusing = BusyTeam("a", error=PermanentJudgeError("401", concerns_everything=True))
+    with pytest.raises(PermanentJudgeError, match="401"):
+        compete(store, [refusing, slow], stop=lambda: refusing.submitted == [1, 2])
+
+    assert slow.cancelled == []
+    assert "submission 1" in [line for line in store.written if line.startswith("submission")]
+    assert len(store.teams["b"].rounds) == 1
 
 
 def test_halted_questions_mean_interrupted_and_not_failed() -> None:

@@ -147,6 +147,13 @@ def test_a_function_gets_the_prompt_and_the_round(tmp_path: Path) -> None:
     assert submit(team) == Submission("a prompt in round 3")
 
 
+def test_files_beside_a_race_hide_no_module_of_pythons(tmp_path: Path) -> None:
+    """A team's notes may be called json.py."""
+    (tmp_path / "json.py").write_text("raise RuntimeError('hidden')", encoding="utf-8")
+
+    assert submit(python("import json\ndef answer(prompt, n):\n    return json.dumps(n)", tmp_path)) == Submission("3")
+
+
 def test_a_coroutine_will_do(tmp_path: Path) -> None:
     """Many clients of models are written so."""
     assert submit(python("async def answer(prompt, n):\n    return 'later'", tmp_path)) == Submission("later")

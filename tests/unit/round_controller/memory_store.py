@@ -72,7 +72,8 @@ class MemoryStore:
     ) -> None:
         last = self.teams[team_id].rounds[round_number - 1]
         assert last.score is None
-        self._change(f"evaluation {round_number}", team_id, score=score, details=details, evaluated_at=evaluated_at)
+        changes = {"score": score, "details": details, "evaluated_at": evaluated_at}
+        self._change(f"evaluation {round_number}", team_id, round_number, changes)
 
     async def save_decision(
         self,
@@ -86,7 +87,8 @@ class MemoryStore:
         last = self.teams[team_id].rounds[round_number - 1]
         assert last.evaluated_at is not None
         assert last.decision is None
-        self._change(f"decision {round_number}", team_id, opinion=opinion, decision=decision, decided_at=decided_at)
+        changes = {"opinion": opinion, "decision": decision, "decided_at": decided_at}
+        self._change(f"decision {round_number}", team_id, round_number, changes)
 
     async def finish_team(
         self,
@@ -117,9 +119,10 @@ class MemoryStore:
     async def executions(self) -> Sequence[Execution]:
         return ()
 
-    def _change(self, what: str, team_id: str, **changes: Any) -> None:
+    def _change(self, what: str, team_id: str, number: int, changes: Mapping[str, Any]) -> None:
         team = self.teams[team_id]
-        self._write(what, replace(team, rounds=(*team.rounds[:-1], replace(team.rounds[-1], **changes))))
+        rounds = [replace(one, **changes) if one.round_number == number else one for one in team.rounds]
+        self._write(what, replace(team, rounds=tuple(rounds)))
 
     def _write(self, what: str, team: TeamProgress) -> None:
         self.steps += 1

@@ -226,6 +226,20 @@ def test_without_a_score_the_round_counts_as_played_and_the_team_goes_on() -> No
     assert first.details["missing"] == [{"name": "m", "reason": "out of order"}]
 
 
+def test_a_round_without_a_score_is_evaluated_again_by_the_next_command() -> None:
+    """Missing is nothing yet, also for a team that has ended; what was decided meanwhile stays decided."""
+    store, metric, team = MemoryStore(), ScriptedMetric([None, 20.0]), ScriptedTeam()
+    play(parts(store, metric, rules=RoundRules(1, 2)), team)
+    still = play(parts(store, metric, rules=RoundRules(1, 2), on_missing_metric=OutagePolicy.STOP), team)
+    metric.scores[0] = 15.0
+    end = play(parts(store, metric, rules=RoundRules(1, 2)), team)
+
+    assert still.stop_reason is end.stop_reason is StopReason.MAX_ROUNDS
+    assert [one.score for one in store.teams["alpha"].rounds] == [15, 20]
+    assert metric.evaluated.count(("alpha", 2)) == 1
+    assert team.submitted == [1, 2]
+
+
 def test_where_the_policy_says_so_a_missing_metric_stops_the_team_and_is_tried_again() -> None:
     """The submission waits for the evaluation; it is not made again."""
     store, metric, team = MemoryStore(), ScriptedMetric([None, 20.0]), ScriptedTeam()
