@@ -6,6 +6,9 @@ from types import MappingProxyType
 from typing import assert_never
 
 from mixseek.domain.judgments import (
+    Finding,
+    Flag,
+    InvalidJudgment,
     Missing,
     Outcome,
     Reply,
@@ -64,8 +67,23 @@ def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     """One judge's answer, parsed by the protocol where it is text."""
     match judge.reply(sample, protocol):
         case Reply() as reply:
-            return Judged(sample, judge.name, protocol.parse(reply, sample), reply)
+            return Judged(sample, judge.name, read_reply(reply, sample, protocol), reply)
         case ValidJudgment() | Undecided() | Missing() as outcome:
             return Judged(sample, judge.name, outcome)
         case unexpected:
             assert_never(unexpected)
+
+
+def read_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
+    """What the protocol makes of it; `unusable` in its details says what is wrong with what it was taken out of.
+
+    A bundle that was cut off, contradicts itself or calls itself unusable spoils entries that look well by themselves.
+    """
+    judgment = protocol.parse(reply, sample)
+    match reply.details.get("unusable"):
+        case {"flag": str(flag), "detail": str(detail)} if flag in set(Flag):
+            found = Finding(Flag(flag), detail)
+            others = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
+            return InvalidJudgment((found, *others), judgment.repairs)
+        case _:
+            return judgment

@@ -60,6 +60,9 @@ class Matching:
         if entries is None:
             return Missing(self.refused.get(sample.key(), f"no entry of the bundle is about id {sample.id!r}"))
         details: dict[str, Any] = {"bundle": [entry.home.place for entry in entries]}
+        problem = entries[0].entry.problem
+        if problem is not None:
+            details["unusable"] = {"flag": problem.flag.value, "detail": problem.detail}
         model = entries[0].home.judge_model
         if model is not None:
             details["judge_model"] = model

@@ -10,6 +10,8 @@ from mixseek.domain.judgments import Missing, Reply
 # In the order in which they are looked for: the most explicit name first.
 REPLY_NAMES = ("reply", "raw_output", "raw", "text", "output", "response", "content")
 JUDGE_NAMES = ("judge_model", "judge")
+# What is wrong with the bundle that the reply was taken out of: {"flag": …, "detail": …}.
+PROBLEM_NAME = "reply_problem"
 
 
 def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str) -> Reply | Missing:
@@ -22,6 +24,9 @@ def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str
         # The original bytes are lost: key order survives, spacing and duplicate keys do not.
         value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
         details["reserialised"] = True
+    problem = row.get(PROBLEM_NAME)
+    if isinstance(problem, Mapping):
+        details["unusable"] = dict(problem)
     model = judge_of(row)
     if model is not None:
         details["judge_model"] = model

@@ -15,6 +15,7 @@ import orjson
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
+from mixseek.engine.one import read_reply
 from mixseek.errors import ConfigurationError
 from mixseek.storage import archive_names as names
 from mixseek.storage.archive import ARCHIVE_VERSION, SEALED, digest_of
@@ -176,7 +177,9 @@ class ArchiveCheck:
     def _judge(self, text: str, row: Mapping[str, Any], sample: Sample) -> ValidJudgment | InvalidJudgment | Undecided:
         if row.get("is_ruled"):
             return self._protocol.decide(sample)
-        return self._protocol.parse(Reply(text, row["judge"], details=row.get("reply_details") or {}), sample)
+        details = row.get("reply_details")
+        reply = Reply(text, row["judge"], details=details if isinstance(details, dict) else {})
+        return read_reply(reply, sample, self._protocol)
 
     def _check_strangers(self) -> Iterator[Problem]:
         """Files that the index does not know: moved ones are recognised by their bytes or their name."""

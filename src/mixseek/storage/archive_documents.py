@@ -12,7 +12,7 @@ from mixseek.storage.records import make_plain
 IDENTITY = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
 _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
 # Of what the endpoint said about a reply, what a protocol may look at when it reads the reply again.
-_READ_DETAILS = ("judge_model", "finish_reason", "reserialised", "model")
+_READ_DETAILS = ("judge_model", "finish_reason", "reserialised", "model", "unusable")
 
 INVALID_README_TEXT = """# 无效评测
 

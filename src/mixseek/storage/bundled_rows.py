@@ -12,6 +12,8 @@ from mixseek.storage.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS
 from mixseek.storage.text_files import Row, reading
 
 REPLY_COLUMN = "reply"
+# Told to whoever reads the reply: an entry may look well and its bundle not be.
+PROBLEM_COLUMN = "reply_problem"
 # What a reply says of itself, taken over where the row says nothing.
 _LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
 _WHOLE_FILES = (".json", ".txt", ".md")
@@ -108,12 +110,16 @@ def read_whole(path: Path) -> str:
 
 def entry_rows(bundle: Bundle, rest: Mapping[str, Any], prefix: str) -> Iterator[Row]:
     """Entries that contradict each other become one row with both texts, which no protocol accepts."""
-    texts: dict[str, list[str]] = {}
+    groups: dict[str, list[BundleEntry]] = {}
     for number, entry in enumerate(bundle.entries, 1):
-        texts.setdefault(entry.identities[0] if entry.identities else str(number), []).append(entry.text)
-    for name, said in texts.items():
-        text = "\n".join(said)
-        yield {"output_id": name, **lifted(said[0]), **rest, "id": f"{prefix}{name}", REPLY_COLUMN: text}
+        groups.setdefault(entry.identities[0] if entry.identities else str(number), []).append(entry)
+    for name, entries in groups.items():
+        text = "\n".join(entry.text for entry in entries)
+        row = {"output_id": name, **lifted(entries[0].text), **rest, "id": f"{prefix}{name}", REPLY_COLUMN: text}
+        problem = entries[0].problem
+        if problem is not None:
+            row[PROBLEM_COLUMN] = {"flag": problem.flag.value, "detail": problem.detail}
+        yield row
 
 
 def lifted(text: str) -> dict[str, str]:

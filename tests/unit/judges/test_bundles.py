@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from mixseek.domain.judgments import InvalidJudgment, Missing, Reply
+from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
+from mixseek.engine.one import ask
 from mixseek.errors import DatasetError
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.protocols.registry import load_protocol
@@ -165,7 +166,23 @@ def test_an_entry_that_was_cut_off_is_still_laid_at_its_samples_door(tmp_path: P
 
     assert name_in(found["1"]) == "q1.pdf"
     assert isinstance(found["2"], Reply)
+    assert found["2"].details["unusable"]["flag"] == "UNPARSABLE_OUTPUT"
     assert isinstance(PROTOCOL.parse(found["2"], sample("2")), InvalidJudgment)
+
+
+def test_a_bundle_that_calls_itself_unusable_spoils_every_entry(tmp_path: Path) -> None:
+    """Seed 003 §6: a flag is the judge's own word that its judging is not to be used."""
+    reply = {"id": 1, "is_correct": True, "extracted_answer": "x", "reasoning_score": 5, "error_type": "none"}
+    content = {"flags": ["JUDGE_REFUSAL_OR_EVASION"], "results": [{**reply, "comment": "fine"}]}
+    one = Sample("1", "The answer is x.", ground_truth="x")
+    judge = opened(tmp_path / "b.json", content).matched_to([one])
+
+    outcome = ask(judge, one, PROTOCOL).outcome
+
+    assert isinstance(outcome, InvalidJudgment)
+    assert [finding.flag for finding in outcome.findings] == [Flag.JUDGE_REFUSAL_OR_EVASION]
+    clean = opened(tmp_path / "c.json", {**content, "flags": []}).matched_to([one])
+    assert isinstance(ask(clean, one, PROTOCOL).outcome, ValidJudgment)
 
 
 def test_entries_about_nobody_are_counted(tmp_path: Path) -> None:

@@ -81,6 +81,13 @@ def test_entries_that_contradict_each_other_are_one_row(tmp_path: Path) -> None:
     (sample,) = samples_of(write(tmp_path / "b.json", [{"file": "q1.pdf", "total": 3}, {"file": "q1.pdf", "total": 4}]))
 
     assert sample.metadata["reply"].count("total") == 2
+    assert sample.metadata["reply_problem"]["flag"] == "INTERNAL_INCONSISTENCY"
+
+
+def test_what_is_wrong_with_a_bundle_is_told_with_every_entry(tmp_path: Path) -> None:
+    samples = samples_of(write(tmp_path / "b.json", {"flags": ["PROTOCOL_VIOLATION"], "per_file": ENTRIES}))
+
+    assert [sample.metadata["reply_problem"]["flag"] for sample in samples] == ["PROTOCOL_VIOLATION"] * 2
 
 
 def test_a_row_with_neither_text_nor_reply_is_refused(tmp_path: Path) -> None:
