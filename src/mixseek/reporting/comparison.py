@@ -51,7 +51,8 @@ class RunComparison:
             )
         control = sum(run.control.counts.total for run in self.runs)
         if control:
-            notes.append(f"{wording.count_text(control)} self-judgments are left out of every mean.")
+            noun = "self-judgment is" if control == 1 else "self-judgments are"
+            notes.append(f"{wording.count_text(control)} {noun} left out of every mean.")
         return tuple(notes)
 
 

@@ -35,6 +35,9 @@ _ONLY_MODELS = """(SELECT judge, any_value(judge_model) AS judge_model FROM repl
 _WITH_MODELS = f"""LEFT JOIN {_MODELS} ON models.key = outcomes.key AND models.judge = outcomes.judge
         LEFT JOIN {_ONLY_MODELS} ON singles.judge = outcomes.judge"""
 _JUDGE = "coalesce(models.judge_model, singles.judge_model, outcomes.judge)"
+_JUDGE_OR_CLAIM = """coalesce(models.judge_model, singles.judge_model,
+            CASE WHEN outcomes.judge = 'replay' OR starts_with(outcomes.judge, 'replay:') THEN places[6] END,
+            outcomes.judge)"""
 
 JUDGE_MODELS = "SELECT DISTINCT judge_model FROM replies WHERE run = $run AND judge_model IS NOT NULL"
 
@@ -50,7 +53,14 @@ MARK_CONTROLS = f"""UPDATE outcomes SET is_control = true WHERE run = $run AND p
         ON pairs.judge = {_JUDGE} AND pairs.target = samples.target_model
 )"""  # noqa: S608 - our own text
 
-_PLACES = [f"$.{name}" for name in ("total_maximum", "confidence", "same_family", "critical_fail", "task_type")]
+_PLACES = [
+    f"$.{name}"
+    for name in (
+        *("total_maximum", "confidence", "same_family", "critical_fail", "task_type"),
+        # What an unnamed recording says of itself: better than the name of the file that it stood in.
+        "identity.judge_model",
+    )
+]
 
 FILL_SCORED = f"""INSERT INTO scored
     SELECT $run, position, key, id, judged_by, judge_order, question_id, prompt_variant,
@@ -58,7 +68,7 @@ FILL_SCORED = f"""INSERT INTO scored
         try_cast(places[1] AS DOUBLE), places[2], is_control, coalesce(try_cast(places[3] AS BOOLEAN), false),
         coalesce(try_cast(places[4] AS BOOLEAN), false) OR coalesce(list_contains(gates, 'true'), false)
     FROM (
-        SELECT outcomes.*, samples.* EXCLUDE (key), {_JUDGE} AS judged_by
+        SELECT outcomes.*, samples.* EXCLUDE (key), {_JUDGE_OR_CLAIM} AS judged_by
         FROM (SELECT position, key, judge, judge_order, status, verdict, score, is_control,
                 json_extract_string(fields, {_PLACES}) AS places,
                 json_extract_string(fields, '$.gates.*.failed') AS gates

@@ -163,6 +163,17 @@ def test_a_recorded_reply_counts_for_the_model_that_gave_it(tmp_path: Path) -> N
         assert index.judge_models() == models
 
 
+def test_an_unnamed_recording_counts_for_whom_it_names_itself(tmp_path: Path) -> None:
+    """A live judge's own name is not up to its reply."""
+    judgment = scored(1, 2, identity={"judge_model": "m7"})
+    for judge, known_as in (("replay", "m7"), ("replay:x", "m7"), ("openai:m9", "openai:m9")):
+        lines = scored_lines(output("Q1", "A", "t"), {judge: judgment})
+        workspace, run = make_run(tmp_path / judge.replace(":", "-"), lines, (judge,))
+
+        with open_run_index(workspace, run) as index:
+            assert [cell.judge for cell in asked(index).cells()] == [known_as]
+
+
 def test_marks_are_counted_in_steps_or_tenths(tmp_path: Path) -> None:
     """A scale of three marks as it is; one of sixty in tenths, full marks in the last."""
     short = [scored(0, 2), scored(1, 2), scored(2, 2)]
