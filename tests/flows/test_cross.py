@@ -253,3 +253,20 @@ def test_parameters_are_part_of_the_hash(tmp_path: Path) -> None:
 
     assert other.returncode == 2
     assert "was started with another protocol" in the_one_line(other)
+
+
+def test_a_list_of_semantic_replies_is_checked_without_its_responses(tmp_path: Path) -> None:
+    """The second protocol that looks into the judged text has a word for not looking, too."""
+    good = {"is_correct": True, "extracted_answer": "4", "reasoning_score": 5, "error_type": "none", "comment": "ok"}
+    entries = [{"id": 1, **good}, {"id": 2, **good, "reasoning_score": 1}]
+    (tmp_path / "batch.json").write_text(json.dumps(entries), encoding="utf-8")
+    arguments = ("judge", "batch.json", "--judge", "replay", "-w", "ws", "--json")
+
+    refused = mixseek_here(*arguments, cwd=tmp_path)
+    done = mixseek_here(*arguments, "--parameter", "extraction_policy=off", cwd=tmp_path)
+
+    assert refused.returncode == 2
+    assert "--parameter extraction_policy=off" in the_one_line(refused)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["counts"]["valid"] == 1
+    assert [one["id"] for one in json.loads(done.stdout)["unusable"]] == ["2"]

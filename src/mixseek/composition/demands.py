@@ -55,8 +55,11 @@ def why_response_is_needed(protocol: JudgeProtocol) -> str | None:
             f"no `response`, and the {protocol.name} protocol looks for every quote in it; give `response` or "
             "`response_path`, or check only that quotes are there with --parameter evidence.policy=present"
         )
-    if "extraction_policy" in protocol.parameters:
-        return f"no `response`, and the {protocol.name} protocol looks for the extracted answer in it; add the column"
+    if protocol.parameters.get("extraction_policy", "off") != "off":
+        return (
+            f"no `response`, and the {protocol.name} protocol looks for the extracted answer in it; give `response` or "
+            "`response_path`, or do not look with --parameter extraction_policy=off"
+        )
     return None
 
 

@@ -145,8 +145,9 @@ class SemanticProtocol:
         findings = (*reading.findings, *fields.findings, *repetitions(reading.value, sample))
         if findings:
             return InvalidJudgment(findings, repairs)
-        extraction = verify_extraction(checked, sample)
-        if self.settings.extraction_policy is ExtractionPolicy.VERIFIED and extraction.warnings:
+        policy = self.settings.extraction_policy
+        extraction = Extraction(None) if policy is ExtractionPolicy.OFF else verify_extraction(checked, sample)
+        if policy is ExtractionPolicy.VERIFIED and extraction.warnings:
             return InvalidJudgment(objections(checked, extraction), repairs)
         return _judgment(checked, extraction, method_of(reply, sample), repairs)
 

@@ -27,11 +27,13 @@ class ExtractionPolicy(StrEnum):
     """What becomes of a judgment whose extracted answer the sample belies.
 
     The response does not contain it though the verdict is correct, or the verdict contradicts it.
-    RECORD keeps the judgment, with warnings that a report counts; VERIFIED makes it invalid.
+    RECORD keeps the judgment, with warnings that a report counts; VERIFIED makes it invalid. OFF does not look, for
+    replies whose judged text is not at hand.
     """
 
     RECORD = "record"
     VERIFIED = "verified"
+    OFF = "off"
 
 
 class _Table(BaseModel):

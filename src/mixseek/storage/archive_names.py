@@ -47,9 +47,10 @@ def name_judges(judges: Iterable[str]) -> dict[str, str]:
 
 
 def name_file(sample: Mapping[str, Any], key: str, judge: str, take: int) -> str:
-    """Question, variant and target, or the id where there is none of them; the take; a hash of all that identifies."""
+    """Question, variant and target, or the output's own name; the take; a hash of all that identifies."""
     parts = [make_safe(str(sample[field])) for field in _NAMING_FIELDS if sample.get(field)]
-    readable = [part for part in parts or [make_safe(str(sample["id"]))] if part] or ["sample"]
+    parts = parts or [make_safe(str(sample.get("output_id") or sample["id"]))]
+    readable = [part for part in parts if part] or ["sample"]
     return f"{'_'.join(readable)}_t{take}_{_digest(f'{key} {take} {judge}')[:16]}.json"
 
 

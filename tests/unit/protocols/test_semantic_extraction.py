@@ -104,3 +104,13 @@ def test_the_policy_verified_accepts_what_is_proven() -> None:
     assert parse_valid(reply_text(), SAMPLE, extraction_policy="verified").verdict == "correct"
     described = reply_text(**INCORRECT, extracted_answer="no clear answer")
     assert parse_valid(described, SILENT, extraction_policy="verified").verdict == "incorrect"
+
+
+def test_the_policy_off_claims_nothing_about_a_text_that_is_not_at_hand() -> None:
+    judgment = parse_valid(reply_text(), replace(SAMPLE, response=""), extraction_policy="off")
+
+    assert (judgment.verdict, judgment.fields["extraction_verified"], judgment.fields["warnings"]) == (
+        "correct",
+        None,
+        [],
+    )
