@@ -49,7 +49,9 @@ class WorkerError(MixseekError):
 
 
 class JudgeCallError(MixseekError):
-    """No reply could be had; never a judgment."""
+    """No reply could be had; never a judgment. `tries` is how many requests were sent in vain."""
+
+    tries = 0
 
 
 class TransientJudgeError(JudgeCallError):

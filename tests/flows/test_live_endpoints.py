@@ -1,5 +1,6 @@
 """Endpoints that die, refuse, or speak another format; and the key, which is nowhere but in the request."""
 
+import json
 import subprocess
 import time
 from pathlib import Path
@@ -138,3 +139,20 @@ def test_the_key_is_nowhere(data: Path, tmp_path: Path) -> None:
     assert page.returncode == 0, page.stderr
     assert [text for text in told if CANARY in text] == []
     assert [path for path in files_below(tmp_path) if CANARY.encode() in path.read_bytes()] == []
+
+
+def test_a_prompt_that_is_too_long_is_missing_for_good(tmp_path: Path) -> None:
+    """The rest is judged, the run is complete, and nobody asks for it again."""
+    rows = riddles(6)
+    rows[2]["response"] = "on and on " * 5_000
+    data = write_jsonl(tmp_path / "data.jsonl", rows)
+    with loopback(MockOptions(context_characters=20_000)) as endpoint:
+        first = judge(data, endpoint.spec, cwd=tmp_path)
+        asked = endpoint.requests
+        again = judge(data, endpoint.spec, cwd=tmp_path)
+
+    assert first.returncode == again.returncode == 0, first.stderr
+    assert counts_of(first) == counts_of(again) == {"valid": 5, "invalid": 0, "undecided": 0, "missing": 1}
+    assert "1 samples are missing for good" in first.stderr
+    assert json.loads(first.stdout)["complete"]
+    assert json.loads(first.stdout)["calls"][endpoint.spec]["tries"] == asked == endpoint.requests == 6

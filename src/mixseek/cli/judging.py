@@ -160,8 +160,13 @@ def decide_exit(summary: RunSummary, checked: tuple[GateResult, ...], notify: No
     failed = [gate for gate in checked if not gate.is_met]
     for gate in failed:
         notify(gate.describe())
+    if summary.missing_for_good:
+        notify(
+            f"{summary.missing_for_good:,} samples are missing for good: their judge refuses them, and asking again "
+            "changes nothing (see `mixseek show`)"
+        )
     if not summary.is_complete:
-        missing = summary.score.counts.missing
+        missing = summary.score.counts.missing - summary.missing_for_good
         notify(f"{missing:,} replies are missing; run the same command again to ask for them")
         return ExitCode.INCOMPLETE
     return ExitCode.GATE_NOT_MET if failed else ExitCode.OK

@@ -146,7 +146,7 @@ def live_batches(
         keys = [key for one in rest for key in first_asks(seats, one)] if not isinstance(cache, NoCache) else ()
         found = cache.get_many(keys) if keys else _NOTHING
         if found:
-            rest = [SampleAtHand(one.sample, one.key, one.known, one.unread, found) for one in rest]
+            rest = [replace(one, cached=found) for one in rest]
         yield LiveBatch(rest, skipped=skipped)
 
 
@@ -161,7 +161,7 @@ def take_up(
             continue
         known = before.takes(key)
         if not (known and is_settled(known, seats, cascade)):
-            yield SampleAtHand(sample, key, known, before.unread_replies(key))
+            yield SampleAtHand(sample, key, known, before.lost_tries(key), before.unread_replies(key))
 
 
 def first_asks(seats: Sequence[LiveSeat], at_hand: SampleAtHand) -> Iterator[bytes]:

@@ -37,14 +37,15 @@ class RunSummary:
     spreads: tuple[TakeSpread, ...] = ()  # of judges that were asked several times
     control: ScoreSummary = EMPTY
     all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
+    missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
     seconds: float = 0.0
 
     @property
     def is_complete(self) -> bool:
-        """Every sample of the request is there, and nothing is missing."""
+        """Every sample of the request is there, and nothing is missing that could still be had."""
         manifest = self.manifest
         total = self.score.counts.total + self.control.counts.total
-        if self.score.counts.missing or self.control.counts.missing:
+        if self.score.counts.missing + self.control.counts.missing > self.missing_for_good:
             return False
         if manifest.repeats == 1:
             return total == manifest.sample_count * (1 if manifest.cascade else len(manifest.judges))
@@ -67,6 +68,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         final = index.outcome_counts(final_only=True)
         calls = tuple(index.call_accounts())
         spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
+        missing_for_good = index.missing_for_good()
     judges = {judge.judge: judge.score for judge in summarise_judges(manifest, cells)}
     whole = combine_judges(manifest, final)
     everything = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
@@ -78,6 +80,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         by_judge={name: judges.get(name, EMPTY) for name in manifest.judge_names},
         calls=calls,
         spreads=spreads,
+        missing_for_good=missing_for_good,
         control=summarise_scores(cell for cell in final if cell.is_control),
         all_by_judge={name: summarise_scores(own).counts for name, own in everything.items()},
     )

@@ -33,8 +33,8 @@ class JournalLines:
     def reply(self, key: str, reply: Reply) -> bytes:
         return encode_reply(key, reply)
 
-    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int) -> bytes:
-        return encode_outcome(sample, key, judge, outcome, take)
+    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int, lost_tries: int = 0) -> bytes:
+        return encode_outcome(sample, key, judge, outcome, take, lost_tries)
 
     def settle(self, sample: Sample, key: str, reply: Reply, outcome: Outcome, take: int) -> tuple[bytes, bytes] | None:
         return settle_lines(sample, key, reply, outcome, take)

@@ -91,7 +91,7 @@ class CallAccount:
     judge: str
     calls: int  # replies that the endpoint gave in this run
     cached: int  # replies taken from the cache instead
-    tries: int  # requests sent for `calls`, repeats after a failure included
+    tries: int  # requests sent, repeats after a failure and calls that were given up included
     reasks: int  # calls that asked again after an invalid reply
     input_tokens: int
     output_tokens: int

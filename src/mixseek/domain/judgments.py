@@ -102,9 +102,13 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """No reply could be had. Never a judgment, never a number."""
+    """No reply could be had. Never a judgment, never a number.
+
+    `is_permanent`: the endpoint refuses this very sample (too long for it, say), so asking again changes nothing.
+    """
 
     reason: str
+    is_permanent: bool = False
 
 
 Outcome = ValidJudgment | InvalidJudgment | Undecided | Missing

@@ -1,8 +1,10 @@
 """One take of one live judge on one sample: cache, call, journal, parse, ask again."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from mixseek.domain.calls import Call, Usage
@@ -15,7 +17,7 @@ from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.scheduling import Called
 from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
 from mixseek.engine.settled import NothingSettled, SettledLines, SettledOutcomes, make_settled
-from mixseek.errors import DatasetError, PermanentJudgeError, TransientJudgeError
+from mixseek.errors import DatasetError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 
 
 class LineEncoder(SettledLines, Protocol):
@@ -23,7 +25,9 @@ class LineEncoder(SettledLines, Protocol):
 
     def reply(self, key: str, reply: Reply) -> bytes: ...
 
-    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int) -> bytes: ...
+    def outcome(
+        self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int, lost_tries: int = 0
+    ) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Desk:
     settled: SettledOutcomes = field(default_factory=NothingSettled)
     # Requests that have left and not come back: who wants the same waits for them.
     under_way: dict[bytes, "asyncio.Future[Reply]"] = field(default_factory=dict)
+    # Requests that brought no reply, by sample, judge and take, until the outcome is written down with them.
+    lost_tries: "Counter[tuple[str, str, int]]" = field(default_factory=Counter)
     # Samples whose own line is in the journal, or queued for it, while they are at hand.
     written: set[str] = field(default_factory=set)
 
@@ -81,17 +87,17 @@ async def obtain(
         # Not waited for: the cache has it, so reading it before it is journaled loses nothing.
         desk.commits.add(lines_of(desk, at_hand, reply), {"cached": 1})
         return reply
+    twin = desk.under_way.get(key)
     try:
-        twin = desk.under_way.get(key)
         if twin is None:
             return await request(desk, seat, at_hand, key, (take, ask, before))
         reply = reuse(await asyncio.shield(twin), seat.name, take, ask)
-    except TransientJudgeError as error:
-        return Missing(str(error))
-    except PermanentJudgeError as error:
-        if error.concerns_everything:
+    except (TransientJudgeError, PermanentJudgeError) as error:
+        if isinstance(error, PermanentJudgeError) and error.concerns_everything:
             raise
-        return Missing(str(error))
+        if twin is None:
+            desk.lost_tries[at_hand.key, seat.name, take] += error.tries
+        return Missing(str(error), is_permanent=isinstance(error, PermanentJudgeError))
     except DatasetError as error:
         # Nothing can be asked about this sample, now or later.
         return Undecided(f"cannot be asked: {error}")
@@ -141,7 +147,6 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
     """The endpoint's reply, durable."""
     expected = estimate_usage(call)
     expected_usd = (seat.price(expected, None) or 0.0) if desk.budget.counts_money else 0.0
-    await keep_rates(seat, expected)
     open_permits = 0
 
     def permit() -> None:
@@ -163,7 +168,11 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
         return reply, usage, desk.commits.keep(lines_of(desk, at_hand, reply), counts)
 
     try:
-        reply, usage, on_disk = await seat.endpoint.call(seat.judge, call, permit, keep)
+        pace = partial(book_rates, seat, expected)
+        reply, usage, on_disk = await seat.endpoint.call(seat.judge, call, permit, keep, pace)
+    except JudgeCallError as error:
+        error.tries = open_permits
+        raise
     finally:
         for number in range(open_permits):
             desk.budget.end(expected_usd, cost if number == 0 else None)
@@ -173,17 +182,17 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
     return reply
 
 
-async def keep_rates(seat: LiveSeat, expected: Usage) -> None:
-    """Wait until requests and tokens per minute allow one more."""
+def book_rates(seat: LiveSeat, expected: Usage) -> float:
+    """Seconds until requests and tokens per minute allow one more; it is booked from then on, retry or not."""
     if seat.requests is None and seat.tokens is None:
-        return
+        return 0.0
     now = seat.endpoint.now()
     waits = [
         rate.reserve(units, now)
         for rate, units in ((seat.requests, 1), (seat.tokens, total(expected, expected)))
         if rate is not None
     ]
-    await seat.endpoint.rest(max(waits))
+    return max(waits)
 
 
 def total(usage: Usage, otherwise: Usage) -> int:

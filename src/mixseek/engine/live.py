@@ -202,8 +202,8 @@ class _Run:
         """One status a take; those known from before are not asked again, except where nothing had come."""
         match seat:
             case OfflineSeat():
-                known = at_hand.known.get((seat.name, 1), Status.MISSING)
-                return [known if known is not Status.MISSING else self._ask_offline(seat, at_hand)]
+                known = at_hand.known.get((seat.name, 1))
+                return [known if known is not None else self._ask_offline(seat, at_hand)]
             case LiveSeat():
                 takes = range(1, seat.takes + 1)
                 return await all_of([self._ask_live(seat, at_hand, take) for take in takes])
@@ -217,8 +217,8 @@ class _Run:
         return judged.status
 
     async def _ask_live(self, seat: LiveSeat, at_hand: SampleAtHand, take: int) -> Status:
-        known = at_hand.known.get((seat.name, take), Status.MISSING)
-        if known is not Status.MISSING:
+        known = at_hand.known.get((seat.name, take))
+        if known is not None:
             return known
         outcome = await ask_take(self._desk, seat, at_hand, take)
         if self._is_halted and isinstance(outcome, Missing):
@@ -228,7 +228,9 @@ class _Run:
         return status_of(outcome)
 
     def _conclude(self, seat: Seat, at_hand: SampleAtHand, outcome: Outcome, take: int, lines: list[bytes]) -> None:
-        lines.append(self._desk.encoder.outcome(at_hand.sample, at_hand.key, seat.name, outcome, take))
+        lost = self._desk.lost_tries.pop((at_hand.key, seat.name, take), 0)
+        lost += at_hand.lost_tries.get((seat.name, take), 0)
+        lines.append(self._desk.encoder.outcome(at_hand.sample, at_hand.key, seat.name, outcome, take, lost))
         self._desk.commits.add(lines)
 
 

@@ -66,16 +66,25 @@ class Endpoint:
         self._failed_requests: set[int] = set()
         self._failing_since: float | None = None
 
-    async def call(self, judge: LiveJudge, call: Call, permit: Callable[[], None], keep: Callable[[Called], T]) -> T:
+    async def call(
+        self,
+        judge: LiveJudge,
+        call: Call,
+        permit: Callable[[], None],
+        keep: Callable[[Called], T],
+        pace: Callable[[], float] = lambda: 0.0,
+    ) -> T:
         """What `keep` makes of the answer, however many tries that takes within the policy.
 
-        `permit` is asked before each request leaves and may raise. `keep` gets the answer while the call still has its
+        `pace` says before each request how long it has to wait for its minute's share, retries included; `permit` is
+        asked when it is about to leave and may raise. `keep` gets the answer while the call still has its
         place: the next request leaves when this answer cannot be lost any more. Raises PermanentJudgeError,
         TransientJudgeError when this request had its tries, EndpointDownError when the endpoint is beyond patience,
         HaltedError.
         """
         tries = failures = 0
         while True:
+            await self.rest(pace())
             is_probe = await self._turn()
             started = self._around.clock()
             try:

@@ -72,6 +72,8 @@ class SampleAtHand:
     sample: Sample
     key: str
     known: Mapping[TakeKey, Status] = field(default_factory=dict)
+    # Requests of earlier processes that brought no reply.
+    lost_tries: Mapping[TakeKey, int] = field(default_factory=dict)
     # Journaled by an earlier process that died before it read them, in the order of asking.
     unread: Mapping[TakeKey, tuple[Reply, ...]] = field(default_factory=dict)
     # First asks that the cache knows, by request key.
@@ -79,10 +81,13 @@ class SampleAtHand:
 
 
 def is_settled(known: Mapping[TakeKey, Status], seats: tuple[Seat, ...], cascade: bool) -> bool:
-    """Nobody is left to ask. A missing reply is asked for again; a cascade ends at the first judge that was valid."""
+    """Nobody is left to ask; a cascade ends at the first judge that was valid.
+
+    A missing reply is asked for again and is not in `known`, unless asking again changes nothing.
+    """
     for seat in seats:
-        statuses = [known.get((seat.name, take), Status.MISSING) for take in range(1, seat.takes + 1)]
-        if Status.MISSING in statuses:
+        statuses = [known.get((seat.name, take)) for take in range(1, seat.takes + 1)]
+        if None in statuses:
             return False
         if cascade and Status.VALID in statuses:
             return True

@@ -47,6 +47,8 @@ class MockOptions:
     refuses_keys: bool = False
     # Every request with a JSON schema is answered 400.
     refuses_schemas: bool = False
+    # Longer prompts are answered 400, as a model's context has an end.
+    context_characters: int | None = None
     # More at once are answered 429.
     capacity: int | None = None
     # After so many requests the server is gone for `down_seconds`: open connections die, new ones are refused.
@@ -296,6 +298,9 @@ def _refusal(
         return 401, f"Incorrect API key provided: {wire.key_in(request.headers)}."
     if options.refuses_schemas and prompt.wants_schema:
         return 400, "This model does not support the parameter 'response_format' of type 'json_schema'."
+    length = sum(len(text) for _, text in prompt.turns)
+    if options.context_characters is not None and length > options.context_characters:
+        return 400, f"This model's maximum context length is {options.context_characters} tokens. Reduce the length."
     if options.capacity is not None and in_flight > options.capacity:
         return 429, "Too many requests at once for the mock judge."
     return None

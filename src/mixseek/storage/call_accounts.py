@@ -6,6 +6,7 @@ Replies from the cache cost nothing and say nothing about the endpoint: they are
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +25,14 @@ CALL_TOTALS = """
     FROM replies WHERE run = $run AND is_cached IS NOT NULL GROUP BY judge
     ORDER BY list_position((SELECT judges FROM runs WHERE run = $run), judge) NULLS LAST, judge"""
 
+# Requests that brought no reply: of calls that were given up, whatever became of their samples.
+LOST_TRIES = """
+    SELECT judge, sum(lost_tries) FROM outcomes WHERE run = $run AND lost_tries > 0 GROUP BY judge, judge_order
+    ORDER BY judge_order, judge"""
+
+MISSING_FOR_GOOD = """
+    SELECT count(*) FROM outcomes WHERE run = $run AND is_final AND is_permanent AND status = 'missing'"""
+
 FINISH_REASONS = """
     SELECT judge, finish_reason, count(*) FROM replies WHERE run = $run AND NOT is_cached AND finish_reason IS NOT NULL
     GROUP BY judge, finish_reason ORDER BY count(*) DESC, finish_reason"""
@@ -34,13 +43,22 @@ _COLUMNS = (
     *("uncounted", "cost_usd", "unpriced", "latency", "models"),
 )
 
+# Of a judge that never answered: from `calls` to `finish_reasons`.
+_NO_REPLIES: tuple[Any, ...] = (*(0,) * 8, Decimal(0), 0, None, (), {})
 
-def read_accounts(totals: Iterable[tuple[Any, ...]], reasons: Iterable[tuple[Any, ...]]) -> list[CallAccount]:
-    """From the rows of the two queries above."""
+
+def read_accounts(
+    totals: Iterable[tuple[Any, ...]], reasons: Iterable[tuple[Any, ...]], lost: Iterable[tuple[str, int]] = ()
+) -> list[CallAccount]:
+    """From the rows of the three queries above."""
     by_judge: dict[str, dict[str, int]] = defaultdict(dict)
     for judge, reason, count in reasons:
         by_judge[judge][reason] = count
-    return [read_account(row, by_judge[row[0]]) for row in totals]
+    accounts = {row[0]: read_account(row, by_judge[row[0]]) for row in totals}
+    for judge, tries in lost:
+        account = accounts.get(judge) or CallAccount(judge, *_NO_REPLIES)
+        accounts[judge] = replace(account, tries=account.tries + tries)
+    return list(accounts.values())
 
 
 def read_account(row: tuple[Any, ...], finish_reasons: Mapping[str, int]) -> CallAccount:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mixseek.storage.scored_schema import SCORED_SCHEMA
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 SCHEMA = f"""
 CREATE TABLE index_version (version INTEGER);
@@ -29,7 +29,7 @@ CREATE TABLE outcomes (
     status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR, comment VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
-    reason VARCHAR, is_control BOOLEAN
+    reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER
 );
 {SCORED_SCHEMA}
 """
@@ -48,7 +48,8 @@ _SAMPLE = """sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR, gro
 
 _OUTCOME = """judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR', score: 'DOUBLE', verdict: 'VARCHAR',
     fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]', flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]',
-    repairs: 'VARCHAR[]', reason: 'VARCHAR', take: 'INTEGER'"""
+    repairs: 'VARCHAR[]', reason: 'VARCHAR', take: 'INTEGER',
+    permanent: 'BOOLEAN', lost_tries: 'INTEGER'"""
 
 # Column to type and place in the details of a live judge's reply.
 _DETAILS = {
@@ -95,7 +96,8 @@ _LOAD = {
         coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method,
         score, verdict, try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
         try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',
-        fields, span, rules, flags, repairs, reason, coalesce(method = 'self_judge', false)""",
+        fields, span, rules, flags, repairs, reason, coalesce(method = 'self_judge', false),
+        coalesce(permanent, false), coalesce(lost_tries, 0)""",
     ),
 }
 
@@ -115,7 +117,8 @@ ADD_MISSING = """INSERT INTO outcomes BY NAME
     SELECT $run AS run, due.key AS key, -row_number() OVER () AS position, due.judge AS judge,
         due.judge_order AS judge_order, 1 AS take, true AS is_final, 'missing' AS status,
         'not judged yet: run the same command again' AS reason,
-        [] AS rules, [] AS flags, [] AS repairs, '{}' AS fields, false AS is_control
+        [] AS rules, [] AS flags, [] AS repairs, '{}' AS fields, false AS is_control,
+        false AS is_permanent, 0 AS lost_tries
     FROM (
         SELECT samples.key, named.judge, named.judge_order
         FROM (SELECT key FROM samples WHERE run = $run) AS samples,

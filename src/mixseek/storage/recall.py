@@ -10,8 +10,8 @@ from mixseek.domain.samples import Sample
 from mixseek.storage.journal import damaged, read_lines
 from mixseek.storage.records import decode_line, decode_reply
 
-# 0 is "nothing yet"; missing is nothing yet as well, because it is asked for again.
-_STATUSES = (Status.VALID, Status.INVALID, Status.UNDECIDED)
+# 0 is "nothing yet"; missing is nothing yet as well, because it is asked for again, unless that changes nothing.
+_STATUSES = (Status.VALID, Status.INVALID, Status.UNDECIDED, Status.MISSING)
 _BASE = len(_STATUSES) + 1
 _NO_REPLIES: Mapping[tuple[str, int], tuple[Reply, ...]] = {}
 # A judge's name and the number of the take.
@@ -30,6 +30,8 @@ class JudgedBefore:
         self._first_takes: dict[int, Mapping[str, Status]] = {0: {}}
         # Replies that nobody has read yet: only those in flight when a process died, so few.
         self._unread: dict[bytes, dict[TakeKey, list[Reply]]] = {}
+        # Few as well: samples that endpoints failed on.
+        self._lost_tries: dict[bytes, dict[TakeKey, int]] = {}
 
     def __len__(self) -> int:
         """Samples with at least one outcome that stands."""
@@ -61,13 +63,22 @@ class JudgedBefore:
                 counts[judge][status] += times
         return counts
 
-    def remember(self, key: str, judge: str, status: str, take: int = 1) -> None:
+    def lost_tries(self, key: str) -> Mapping[TakeKey, int]:
+        """Requests that brought no reply, as the last outcome told them."""
+        return self._lost_tries.get(bytes.fromhex(key), {}) if self._lost_tries else {}
+
+    def remember(
+        self, key: str, judge: str, status: str, take: int = 1, *, is_permanent: bool = False, lost_tries: int = 0
+    ) -> None:
         """The last status told counts; judges that are not asked in this run are passed over."""
         weight = self._weights.get((judge, take))
         if weight is None:
             return
-        digit = 0 if status == Status.MISSING else _STATUSES.index(Status(status)) + 1
+        is_open = status == Status.MISSING and not is_permanent
+        digit = 0 if is_open else _STATUSES.index(Status(status)) + 1
         packed = bytes.fromhex(key)
+        if lost_tries:
+            self._lost_tries.setdefault(packed, {})[judge, take] = lost_tries
         code = self._codes.get(packed, 0)
         self._codes[packed] = code + (digit - code // weight % _BASE) * weight
         unread = self._unread.get(packed)
@@ -109,7 +120,14 @@ def remember_record(judged: JudgedBefore, record: Mapping[str, Any]) -> None:
     """Raises ValueError for a record of no known kind."""
     match record["t"]:
         case "outcome":
-            judged.remember(record["key"], record["judge"], record["status"], record.get("take", 1))
+            judged.remember(
+                record["key"],
+                record["judge"],
+                record["status"],
+                record.get("take", 1),
+                is_permanent=record.get("permanent", False),
+                lost_tries=record.get("lost_tries", 0),
+            )
         case "reply":
             judged.remember_reply(record["key"], decode_reply(record))
         case "sample":

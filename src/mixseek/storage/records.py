@@ -5,7 +5,9 @@
     {"t":"outcome","key":…,"judge":…,"status":…,"id":…,"method":…,"score":…,"verdict":…,"fields":{…},
      "span":[start,end]|null,"rules":[…],"flags":[{"flag":…,"detail":…}],"repairs":[…],"reason":…}
 
-An outcome of a repeat (`--repeats`) ends with `"take":2` and so on; without it, it is the first take.
+An outcome of a repeat (`--repeats`) ends with `"take":2` and so on; without it, it is the first take. `"lost_tries":3`
+counts requests that brought no reply, over all processes of the run; `"permanent":true` says that asking again for what
+is missing changes nothing.
 
 Text that UTF-8 cannot hold (an unpaired surrogate) stands in the line as U+FFFD, so that every JSON reader accepts
 the line; the record as it was is then kept beside it, in `exact`.
@@ -106,7 +108,7 @@ def encode_reply(sample_key: str, reply: Reply) -> bytes:
     )
 
 
-def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take: int = 1) -> bytes:
+def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take: int = 1, lost_tries: int = 0) -> bytes:
     """Every field is there for every status, null or empty where it has no meaning: tables are made of these."""
     record: dict[str, Any] = {
         "t": "outcome",
@@ -126,6 +128,8 @@ def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take:
     }
     if take != 1:
         record["take"] = take
+    if lost_tries:
+        record["lost_tries"] = lost_tries
     match outcome:
         case ValidJudgment():
             record["method"] = outcome.method
@@ -145,6 +149,8 @@ def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take:
             record["reason"] = outcome.reason
         case Missing():
             record["reason"] = outcome.reason
+            if outcome.is_permanent:
+                record["permanent"] = True
         case unexpected:
             assert_never(unexpected)
     return encode_line(record)
@@ -198,7 +204,7 @@ def decode_outcome(data: Mapping[str, Any]) -> Outcome:
         case Status.UNDECIDED:
             return Undecided(data["reason"], tuple(data["rules"]), span, data["fields"]["extracted_answer"])
         case Status.MISSING:
-            return Missing(data["reason"])
+            return Missing(data["reason"], data.get("permanent", False))
         case unexpected:
             assert_never(unexpected)
 

@@ -13,7 +13,13 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.storage import run_queries as sql
-from mixseek.storage.call_accounts import CALL_TOTALS, FINISH_REASONS, read_accounts
+from mixseek.storage.call_accounts import (
+    CALL_TOTALS,
+    FINISH_REASONS,
+    LOST_TRIES,
+    MISSING_FOR_GOOD,
+    read_accounts,
+)
 from mixseek.storage.index import ensure_indexed
 from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
 from mixseek.storage.scored_index import ScoredIndex
@@ -166,7 +172,12 @@ class RunIndex:
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
         totals = self._all(CALL_TOTALS)
-        return read_accounts(totals, self._all(FINISH_REASONS) if totals else ())
+        return read_accounts(totals, self._all(FINISH_REASONS) if totals else (), self._all(LOST_TRIES))
+
+    def missing_for_good(self) -> int:
+        """Final judgments that are missing because the endpoint refuses the sample: asking again changes nothing."""
+        count: int = self._all(MISSING_FOR_GOOD)[0][0]
+        return count
 
     def judge_models(self) -> dict[str, str]:
         """Judges whose recorded replies are all one model's, with that model."""

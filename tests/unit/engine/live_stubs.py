@@ -156,8 +156,9 @@ class PlainLines:
         take, ask, cached = (reply.details.get(name) for name in ("take", "ask", "cached"))
         return f"reply {reply.judge} {take}/{ask} {reply.text} cached={cached}".encode()
 
-    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int) -> bytes:
-        return f"outcome {sample.id} {judge} {take} {status_of(outcome)}".encode()
+    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int, lost_tries: int = 0) -> bytes:
+        lost = f"lost={lost_tries} " if lost_tries else ""
+        return f"outcome {sample.id} {judge} {take} {lost}{status_of(outcome)}".encode()
 
     def settle(self, sample: Sample, key: str, reply: Reply, outcome: Outcome, take: int) -> tuple[bytes, bytes] | None:
         return (

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, ScriptedJudge, at_hand
@@ -177,6 +178,42 @@ def test_a_sample_that_cannot_be_asked_is_missing_and_the_others_go_on() -> None
     assert court.statuses() == {VALID: 9, MISSING: 1}
 
 
+def test_requests_that_brought_nothing_are_written_beside_the_outcome() -> None:
+    """Of a call that was given up, of a re-ask that was, and of what an earlier process lost."""
+    court = Court(maximum=1, policy=RetryPolicy(failures_until_down=99))
+
+    def script(call: Call, times: int) -> str | Exception:
+        if call.sample_key == samples[0].key or (call.sample_key == samples[1].key and call.ask == 2):
+            return TransientJudgeError("boom")
+        return "good" if call.sample_key == samples[2].key else "bad"
+
+    samples = at_hand("a", "b", "c")
+    samples.append(replace(at_hand("d")[0], lost_tries={("model", 1): 5}))
+    judge = ScriptedJudge(script, court.time)
+
+    court.judge(samples, court.seat(judge))
+
+    assert {line.split()[1]: line for line in court.journal.texts("outcome")} == {
+        "a": "outcome a model 1 lost=8 missing",
+        "b": "outcome b model 1 lost=8 invalid",
+        "c": "outcome c model 1 valid",
+        "d": "outcome d model 1 lost=5 invalid",
+    }
+    assert len(judge.calls) == len(court.journal.texts("reply")) + 8 + 8
+
+
+def test_what_is_missing_for_good_is_known_and_not_asked_for_again() -> None:
+    """Unlike what merely failed."""
+    court = Court()
+    judge = ScriptedJudge(good, court.time)
+    known = {("model", 1): Status.MISSING}
+
+    court.judge(at_hand("a", known=known) + at_hand("b"), court.seat(judge))
+
+    assert [call.sample_key for call in judge.calls] == [at_hand("b")[0].key]
+    assert court.progress.counts == {**court.progress.counts, MISSING: 1, VALID: 1, "samples": 2}
+
+
 def test_a_refusal_that_concerns_everything_ends_the_run_at_once() -> None:
     """Even while another judge of the panel is still thinking."""
     court = Court()
@@ -274,6 +311,19 @@ def test_requests_per_minute_are_kept() -> None:
     court.judge(at_hand(*TEN), court.seat(judge, requests=RateLimit(60)))
 
     assert court.time.now >= 8.0
+
+
+def test_retries_take_their_share_of_the_minute_too() -> None:
+    """An endpoint counts what it is sent, not what it answers."""
+    court = Court(maximum=8, policy=RetryPolicy(first_delay_seconds=0.001))
+    judge = ScriptedJudge(
+        lambda call, times: TransientJudgeError("boom") if times == 1 else "good", court.time, latency_seconds=0.0
+    )
+
+    court.judge(at_hand(*TEN), court.seat(judge, requests=RateLimit(60)))
+
+    assert len(judge.calls) == 20
+    assert court.time.now >= 18.0
 
 
 def test_no_more_samples_are_at_hand_than_asked_for() -> None:

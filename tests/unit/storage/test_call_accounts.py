@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.domain.judgments import Reply
+from mixseek.domain.judgments import Missing, Reply
 from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.run_index import open_run_index
 
@@ -51,6 +51,25 @@ def accounts_of(root: Path, *changes: Mapping[str, Any]) -> list[CallAccount]:
 def account_of(root: Path, *changes: Mapping[str, Any]) -> CallAccount:
     (account,) = accounts_of(root, *changes)
     return account
+
+
+def test_requests_that_brought_nothing_are_tries_too(tmp_path: Path) -> None:
+    """Beside replies, and of a judge that never gave one; what is missing for good is told apart."""
+    one, other = make_sample(1), make_sample(2)
+    lines = reply_lines("live", {"tries": 2})[:-1]
+    lines += [encode_outcome(one, one.key(), "live", CORRECT, lost_tries=3), encode_sample(other)]
+    lines += [
+        encode_outcome(sample, sample.key(), "dead", Missing("too long", number == 1), lost_tries=4)
+        for number, sample in enumerate((one, other))
+    ]
+    workspace, run = make_run(tmp_path, lines, judges=("live", "dead"))
+
+    with open_run_index(workspace, run) as index:
+        accounts = {account.judge: (account.calls, account.tries) for account in index.call_accounts()}
+        missing_for_good = index.missing_for_good()
+
+    assert accounts == {"live": (1, 5), "dead": (0, 8)}
+    assert missing_for_good == 1
 
 
 def test_one_call_is_accounted_in_full(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.errors import StorageError
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.recall import JudgedBefore, recall_journal
+from mixseek.storage.records import encode_outcome, encode_sample
 
 
 def recall(tmp_path: Path, lines: list[bytes], *judges: str) -> JudgedBefore:
@@ -58,6 +59,23 @@ def test_the_last_outcome_counts(tmp_path: Path, told: list[Outcome], expected: 
     lines = [line for outcome in told for line in judged_lines(sample, {"a": outcome}, reply="text")]
 
     assert recall(tmp_path, lines, "a").statuses(sample) == expected
+
+
+def test_what_is_missing_for_good_is_recalled_and_what_merely_failed_is_not(tmp_path: Path) -> None:
+    """With the requests that it cost."""
+    lines = []
+    for number, is_permanent in ((1, False), (2, True)):
+        sample = make_sample(number)
+        key = sample.key()
+        outcome = Missing("too long", is_permanent)
+        lines += [encode_sample(sample, key), encode_outcome(sample, key, "a", outcome, lost_tries=number)]
+
+    judged = recall(tmp_path, lines, "a")
+
+    first, second = (make_sample(number).key() for number in (1, 2))
+    assert judged.takes(first) == {}
+    assert judged.takes(second) == {("a", 1): Status.MISSING}
+    assert (judged.lost_tries(first), judged.lost_tries(second)) == ({("a", 1): 1}, {("a", 1): 2})
 
 
 def test_a_sample_that_changed_is_a_sample_never_seen(tmp_path: Path) -> None:
