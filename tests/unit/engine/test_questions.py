@@ -222,6 +222,28 @@ def test_a_halt_lets_nothing_new_out() -> None:
     assert room.judge.calls == []
 
 
+def test_a_call_that_fails_while_everything_stops_is_not_known_to_be_missing() -> None:
+    """Its last try came back empty after the halt: nothing is written down about it."""
+    asked: list[Questions] = []
+
+    def fail(call: Call, times: int) -> Exception:
+        if times == 2:
+            asked[0].halt()
+        return TransientJudgeError("gone")
+
+    room = Room(script=fail)
+
+    async def work(questions: Questions) -> None:
+        asked.append(questions)
+        with pytest.raises(HaltedError):
+            await questions.ask(PROTOCOL, SAMPLE, "model")
+
+    room.run(work)
+
+    assert len(room.judge.calls) == 2
+    assert room.journal.texts("outcome") == []
+
+
 def test_a_spent_budget_and_a_refused_key_are_raised() -> None:
     """They concern everybody, not this question."""
 
