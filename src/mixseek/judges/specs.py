@@ -14,8 +14,8 @@ from mixseek.settings.judge_settings import JudgeSettings
 
 JUDGE_FORMS = {
     "rules": "the protocol's own rules, offline",
-    "replay": "replies that stand in the dataset's column `reply`",
-    "replay:FILE": "replies in a JSONL file, matched by id",
+    "replay": "replies that stand in the dataset's column `reply`, one a row or bundled",
+    "replay:FILE": "replies in a file: JSON lines matched by id, or a bundle; FILE#JUDGE takes one judge's",
     "PROVIDER:MODEL": f"a model behind an endpoint; providers: {', '.join(PROVIDERS)}",
     "PROVIDER:MODEL@BASE_URL": "the same, at another address",
     "gguf:PATH": "a GGUF model in this process (extra `embedded`)",

@@ -1,8 +1,9 @@
 """Task rubrics as files: one for all rows, or a directory with one for each task."""
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -109,11 +110,15 @@ def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
     return index
 
 
+# Thousands of rows share a rubric, and a dataset is read more than once.
+_read_once = lru_cache(maxsize=256)(read_task_rubric)
+
+
 class RowRubrics:
     """Gives rows their rubric for one pass over a dataset, and remembers which were used."""
 
     def __init__(
-        self, shelf: RubricShelf | None, directory: Path, task_types: Collection[str], *, is_needed: bool
+        self, shelf: RubricShelf | None, directory: Path, task_types: tuple[str, ...], *, is_needed: bool
     ) -> None:
         self._shelf = shelf
         self._directory = directory
@@ -157,7 +162,7 @@ class RowRubrics:
         """An unknown type would be judged by weights that nobody chose."""
         if not self._task_types:
             return
-        rubric = read_task_rubric(text, self._task_types)
+        rubric = _read_once(text, self._task_types)
         if rubric.unknown_task_type is not None:
             raise RowError(
                 f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
