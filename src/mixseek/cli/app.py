@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from mixseek.cli.archive import archive
+from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compete import compete
 from mixseek.cli.demo import demo
 from mixseek.cli.export import export
@@ -74,6 +75,10 @@ def build_app() -> typer.Typer:
     models = typer.Typer(rich_markup_mode=MARKUP, help="Weights for judging on this machine.")
     models.command("install")(install_model)
     app.add_typer(models, name="models")
+    cache = typer.Typer(rich_markup_mode=MARKUP, help="Replies that were paid for once, for all runs of a workspace.")
+    cache.command("size")(show_cache)
+    cache.command("prune")(prune)
+    app.add_typer(cache, name="cache")
     app.command("serve-mock")(serve_mock)
     return app
 

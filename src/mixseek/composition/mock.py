@@ -1,34 +1,18 @@
 """The loopback judge by its options."""
 
 import difflib
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges import mock_server
 from mixseek.judges.mock_answers import Fault
 
 
-def serve(
-    host: str,
-    port: int,
-    *,
-    latency: float,
-    jitter: float,
-    fault_rate: float,
-    faults: list[str] | None,
-    seed: int,
-    log: Path | None,
-) -> None:
-    """Until Ctrl-C; raises ConfigurationError for a kind of fault that is none."""
-    options = mock_server.MockOptions(
-        latency_seconds=latency,
-        jitter_seconds=jitter,
-        fault_rate=fault_rate,
-        faults=tuple(map(read_fault, faults)) if faults else tuple(Fault),
-        seed=seed,
-        log=log,
-    )
-    mock_server.serve(host, port, options)
+def serve(host: str, port: int, faults: Sequence[str], **options: Any) -> None:
+    """Until Ctrl-C; `options` are those of MockOptions. Raises ConfigurationError for a kind of fault that is none."""
+    chosen = tuple(map(read_fault, faults)) or tuple(Fault)
+    mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, **options))
 
 
 def read_fault(name: str) -> Fault:

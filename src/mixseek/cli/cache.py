@@ -1,0 +1,76 @@
+"""`mixseek cache`: how large the replies have grown, and making them fewer."""
+
+import re
+from typing import Annotated, Any
+
+import typer
+
+from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.options import JsonOption, WorkspaceOption
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def parse_size(text: str) -> int:
+    """500M, 2G, 0: decimal units, as disks are sold."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is not a size; write 500M or 2G")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+OlderThan = Annotated[
+    float | None, typer.Option("--older-than", metavar="DAYS", min=0.0, help="Drop what was stored longer ago.")
+]
+Keep = Annotated[
+    int | None,
+    typer.Option("--keep", metavar="SIZE", parser=parse_size, help="Then drop the oldest until the rest fits: 2G."),
+]
+
+
+def show_cache(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
+    """Print how many replies the workspace remembers, and what they take.
+
+    The cache saves money, and nothing depends on it: every run keeps its own replies in its journal.
+
+    \b
+    Examples:
+      mixseek cache size
+      mixseek cache size --workspace ws --json
+    """
+    from mixseek.cli.places import workspace_path
+    from mixseek.composition.cache_upkeep import look_at_cache
+
+    return print_state(look_at_cache(workspace_path(workspace)), as_json=as_json)
+
+
+def prune(
+    older_than: OlderThan = None, keep: Keep = None, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> ExitCode:
+    """Drop replies from the cache and give the space back; runs and their journals are not touched.
+
+    \b
+    Examples:
+      mixseek cache prune --older-than 30
+      mixseek cache prune --keep 2G
+      mixseek cache prune --keep 0           all of it
+    """
+    from mixseek.cli.places import workspace_path
+    from mixseek.composition.cache_upkeep import prune_cache
+
+    return print_state(prune_cache(workspace_path(workspace), older_than, keep), as_json=as_json)
+
+
+def print_state(state: Any, *, as_json: bool) -> ExitCode:
+    """For both; `state` is a CacheState, which is imported only where it is made."""
+    from dataclasses import asdict
+
+    from mixseek.cli.documents import print_json
+    from mixseek.cli.streams import print_result
+    from mixseek.composition.cache_upkeep import describe_cache
+
+    if as_json:
+        print_json({**asdict(state), "path": str(state.path)})
+    else:
+        print_result(describe_cache(state))
+    return ExitCode.OK
