@@ -106,6 +106,8 @@ class Worker:
             batch, self._waiting = self._waiting, []
         if not batch:
             return
+        # Nobody may be left waiting for ever, whatever happens here.
+        failure: MixseekError = StorageError(f"{self._path}: the request was not carried out; this is a bug")
         try:
             if not self._read_only:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,6 +116,7 @@ class Worker:
                     _settle(future, connection, operation, self._path)
         except (duckdb.Error, OSError, MixseekError) as error:
             failure = _as_storage_error(self._path, error)
+        finally:
             for _, future in batch:
                 if not future.done():
                     future.set_exception(failure)

@@ -382,3 +382,18 @@ def test_a_caller_that_stops_waiting_does_not_stop_the_writing(store: Aggregatio
     asyncio.run(cancel())
 
     assert [entry.submission for entry in rounds_of(store)] == ["a 1"]
+
+
+def test_nobody_is_left_waiting_by_a_fault_of_ours(store: AggregationStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even by one that nobody foresaw; and the next request is served again."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mixseek.storage.aggregation_connection.opened", fail)
+        with pytest.raises(StorageError, match="was not carried out; this is a bug"):
+            asyncio.run(asyncio.wait_for(submit(store, "a", 1), timeout=20))
+    asyncio.run(submit(store, "a", 1))
+
+    assert len(rounds_of(store)) == 1
