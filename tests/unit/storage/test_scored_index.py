@@ -138,6 +138,9 @@ def test_self_judgments_are_in_no_statistic_whatever_became_of_them(tmp_path: Pa
         controls = [(cell.judge, cell.status) for cell in asked(index).cells() if cell.is_control]
         assert sorted(controls) == [("m1", Status.INVALID), ("m1", Status.MISSING), ("m1", Status.VALID)]
         assert [(total.judge, total.valid, total.invalid) for total in index.totals()] == [("m2", 2, 1)]
+        whole = index.final_totals()
+        assert whole is not None
+        assert (whole.valid, whole.invalid, whole.mean_score) == (2, 1, 0.25)
         assert index.flag_counts()[0].count == 1
         assert {cell.judge for cell in asked(index).dimension_cells()} == {"m2"}
         assert asked(index).panel_sums() is None
