@@ -244,6 +244,17 @@ def test_a_task_without_a_name_may_be_left_unnamed_and_the_rubrics_name_counts()
     )
 
 
+def test_an_object_of_optional_names_may_be_left_out() -> None:
+    identity = {"place": "about", "fields": {"letter": {"equals": "output_id", "required": False}}}
+    bare = {key: value for key, value in OWN_VALID.items() if key != "letter"}
+
+    assert parse_valid("letters", bare, identity=identity)
+    assert parse_valid("letters", {**bare, "about": {}}, identity=identity)
+    wrong = parse_invalid("letters", {**bare, "about": {"letter": "x"}}, identity=identity)
+    assert only_finding(wrong)[0] is Flag.INTERNAL_INCONSISTENCY
+    assert parse_invalid("letters", {**bare, "about": "x"}, identity=identity)
+
+
 def test_a_judge_is_told_who_it_is_and_which_method_that_makes() -> None:
     protocol = load_protocol("cross")
     assert isinstance(protocol, ScoredProtocol)

@@ -136,3 +136,24 @@ def test_a_map_may_hold_several_quotes() -> None:
     value = changed(OWN_VALID, "evidence.A_tone", ["never said", "Kind regards"])
 
     assert [one["problem"] for one in parse_valid("letters", value).fields["evidence"]] == ["not_found", None, None]
+
+
+def test_where_none_is_demanded_evidence_may_be_left_out_but_not_be_misshapen() -> None:
+    options: dict[str, Any] = {"evidence": {"policy": "verified", "form": "map", "minimum_per_dimension": 0}}
+    bare = {key: value for key, value in OWN_VALID.items() if key != "evidence"}
+    partly = {**bare, "evidence": {"A_tone": "Kind regards"}}
+
+    assert parse_valid("letters", bare, **options).fields["evidence"] == []
+    assert parse_valid("letters", {**bare, "evidence": None}, **options)
+    assert [one["dimension"] for one in parse_valid("letters", partly, **options).fields["evidence"]] == ["A_tone"]
+    assert parse_invalid("letters", {**bare, "evidence": "Kind regards"}, **options)
+
+
+def test_several_lost_quotes_are_counted() -> None:
+    lost = [{"dimension": "COMPLETENESS", "quote": f"never said {word}", "reason": "No."} for word in ("so", "thus")]
+    detail = only_finding(parse_invalid("cross", {**CROSS_VALID, "evidence": [*CROSS_VALID["evidence"][:3], *lost]}))[1]
+
+    assert "only 0 of 2 quotes stand in it" in detail
+    assert "never said so" in detail
+    single = only_finding(parse_invalid("cross", {**CROSS_VALID, "evidence": [*CROSS_VALID["evidence"][:3], lost[0]]}))
+    assert "its quote does not stand in it" in single[1]
