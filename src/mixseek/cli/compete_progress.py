@@ -11,6 +11,11 @@ from mixseek.reporting.visible import make_visible
 from mixseek.round_controller.events import NoWatcher, Stage, TeamEvent, Watcher
 
 
+def one_line(text: str) -> str:
+    """What others wrote, without what would break a line or hide in it."""
+    return make_visible(" ".join(text.split()))
+
+
 def score_text(score: float | None) -> str:
     return "no score" if score is None else f"{score:.2f}"
 
@@ -20,12 +25,12 @@ class LineWatcher:
     """For logs: what was stored, and nothing that is only under way."""
 
     def told(self, event: TeamEvent) -> None:
-        name = make_visible(event.team_name)
+        name = one_line(event.team_name)
         if event.stage is Stage.SCORED:
             said = event.text or score_text(event.score)
-            notify_plainly(f"{name}: round {event.round_number}: {make_visible(said)}")
+            notify_plainly(f"{name}: round {event.round_number}: {one_line(said)}")
         elif event.stage is Stage.ENDED:
-            notify_plainly(f"{name}: ended after {event.round_number} rounds ({make_visible(event.text)})")
+            notify_plainly(f"{name}: ended after {event.round_number} rounds ({one_line(event.text)})")
 
 
 @dataclass
@@ -42,10 +47,10 @@ class BarWatcher:
         best = self.best.get(event.team_id)
         text = event.text if event.stage is Stage.ENDED and event.text else event.stage.value
         shown = {
-            "team": make_visible(event.team_name),
+            "team": one_line(event.team_name),
             "round": f"round {event.round_number}" if event.round_number else "",
             "best": "" if best is None else f"best {best:.2f}",
-            "text": make_visible(text)[:60],
+            "text": one_line(text)[:60],
         }
         if event.team_id in self.tasks:
             self.bar.update(self.tasks[event.team_id], **shown)
