@@ -43,6 +43,22 @@ def test_metrics_keep_their_order_and_the_overall_score_is_their_weighted_mean()
     assert result.overall_score == pytest.approx(0.25 * 70 + 0.75 * 7)
 
 
+def test_metrics_are_evaluated_at_the_same_time() -> None:
+    """Each waits for all the others to have begun."""
+    begun: list[str] = []
+
+    class Waiting(WordCount):
+        async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
+            begun.append(self.name)
+            while len(begun) < 3:
+                await asyncio.sleep(0)
+            return await super().evaluate(request)
+
+    result = evaluate(Evaluator([Waiting(MetricSetting(name)) for name in "abc"], metric_seconds=5))
+
+    assert result.missing == ()
+
+
 def test_without_weights_all_metrics_count_the_same() -> None:
     """Absent weights are equal ones."""
     result = evaluate(Evaluator([broken("10", "a"), broken("20", "b")]))

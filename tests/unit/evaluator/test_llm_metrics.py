@@ -2,22 +2,26 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from tests.unit.evaluator.asking_stubs import REQUEST, StubAsker, bench, reply_text
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.criteria import CRITERIA, ROLES
-from mixseek.evaluator.llm_metric import LLMJudgeMetric, LLMPlain
+from mixseek.evaluator.criteria import CRITERIA, ROLES, Criterion
+from mixseek.evaluator.llm_metric import Coverage, LLMJudgeMetric, LLMPlain
 from mixseek.evaluator.metric import BaseMetric, MetricSetting
 from mixseek.evaluator.metric_protocol import LANGUAGES
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.evaluator.registry import BUILT_IN, make_metric
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.models import PromptBuilderSettings
 
 SAMPLE = Sample("alpha/1/c", "A text.", "A query.")
 GOOD: dict[str, int] = {"requirements": 40, "depth": 20, "limits": 10}
@@ -61,13 +65,46 @@ def test_every_metric_has_its_role_and_criteria_in_every_language(kind: str, lan
     assert prompt.index("reason") < prompt.index('"score"')
 
 
-def test_the_user_prompt_is_the_builders(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_prompt_is_the_builders() -> None:
     """Seed 004: context, then build_evaluator_prompt; the submission stands inside a fence."""
     prompt = metric()._get_user_prompt(REQUEST)
 
     assert prompt.startswith("---\n現在日時: ")
     assert f"# ユーザクエリ\n{REQUEST.user_query}\n" in prompt
     assert "<<<SUBMISSION " in prompt
+
+
+def test_the_way_to_the_user_prompt_fails_as_the_seed_says() -> None:
+    """Seed 004's diagram: a bad context is a ValidationError, a bad template a RuntimeError."""
+    for field in ("user_query", "submission"):
+        request = EvaluationRequest("q", "s")
+        object.__setattr__(request, field, " ")
+        with pytest.raises(ValidationError, match=f"{field} cannot be empty"):
+            metric()._get_user_prompt(request)
+
+    settings = PromptBuilderSettings(evaluator_user_prompt="{{ submission.author.name }}")
+    broken = bench(StubAsker(lambda *_: ""))
+    broken = replace(broken, prompts=UserPromptBuilder(settings=settings))
+    with pytest.raises(RuntimeError, match=r"^Jinja2 template error: "):
+        Coverage(MetricSetting("m"), broken)._get_user_prompt(REQUEST)
+
+
+def test_a_metric_of_the_users_needs_an_instruction_and_criteria() -> None:
+    """And is then asked like any other."""
+
+    class Rhyme(LLMJudgeMetric):
+        criteria = (Criterion("rhyme", 100, {"en": "It rhymes."}),)
+
+    class Metre(Rhyme):
+        def get_instruction(self) -> str:
+            return "You judge rhymes."
+
+    with pytest.raises(ConfigurationError, match="Rhyme must define get_instruction"):
+        Rhyme(MetricSetting("r"), bench(StubAsker(lambda *_: "")))
+    scored = evaluate(Metre(MetricSetting("r"), bench(StubAsker(lambda *_: reply_text(rhyme=30)))))
+
+    assert isinstance(scored, MetricScore)
+    assert scored.score == 30
 
 
 def test_a_valid_reply_becomes_a_score_with_comment_and_criteria() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from tests.unit.evaluator.asking_stubs import StubAsker
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
@@ -75,6 +76,20 @@ def test_the_round_number_is_the_next_ones() -> None:
     asyncio.run(made.judge_improvement_prospects("t", HISTORY, team_id="a", team_name="A", execution_id="race"))
 
     assert asker.prompts[0][1].content == "round 3"
+
+
+def test_the_way_to_the_prompt_fails_as_the_seed_says() -> None:
+    """A bad context is a ValidationError, a bad template a RuntimeError; neither is taken for an outage."""
+
+    async def ask(made: JudgmentClient, task: str) -> None:
+        await made.judge_improvement_prospects(task, HISTORY, team_id="a", team_name="A", execution_id="race")
+
+    with pytest.raises(ValidationError, match="user_prompt cannot be empty"):
+        asyncio.run(ask(client(StubAsker(lambda *_: "")), " "))
+    settings = PromptBuilderSettings(judgment_user_prompt="{{ submission_history.first.name }}")
+    broken = JudgmentClient(StubAsker(lambda *_: ""), UserPromptBuilder(settings=settings), "model")
+    with pytest.raises(RuntimeError, match=r"^Jinja2 template error: "):
+        asyncio.run(ask(broken, "t"))
 
 
 def test_the_question_has_a_name_of_its_own() -> None:
