@@ -48,6 +48,7 @@ format: $(STAMP)  ## rewrite the files as `make check` wants them
 	@$(BIN)/ruff check --fix .
 
 bench: $(STAMP)  ## speed and size, as ratios in one run
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet openai || echo "no openai SDK to compare with"
 	@$(BIN)/python -m bench
 
 table: $(STAMP)  ## accuracy of the rules on the data beside the project, when it is there
