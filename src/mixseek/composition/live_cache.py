@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from mixseek.domain.judgments import Reply, Status
-from mixseek.engine.settled import Settled
+from mixseek.engine.caching import Settled
 from mixseek.storage.reply_cache import ReplyCacheFile
 
 _PUTS_AT_ONCE = 128

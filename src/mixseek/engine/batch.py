@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.domain.samples import Sample
+from mixseek.engine.caching import Settled
 from mixseek.engine.one import NOTHING_KNOWN, Judged, judge_one
-from mixseek.engine.settled import Settled
 
 # A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.
 Encode = Callable[[Sample, Sequence[Judged]], Iterable[bytes]]

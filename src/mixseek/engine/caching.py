@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mixseek.domain.judgments import Reply
+from mixseek.domain.judgments import Reply, Status
 
 
 class ReplyCache(Protocol):
@@ -15,6 +16,15 @@ class ReplyCache(Protocol):
         ...
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Two lines of a journal, each from behind the names of sample and judge; the reply's says that it was cached."""
+
+    status: Status
+    reply: bytes
+    outcome: bytes
 
 
 class NoCache:

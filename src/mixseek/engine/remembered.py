@@ -11,11 +11,11 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.asking import LineEncoder
 from mixseek.engine.batch import BatchResult
-from mixseek.engine.caching import reuse
+from mixseek.engine.caching import Settled, reuse
 from mixseek.engine.live import LiveBatch
 from mixseek.engine.processes import BATCHES_PER_WORKER, Worker
 from mixseek.engine.seats import LiveSeat, SampleAtHand, Seat
-from mixseek.engine.settled import Settled, make_settled
+from mixseek.engine.settled import make_settled
 
 # Two processes take about a second to start: below this many there is nothing to win.
 SAMPLES_WORTH_PROCESSES = 4_000

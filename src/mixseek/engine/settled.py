@@ -5,22 +5,12 @@ They hold for the same request, the same protocol and the same rules of reading 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import reuse
+from mixseek.engine.caching import Settled, reuse
 from mixseek.engine.seats import LiveSeat, SampleAtHand, Seat
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """Two lines of a journal, each from behind the names of sample and judge; the reply's says that it was cached."""
-
-    status: Status
-    reply: bytes
-    outcome: bytes
 
 
 class SettledOutcomes(Protocol):

@@ -8,7 +8,7 @@ import pytest
 from mixseek.composition import live_cache
 from mixseek.composition.live_cache import BufferedCache, decode_settled, digest_reading, encode_settled
 from mixseek.domain.judgments import Reply, Status
-from mixseek.engine.settled import Settled
+from mixseek.engine.caching import Settled
 from mixseek.storage.reply_cache import ReplyCacheFile
 
 SETTLED = Settled(Status.VALID, b',"attempt":1}\n', b',"status":"valid"}\n')

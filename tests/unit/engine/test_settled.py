@@ -10,8 +10,9 @@ from tests.unit.engine.live_stubs import Court, PlainLines, ScriptedJudge, at_ha
 from tests.unit.engine.stub_judging import StubRules
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Reply, Status, ValidJudgment
+from mixseek.engine.caching import Settled
 from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
-from mixseek.engine.settled import NothingSettled, Settled, Settler, make_settled
+from mixseek.engine.settled import NothingSettled, Settler, make_settled
 
 CORRECT = ValidJudgment(1.0, "correct", {}, Method.CROSS_JUDGE)
 INVALID = InvalidJudgment((Finding(Flag.UNPARSABLE_OUTPUT, "prose"),))
