@@ -19,7 +19,8 @@ from mixseek.reporting.build import build_report
 from mixseek.reporting.calls import call_documents
 from mixseek.reporting.counts import ReportInput
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import JudgmentRow, ReportData, RunLine
+from mixseek.reporting.model import JudgmentRow, RunLine
+from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_build import ScoredInput, build_scored
 from mixseek.reporting.scored_model import ScoredReport
 from mixseek.reporting.scored_row import read_detail

@@ -12,7 +12,6 @@ from mixseek.reporting.model import (
     JudgeSummary,
     JudgmentRow,
     ReasonSummary,
-    ReportData,
     RuleUsage,
     ScoreSummary,
     ShownCount,
@@ -22,6 +21,7 @@ from mixseek.reporting.model import (
     Tone,
     tone_of,
 )
+from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.selection import ROW_LIMIT, select_rows
 from mixseek.stats.intervals import Moments, bounds_with_undecided, mean_interval
 

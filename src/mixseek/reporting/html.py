@@ -14,8 +14,8 @@ from markupsafe import Markup
 
 from mixseek.reporting import calls, wording
 from mixseek.reporting import scored_wording as scored_words
-from mixseek.reporting.model import ReportData
 from mixseek.reporting.payload import embed_json, page_payload
+from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.visible import make_visible, replace_unpaired_surrogates
 
 # Joined in this order; each script file only uses names of the files before it.

@@ -1,17 +1,11 @@
 """What a run found, as plain data: everything a renderer shows is a field here, so renderers only render."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.reporting.scored_row import ScoredDetail
 from mixseek.stats.intervals import Bounds, Interval
-
-if TYPE_CHECKING:
-    from mixseek.reporting.scored_model import ScoredReport
 
 # Right-or-wrong scores are one or the other; of graded ones, about what their protocols call a pass and a fail.
 _GOOD_AT_LEAST, _BAD_AT_MOST = 0.85, 0.4
@@ -212,34 +206,6 @@ class ShownCount:
     tone: Tone
     shown: int
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReportData:
-    """The whole report. `rows` may be a part of all judgments; `shown` says which part, outcome by outcome."""
-
-    run: RunHeader
-    manifest: Mapping[str, Any]
-    judges: tuple[JudgeSummary, ...]
-    rows: tuple[JudgmentRow, ...]
-    shown: tuple[ShownCount, ...]
-    calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
-    scored: "ScoredReport | None" = None  # under a protocol with dimensions
-    # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
-    models: Mapping[str, str] = field(default_factory=dict)
-
-    def label_of(self, judge: str) -> str:
-        """How a judge is called before a reader."""
-        return self.models.get(judge, judge)
-
-    @property
-    def rows_total(self) -> int:
-        return sum(part.total for part in self.shown)
-
-    @property
-    def is_complete(self) -> bool:
-        """Every judgment of the run is listed."""
-        return len(self.rows) >= self.rows_total
 
 
 @dataclass(frozen=True, slots=True)

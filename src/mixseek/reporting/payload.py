@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mixseek.domain.judgments import Span
-from mixseek.reporting.model import JudgmentRow, ReportData
+from mixseek.reporting.model import JudgmentRow
+from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_row import Quote, ScoredDetail
 
 # Characters of judged text in one file. 16 million open in a browser in about a second; far more do not.

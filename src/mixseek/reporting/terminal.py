@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.reporting import wording
-from mixseek.reporting.model import JudgeSummary, JudgmentRow, ReportData, RunLine, ScoreSummary, Tally, Tone
+from mixseek.reporting.model import JudgeSummary, JudgmentRow, RunLine, ScoreSummary, Tally, Tone
+from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_row import ScoredDetail
 from mixseek.reporting.scored_wording import critical_sentence, maximum_text, plain_number, scale_text
 from mixseek.reporting.terminal_calls import calls_view, notes_view

@@ -3,7 +3,8 @@
 import re
 from datetime import UTC, datetime
 
-from mixseek.reporting.model import JudgeSummary, ReportData, ScoreSummary, ShownCount
+from mixseek.reporting.model import JudgeSummary, ScoreSummary, ShownCount
+from mixseek.reporting.report_data import ReportData
 from mixseek.stats.intervals import Bounds, Interval
 
 NO_TASK = "(no task)"

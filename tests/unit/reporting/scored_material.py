@@ -19,7 +19,8 @@ from mixseek.domain.scored_counts import (
 )
 from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import count_rows
-from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
+from mixseek.reporting.model import JudgmentRow, RunHeader
+from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_build import ScoredInput, build_scored
 from mixseek.reporting.scored_model import ScoredReport
 from mixseek.reporting.scored_row import Mark, Quote, ScoredDetail

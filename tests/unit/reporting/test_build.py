@@ -8,7 +8,8 @@ from mixseek.domain.counts import FlagCount, ReasonCount
 from mixseek.domain.judgments import Finding, Flag, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import ReportInput, count_rows
-from mixseek.reporting.model import Detail, JudgmentRow, ReportData, RunHeader, StatusCounts, Tone, tone_of
+from mixseek.reporting.model import Detail, JudgmentRow, RunHeader, StatusCounts, Tone, tone_of
+from mixseek.reporting.report_data import ReportData
 from mixseek.stats.intervals import Bounds, wilson_interval
 
 RUN = RunHeader("run-1", "semantic", "1.0", "abcdef0123456789", "answers.jsonl", samples=10)

@@ -23,7 +23,7 @@ from mixseek.reporting.calls import (
 )
 from mixseek.reporting.counts import count_rows
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import ReportData
+from mixseek.reporting.report_data import ReportData
 
 ACCOUNT = CallAccount(
     judge="openai:model-x",

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import count_rows
-from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
+from mixseek.reporting.model import JudgmentRow, RunHeader
 from mixseek.reporting.payload import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
+from mixseek.reporting.report_data import ReportData
 
 ANY_TEXT = st.text(st.characters(codec=None))
 

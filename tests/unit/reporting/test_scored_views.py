@@ -14,8 +14,8 @@ from mixseek.domain.judgments import Span
 from mixseek.domain.scored_counts import CoverageCell, Disagreement, EvidenceCount, EvidenceProblem
 from mixseek.reporting import scored_wording as words
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import ReportData
 from mixseek.reporting.payload import page_payload
+from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_model import ScaleMean
 from mixseek.reporting.scored_row import read_detail
 from mixseek.reporting.selection import select_rows
