@@ -1,16 +1,19 @@
 """What stands in the files of an archive: judgments, the run log of seed 003 §8, and what invalid means."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from mixseek.domain.judgments import Method
 from mixseek.storage.manifest import Manifest
 from mixseek.storage.pairs import JudgedTake
-from mixseek.storage.records import make_plain
+from mixseek.storage.records import make_plain, replace_surrogates
 
 IDENTITY = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
 _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
+_ESCAPE = re.compile(r"\\(?:([bfnrt])(?=[A-Za-z])|.)")
+_SPELT = {"b": "\\u0008", "f": "\\u000c", "n": "\\u000a", "r": "\\u000d", "t": "\\u0009"}
 # Of what the endpoint said about a reply, what a protocol may look at when it reads the reply again.
 _READ_DETAILS = ("judge_model", "finish_reason", "reserialised", "model", "unusable")
 
@@ -43,9 +46,14 @@ def encode_document(document: Any) -> bytes:
     """Indented for people. A text that UTF-8 cannot hold is escaped, which every JSON reader understands."""
     plain = make_plain(document)
     try:
-        return json.dumps(plain, ensure_ascii=False, indent=2).encode() + b"\n"
+        return spell_out(json.dumps(plain, ensure_ascii=False, indent=2)).encode() + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(plain, indent=2).encode() + b"\n"
+        return spell_out(json.dumps(plain, indent=2)).encode() + b"\n"
+
+
+def spell_out(text: str) -> str:
+    r"""`\u000a` where `\n` stands before a letter: `\nabla` would be read again as LaTeX."""
+    return _ESCAPE.sub(lambda found: _SPELT[found[1]] if found[1] else found[0], text)
 
 
 def wire_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> Any:
@@ -53,9 +61,22 @@ def wire_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> Any:
     fields = outcome["fields"]
     if isinstance(fields.get("reply"), dict):
         return fields["reply"]
+    said = decode_object(judged.reply["text"]) if judged.reply is not None else {}
     if any(name in fields for name in _SEMANTIC_FIELDS):
-        return {"id": judged.sample["id"], **{name: fields.get(name) for name in _SEMANTIC_FIELDS}}
-    return fields
+        # 1 is what the prompt calls a sample whose id it does not tell; an id that no file can hold stays untold.
+        sample_id = judged.sample["id"]
+        named = sample_id if replace_surrogates(sample_id) == sample_id else 1
+        return {"id": said.get("id", named), **{name: fields.get(name) for name in _SEMANTIC_FIELDS}}
+    return said or fields
+
+
+def decode_object(text: str) -> dict[str, Any]:
+    """A reply that is one JSON object and nothing else; empty for any other."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str, Any]:

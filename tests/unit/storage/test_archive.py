@@ -73,6 +73,20 @@ def test_whatever_was_said_is_read_again_to_the_same(
     assert archived.valid + archived.invalid == check.files == len(said)
 
 
+def test_a_line_break_before_a_letter_is_not_read_again_as_latex(tmp_path: Path) -> None:
+    """The judge wrote a real line break; `\\nabla` in the file would be another word."""
+    comment = json.dumps({**GOOD, "comment": "x"}).replace('"x"', '"first\nabla"')
+    run = judged_run(tmp_path, [make_sample(1)], [comment])
+
+    write_archive(run, {}, tmp_path / "out")
+
+    (path,) = (tmp_path / "out" / "有效评测").rglob("*.json")
+    text = path.read_text(encoding="utf-8")
+    assert json.loads(text)["comment"] == "first\nabla"
+    assert "\\u000aabla" in text
+    assert list(ArchiveCheck(tmp_path / "out", read_marker(tmp_path / "out"), PROTOCOL).problems()) == []
+
+
 def test_a_full_disk_leaves_the_old_archive_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = judged_run(tmp_path, [make_sample(1), make_sample(2)], [json.dumps(GOOD)] * 2)
     out = tmp_path / "out"
