@@ -113,6 +113,15 @@ def test_few_figures_may_be_equal_by_chance() -> None:
     assert find_repetition({"score": 1, "total": 1, "flag": "a"}, {"response": '{"flag":"a","score":1,"total":1}'})
 
 
+def test_four_ideographs_are_a_sentence() -> None:
+    """Chinese and Japanese have no blanks between words; three may be one word of a few."""
+    for comment, is_told in (("非常清楚", True), ("很清楚", False), ("とても良い", True)):
+        reply = {"score": 1, "comment": comment}
+
+        found = find_repetition(reply, {"response": json.dumps(reply, ensure_ascii=False)})
+        assert (found is not None) == is_told
+
+
 def test_one_point_zero_is_not_one() -> None:
     assert find_repetition({"a": 1, "b": 2, "c": 3}, {"response": '{"a": 1.0, "b": 2, "c": 3}'}) is None
 

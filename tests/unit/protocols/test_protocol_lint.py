@@ -40,6 +40,18 @@ def test_the_starter_lints_clean_and_loads(tmp_path: Path) -> None:
 # What is changed into what, the place where the complaint is expected (a piece of the changed text), and what is said.
 FAULTS: dict[str, tuple[str, str, str, str]] = {
     "TOML": ("version = ", "version ", 'version "1"', "not valid TOML: Expected '=' after a key"),
+    "end of TOML": (
+        "maximum_characters = 300\n",
+        "maximum_characters = ",
+        "maximum_characters = ",
+        "not valid TOML: Invalid",
+    ),
+    "choice of types": (
+        "minimum = 0",
+        'minimum = "0"',
+        'minimum = "0"',
+        "valid integer or Input should be a valid number",
+    ),
     "byte order mark": ("# A protocol", "\ufeff# A protocol", "\ufeff", "begins with a byte order mark"),
     "key of the head": ("default_language", "default_langage", "default_langage", "did you mean 'default_language'?"),
     "kind": ('kind = "scored"', 'kind = "scores"', 'kind = "scores"', "unknown kind 'scores'; did you mean 'scored'?"),

@@ -191,6 +191,13 @@ def test_a_section_that_says_nothing_has_no_conditions(nothing: str) -> None:
     assert rubric.facts is None
 
 
+def test_code_within_a_line_opens_no_code() -> None:
+    text = "task_type: fact\n```x``` is code\n## Critical Fail Conditions\n- x\n"
+
+    assert read_task_rubric(text).critical_fail_conditions == ("x",)
+    assert complaints(text) == []
+
+
 def test_headings_in_code_are_not_headings() -> None:
     text = "task_type: fact\n- write\n```md\n## Critical Fail Conditions\n- x\n## Critical fail\n```\n"
 
@@ -245,6 +252,7 @@ CASES: list[tuple[str, int | None, str]] = [
         "the section 'Critical Fail Conditions' stands on line 2 and again here",
     ),
     ("task_type: fact\n## 採点者情報\nx\n## 加点項目\n- y\n", 2, "looks like the section '採点者向け事実情報'"),
+    ("task_type: fact\n## Tone\n- x\n## Critical fail\n- y\n", 4, "looks like the section 'Critical Fail Conditions'"),
     ("task_type: fact\nWrite a poem.\n", None, "no criterion"),
     ("task_type: fact\n## 採点者向け事実情報\n- only facts\n", None, "no criterion"),
 ]

@@ -45,6 +45,8 @@ k = 1
         (("list", "k"), 16),
         (("a", "b", "unknown"), 7),
         (("not", "a", "table"), None),
+        (("key",), None),
+        (("a", "b", "c", "unknown"), 8),
         ((), None),
     ],
 )

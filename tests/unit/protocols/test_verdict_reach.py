@@ -100,3 +100,22 @@ def test_many_dimensions_do_not_take_for_ever() -> None:
     assert unreachable_verdicts(parameters({"top": {"at_least": 3000}, "no": {"at_least": 3001}}, **table)) == {
         "no": "at_least 3001 is above the highest total 3000"
     }
+
+
+def test_a_scale_without_zero_makes_no_dimension_zero() -> None:
+    scale: dict[str, Any] = {"scale": {"minimum": 1, "maximum": 3, "values": "number"}}
+    anything: dict[str, Any] = {"some": {"nonzero": ["a"]}}
+
+    assert set(unreachable_verdicts(parameters(anything, **scale))) == {"rest"}
+    assert unreachable_verdicts(parameters({"low": {"at_most": 2.5, "nonzero": ["a", "b", "c"]}}, **scale)) == {
+        "low": "at_most 2.5 is below the lowest total 3"
+    }
+
+
+def test_a_weight_that_is_the_maximum_leaves_room_for_zero() -> None:
+    types = {"types": {"all": {"weights": {"a": 5, "b": 3, "c": 2}}}}
+    table: dict[str, Any] = {"scale": {"minimum": 0, "values": "number"}, "task_types": types}
+
+    assert unreachable_verdicts(parameters({"some": {"nonzero": ["a"]}}, **table)) == {}
+    assert unreachable_verdicts(parameters({"some": {"at_least": 6, "nonzero": ["a"]}}, **table)) == {}
+    assert set(unreachable_verdicts(parameters({"some": {"at_least": 0, "nonzero": []}}, **table))) == {"rest"}
