@@ -269,6 +269,24 @@ def test_the_same_race_has_the_same_name_and_another_race_another(tmp_path: Path
     assert names[0].startswith("race-")
 
 
+def test_options_of_a_metric_may_be_anything_that_toml_knows(tmp_path: Path) -> None:
+    """Dates and NaN too; they reach the user's metric as they are."""
+    write(
+        tmp_path,
+        "from mixseek.evaluator.metric import BaseMetric\n"
+        "class Day(BaseMetric):\n"
+        "    async def evaluate(self, request):\n"
+        "        return self.scored(self.setting.options['day'].day)\n",
+        "own_metric_of_days.py",
+    )
+    metric = '[[evaluator.metrics]]\ntype = "own_metric_of_days:Day"\noptions = {day = 2026-01-07, odd = nan}\n[rounds]'
+    write(tmp_path, OFFLINE.replace("[rounds]", metric))
+    done = compete(tmp_path, "--json")
+
+    assert done.returncode == 0, done.stderr
+    assert document(done)["teams"][0]["best_score"] == (100 + 7) / 2
+
+
 def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:
     """Three teams, two metrics and a judge: at least for two rounds, at most for five."""
     write(tmp_path, race_text("openai:x", TEAMS))

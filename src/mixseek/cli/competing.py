@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from mixseek.cli.compete_progress import show_teams
+from mixseek.cli.compete_progress import one_line, show_teams
 from mixseek.cli.documents import print_json
 from mixseek.cli.exit_codes import ExitCode
 from mixseek.cli.interrupts import stopping_on_signals
@@ -95,7 +95,7 @@ def decide_exit(competition: Competition) -> ExitCode:
         notify_plainly("interrupted; everything so far is stored: run the same command again to resume")
         return ExitCode.INTERRUPTED
     for end in result.accidents:
-        notify_plainly(f"team {end.team_id}: {end.stop_reason.value}: {end.message}")
+        notify_plainly(f"team {end.team_id}: {end.stop_reason.value}: {one_line(end.message)}")
     if result.unscored:
         notify_plainly(f"rounds without a score: {result.unscored}; their metrics are missing")
     if result.accidents or result.unscored:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,12 @@ from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, load_prompt_settings
 from mixseek.round_controller.decisions import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient
+from mixseek.round_controller.judgment_protocol import JudgmentProtocol
 from mixseek.settings.import_paths import importable_from, is_import_path, load_object
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.settings.race import MetricTable, TeamTable
 from mixseek.settings.race_load import Race, load_race, read_text
+from mixseek.storage.records import make_plain
 from mixseek.storage.workspace import check_run_name
 
 RULES = "rules"
@@ -107,19 +109,18 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     tables = {name: table.to_settings() for name, table in race.file.judges.items()}
     configured = {**request.configured, **tables}
     judges = make_judges(race, configured, request.environment)
-    prompts = read_prompts(race, request.workspace)
-    configuration = describe_race(race, judges, prompts)
-    digest = hashlib.sha256(json.dumps([race.task, configuration], sort_keys=True).encode()).hexdigest()
-    execution = check_run_name(request.execution or f"{race.name}-{digest[:8]}")
-    plan = CompetePlan(request, race, execution, configuration, judges, configured, prompts)
+    plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):
-        builder = UserPromptBuilder(settings=prompts, environment=request.environment)
-        make_evaluator(plan, NobodyToAsk(), builder)
+        builder = UserPromptBuilder(settings=plan.prompts, environment=request.environment)
+        evaluator = make_evaluator(plan, NobodyToAsk(), builder)
         make_judgment(plan, NobodyToAsk(), builder)
         for team in race.file.teams:
             check_team(team, race)
     _ = plan.rules
-    return plan
+    configuration = describe_race(plan, evaluator)
+    digest = hashlib.sha256(json.dumps([race.task, configuration], sort_keys=True).encode()).hexdigest()
+    execution = check_run_name(request.execution or f"{race.name}-{digest[:8]}")
+    return replace(plan, execution_id=execution, configuration=configuration)
 
 
 def make_judges(
@@ -211,9 +212,9 @@ def check_team(team: TeamTable, race: Race) -> None:
         raise ConfigurationError(f"{where}: {team.callable} cannot be called")
 
 
-def describe_race(race: Race, judges: tuple[AnyJudge, ...], prompts: PromptBuilderSettings) -> dict[str, Any]:
+def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     """What makes a race another one. Not what teams are called, nor how long or how many at once they may work."""
-    file = race.file
+    race, file = plan.race, plan.race.file
     teams = [
         {
             **team.model_dump(include={"id", "model", "command", "callable"}, exclude_none=True, mode="json"),
@@ -221,21 +222,38 @@ def describe_race(race: Race, judges: tuple[AnyJudge, ...], prompts: PromptBuild
         }
         for team in file.teams
     ]
+    metrics = [
+        {
+            **table.model_dump(mode="json", exclude={"options"}),
+            # TOML knows dates and NaN; JSON does not.
+            "options": make_plain(read_options(race, table)),
+            "asked": hash_of(metric),
+        }
+        for table, metric in zip(file.evaluator.metrics, evaluator.metrics, strict=True)
+    ]
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
+    judgment = file.judgment
     return {
         "teams": teams,
         "evaluator": {
             **file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds", "metrics"}),
-            "metrics": [
-                {**metric.model_dump(mode="json"), "options": read_options(race, metric)}
-                for metric in file.evaluator.metrics
-            ],
+            "metrics": metrics,
         },
-        "judgment": None if file.judgment is None else file.judgment.model_dump(mode="json"),
+        "judgment": None
+        if judgment is None
+        else {
+            **judgment.model_dump(mode="json"),
+            "asked": JudgmentProtocol("", plan.prompts.judgment_user_prompt, judgment.language).hash,
+        },
         "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
-        "prompts": prompts.model_dump(mode="json"),
-        "judges": [describe_judge(judge).model_dump(mode="json") for judge in judges],
+        "prompts": plan.prompts.model_dump(mode="json"),
+        "judges": [describe_judge(judge).model_dump(mode="json") for judge in plan.judges],
     }
+
+
+def hash_of(metric: BaseMetric) -> str | None:
+    """What its judge is asked, to the letter: scores of different prompts do not stand on one board."""
+    return metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None
 
 
 def target_model(plan: CompetePlan, spec: str) -> str | None:

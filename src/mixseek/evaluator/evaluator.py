@@ -1,6 +1,7 @@
 """All metrics of one submission, at once."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 
 from mixseek.engine.live import all_of
@@ -62,6 +63,9 @@ def checked(metric: BaseMetric, result: object) -> MetricScore | MissingMetric:
     """What a metric may return, under its own name and direction."""
     match result:
         case MetricScore():
+            problem = why_not_storable(result)
+            if problem is not None:
+                return MissingMetric(metric.name, problem, result.replies)
             return MetricScore(
                 metric.name, result.score, result.comment, result.details, metric.direction, result.replies
             )
@@ -69,6 +73,18 @@ def checked(metric: BaseMetric, result: object) -> MetricScore | MissingMetric:
             return MissingMetric(metric.name, result.reason, result.replies)
         case _:
             return MissingMetric(metric.name, f"returned {type(result).__name__}, expected MetricScore")
+
+
+def why_not_storable(result: MetricScore) -> str | None:
+    """None for what the store can keep; a score whose details cannot be kept cannot be explained later."""
+    comment: object = result.comment
+    if not isinstance(comment, str):
+        return f"its comment is {type(comment).__name__}, expected text"
+    try:
+        json.dumps(dict(result.details), allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"its details are not plain JSON ({error})"
+    return None
 
 
 def describe_failure(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -90,6 +91,28 @@ def test_a_metric_that_fails_is_missing_and_leaves_no_overall_score(how: str, re
     assert "\n" not in result.missing[0].reason
     assert result.overall_score is None
     assert result.details()["missing"] == [{"name": "broken", "reason": result.missing[0].reason}]
+
+
+@pytest.mark.parametrize(
+    ("comment", "details"),
+    [
+        ("", {"x": math.nan}),
+        ("", {"x": object()}),
+        ("", {1: "a", "b": 2}),
+        (5, {}),
+    ],
+)
+def test_a_score_that_cannot_be_kept_is_missing(comment: Any, details: Any) -> None:
+    """Before the store would trip over it."""
+
+    class Odd(WordCount):
+        async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
+            return self.scored(5, comment, details)
+
+    result = evaluate(Evaluator([Odd(MetricSetting("odd"))]))
+
+    assert result.overall_score is None
+    assert result.missing[0].reason.startswith("its ")
 
 
 def test_what_concerns_more_than_one_submission_is_raised() -> None:
