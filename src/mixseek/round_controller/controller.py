@@ -155,12 +155,11 @@ class RoundController:
             raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: {submission.reason}")
         if not submission.text.strip():
             raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: the submission is empty")
+        text = without_surrogates(submission.text)
         usage = {**submission.usage, "seconds": round(parts.stopwatch() - began, 3)}
         at = parts.clock()
-        await parts.store.save_submission(
-            parts.execution_id, team.team_id, team.team_name, number, submission.text, usage, at
-        )
-        return RoundProgress(number, submission.text, usage, at)
+        await parts.store.save_submission(parts.execution_id, team.team_id, team.team_name, number, text, usage, at)
+        return RoundProgress(number, text, usage, at)
 
     async def _within_limits(
         self, work: Coroutine[Any, Any, Submission | FailedSubmission]
@@ -243,6 +242,11 @@ class RoundController:
         text = f"{end.stop_reason.value}: {end.message}" if end.message else end.stop_reason.value
         self._tell(len(self._rounds), Stage.ENDED, best, text)
         return end
+
+
+def without_surrogates(text: str) -> str:
+    """Half a surrogate pair, which a model's JSON may hold and no UTF-8 can: U+FFFD in its place, here and for ever."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def shown_details(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd
 from mixseek.round_controller.decisions import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient
-from mixseek.round_controller.teams import TimeLimits
+from mixseek.round_controller.teams import Submission, TimeLimits
 
 RISING = (10.0, 20.0, 30.0, 40.0, 50.0)
 PROMPTS = UserPromptBuilder(settings=PromptBuilderSettings())
@@ -172,13 +172,26 @@ def test_an_empty_submission_is_a_failure_and_not_a_score() -> None:
 
     class Silent(ScriptedTeam):
         async def submit(self, prompt: str, round_number: int) -> Any:
-            from mixseek.round_controller.teams import Submission
-
             return Submission(" \n")
 
     end = play(parts(MemoryStore()), Silent())
 
     assert (end.stop_reason, end.message) == (StopReason.TEAM_FAILED, "round 1: the submission is empty")
+
+
+@pytest.mark.parametrize(("given", "kept"), [("a \ud800 b", "a \ufffd b"), ("😀 \x00 ok", "😀 \x00 ok")])
+def test_half_a_character_is_replaced_before_it_is_stored(given: str, kept: str) -> None:
+    """What is evaluated is what is stored, now and on resume; whole characters stay."""
+
+    class Odd(ScriptedTeam):
+        async def submit(self, prompt: str, round_number: int) -> Any:
+            return Submission(given)
+
+    store = MemoryStore()
+    end = play(parts(store, rules=RoundRules(1, 2)), Odd())
+
+    assert end.stop_reason is StopReason.MAX_ROUNDS
+    assert {one.submission for one in store.teams["alpha"].rounds} == {kept}
 
 
 def test_a_round_that_takes_too_long_is_cut_off() -> None:
