@@ -147,6 +147,7 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
                 "judge": judge.judge,
                 "model": report.models.get(judge.judge),
                 **score_document(judge.score),
+                "control": score_document(judge.control) if judge.control else None,
                 "bounds": asdict(judge.score.bounds) if judge.score.bounds else None,
                 "verdicts": {tally.name: tally.count for tally in judge.verdicts},
                 "error_types": {tally.name: tally.count for tally in judge.error_types},

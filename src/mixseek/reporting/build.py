@@ -1,7 +1,7 @@
 """From counts and rows to the report's data; pure, so a report is the same wherever it is made."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Flag, Status
@@ -49,6 +49,7 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
             rules=_summarise_rules([cell for cell in rules if cell.judge == judge]),
             flags=_summarise_flags([cell for cell in flags if cell.judge == judge]),
             reasons=_summarise_reasons([cell for cell in reasons if cell.judge == judge]),
+            control=_summarise_control([cell for cell in outcomes if cell.judge == judge and cell.is_control]),
         )
         for judge in ordered
     )
@@ -85,6 +86,10 @@ def summarise_scores(cells: Iterable[OutcomeCount]) -> ScoreSummary:
         bounds=bounds_with_undecided(moments.total, counts.valid, counts.unscored),
         is_binary=moments.is_binary,
     )
+
+
+def _summarise_control(cells: Sequence[OutcomeCount]) -> ScoreSummary | None:
+    return summarise_scores(cells) if cells else None
 
 
 def tally_verdicts(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:

@@ -145,6 +145,7 @@ def page_environment() -> Environment:
         link_to=link_to,
         tokens_text=calls.tokens_text,
         bounds_sentence=wording.bounds_sentence,
+        control_sentence=wording.control_sentence,
         mean_label=wording.mean_label,
         shown_sentence=wording.shown_sentence,
         no_task=wording.NO_TASK,

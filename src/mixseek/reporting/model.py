@@ -148,6 +148,7 @@ class JudgeSummary:
     flags: tuple[FlagSummary, ...]
     reasons: tuple[ReasonSummary, ...]
     is_whole: bool = False  # a cascade as one: no row of the list carries its name
+    control: ScoreSummary | None = None  # the judge on its own output; in nothing else here
 
     @property
     def filter_name(self) -> str | None:

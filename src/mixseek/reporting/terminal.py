@@ -77,8 +77,9 @@ def _print_judge(judge: JudgeSummary, console: Console, report: ReportData) -> N
     console.print()
     console.print(_headline(judge, report))
     console.print(_status_line(judge))
-    if sentence := wording.bounds_sentence(judge.score):
-        console.print(Text(sentence, style=QUIET))
+    for sentence in (wording.bounds_sentence(judge.score), wording.control_sentence(judge)):
+        if sentence:
+            console.print(Text(sentence, style=QUIET))
     _print_section("Verdicts", _bars(judge.verdicts, console), console, is_shown=bool(judge.verdicts))
     _print_section("Error types", _bars(judge.error_types, console), console, is_shown=bool(judge.error_types))
     _print_section("Tasks", _task_table(judge, console), console, is_shown=len(judge.tasks) > 1)

@@ -1,6 +1,7 @@
 """Numbers and short phrases as every renderer writes them: one wording for terminal and page."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from mixseek.reporting.model import JudgeSummary, ScoreSummary, ShownCount
@@ -66,6 +67,18 @@ def _bound_texts(bounds: Bounds, *, is_binary: bool) -> tuple[str, str]:
     if is_binary:
         return percent(bounds.worst), percent(bounds.best)
     return f"{bounds.worst:.3f}", f"{bounds.best:.3f}"
+
+
+def control_sentence(judge: JudgeSummary) -> str | None:
+    """What a judge says of its own output, in the unit of its headline; None where it was not asked that."""
+    control = judge.control
+    if control is None:
+        return None
+    total = control.counts.total
+    noun = "self-judgment" if total == 1 else "self-judgments"
+    score = replace(control, is_binary=control.is_binary and judge.score.is_binary)
+    mean = f", mean {score_text(score)}" if control.mean is not None else ""
+    return f"{count_text(total)} {noun} apart{mean}: a control, in no mean."
 
 
 def mean_label(judge: JudgeSummary) -> str:

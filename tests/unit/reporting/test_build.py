@@ -10,6 +10,7 @@ from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import ReportInput, count_rows
 from mixseek.reporting.model import Detail, JudgmentRow, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.reporting.report_data import ReportData
+from mixseek.reporting.wording import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval
 
 RUN = RunHeader("run-1", "semantic", "1.0", "abcdef0123456789", "answers.jsonl", samples=10)
@@ -193,3 +194,18 @@ def test_counts_can_be_asked_by_status(status: Status) -> None:
     counts = StatusCounts(**{status.value: 7})
 
     assert counts.of(status) == counts.total == 7
+
+
+def test_self_judgments_stand_beside_the_headline_under_every_protocol() -> None:
+    """Out of mean, verdicts and counts; in a sentence of their own, and in the list."""
+    rows = (correct("a", judge="m"), incorrect("b", judge="m"), correct("own", judge="m", is_control=True))
+    report = report_of(*rows)
+    (judge,) = report.judges
+
+    assert (judge.score.mean, judge.score.counts.total) == (0.5, 2)
+    assert [tally.count for tally in judge.verdicts] == [1, 1]
+    assert judge.control is not None
+    assert judge.control.mean == 1.0
+    assert control_sentence(judge) == "1 self-judgment apart, mean 100.0%: a control, in no mean."
+    assert (report.rows_total, report.is_complete) == (3, True)
+    assert control_sentence(report_of(correct("a")).judges[0]) is None

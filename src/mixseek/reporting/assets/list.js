@@ -124,7 +124,7 @@ const SELECTS = [
   ["target", "Target", (row) => [isScored ? row.sample.model : undefined]],
   ["variant", "Variant", (row) => [row.sample.variant]],
   ["gate", "Gate", (row) => (row.gates ?? []).map(([gate]) => gate)],
-  ["control", "Self-judgment", (row) => [isScored ? (row.control ? "yes" : "no") : undefined]],
+  ["control", "Self-judgment", (row) => [row.control ? "yes" : "no"]],
   ["quote", "Quote", (row) => (row.quotes ?? []).map((quote) => quote.problem ?? undefined)],
   ["status", "Status", (row) => [row.status]],
   ["verdict", "Verdict", (row) => [row.status === "valid" ? row.verdict : undefined]],
