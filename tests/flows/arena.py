@@ -29,6 +29,8 @@ class Arena:
     # Kinds of questions that are answered with nonsense, or not at all.
     refuses: set[str] = field(default_factory=set)
     statuses: dict[str, int] = field(default_factory=dict)
+    # Teams decline.
+    declines: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -56,6 +58,8 @@ class Arena:
         if kind in self.refuses:
             return 200, "I would rather not say."
         match kind:
+            case "team" if self.declines:
+                return 200, "I'm sorry, but I cannot help with that."
             case "team":
                 # A second asking shows: whoever lost the first reply has another text.
                 return 200, f"Submission of {team} in round {number} (asked {times} times)."

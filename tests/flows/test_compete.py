@@ -151,6 +151,23 @@ def test_a_model_that_refuses_its_key_ends_its_own_team(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
 
 
+def test_a_model_that_declined_is_asked_again_by_the_next_command(tmp_path: Path) -> None:
+    """Not the journal: that would decline for ever. Both replies are kept."""
+    with arena() as endpoint:
+        endpoint.declines = True
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        done = compete(tmp_path)
+        endpoint.declines = False
+        again = compete(tmp_path, "--json")
+
+    assert done.returncode == 4
+    assert "team t0: team_failed: round 1: the model declines: " in done.stderr
+    assert again.returncode == 0, again.stderr
+    texts = [line["text"] for line in replies(tmp_path)]
+    assert sum("Submission of t0 in round 1" in text for text in texts) == 1
+    assert sum(text.startswith("I'm sorry") for text in texts) == 1
+
+
 def test_a_hanging_command_is_cut_off(tmp_path: Path) -> None:
     """In its round's time, and with a sentence."""
     text = OFFLINE.replace('"echo one"', '"echo one; sleep 60"') + "round_timeout_seconds = 0.5\n"

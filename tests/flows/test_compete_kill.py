@@ -16,7 +16,7 @@ from tests.flows.running import mixseek, mixseek_here, read_jsonl
 from mixseek.domain.rounds import TeamProgress
 from mixseek.storage.aggregation_store import AggregationStore
 
-KILLS = 6
+KILLS = 5
 MODEL_TEAMS = 6
 ROUNDS = 5
 EXECUTION = "race"

@@ -99,6 +99,6 @@ def decide_exit(competition: Competition) -> ExitCode:
     if result.unscored:
         notify_plainly(f"rounds without a score: {result.unscored}; their metrics are missing")
     if result.accidents or result.unscored:
-        notify_plainly("run the same command again to try once more")
+        notify_plainly("run the same command again: failed rounds are played again, missing replies asked for")
         return ExitCode.INCOMPLETE
     return ExitCode.OK

@@ -30,10 +30,16 @@ class ModelTeam:
         place = f"{self.team_id}/{round_number}"
         protocol = FreeTextProtocol(prompt, self.instructions)
         sample = Sample(place, response="", question=prompt)
+        take = 1
         try:
-            answered = await self.asker.ask(
-                protocol, sample, self.judge, identity=f"{self.execution_id}/{place}", asks_again=False
-            )
+            while True:
+                answered = await self.asker.ask(
+                    protocol, sample, self.judge, take=take, identity=f"{self.execution_id}/{place}", asks_again=False
+                )
+                if not (isinstance(answered.outcome, InvalidJudgment) and answered.is_recalled):
+                    break
+                # It failed this round in an earlier process; whoever starts again gives it another try.
+                take += 1
         except (EndpointDownError, PermanentJudgeError) as error:
             return FailedSubmission(str(error))
         match answered.outcome:

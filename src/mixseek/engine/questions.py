@@ -33,6 +33,8 @@ class Answered:
 
     outcome: Outcome
     reply: Reply | None = None
+    # An earlier process had that reply; nobody was asked now.
+    is_recalled: bool = False
 
 
 class Asker(Protocol):
@@ -78,6 +80,7 @@ class Questions:
         self._desk.written.update(self._before.introduced)
         self._under_way: dict[Place, _UnderWay] = {}
         self._told: set[Place] = set()
+        self._recalled = frozenset(self._before.replies)
         self._is_halted = False
 
     async def __aenter__(self) -> Self:
@@ -165,6 +168,7 @@ class Questions:
                 outcome = await self._hear(heard, sample, seat, place, identity)
             case unexpected:
                 assert_never(unexpected)
+        is_recalled = place in self._recalled and tuple(heard.replies) == known
         if tuple(heard.replies) != known or place not in self._before.concluded:
             self._before.replies[place] = tuple(heard.replies)
             self._before.concluded.add(place)
@@ -176,7 +180,7 @@ class Questions:
             # The same question again costs nothing, and must not be counted as if it did.
             reply = reuse(reply, reply.judge, place[2], reply.attempt)
         self._told.add(place)
-        return Answered(outcome, reply)
+        return Answered(outcome, reply, is_recalled)
 
     async def _hear(
         self, heard: "_Heard", sample: Sample, seat: LiveSeat, place: Place, identity: str | None

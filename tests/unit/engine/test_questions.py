@@ -89,6 +89,7 @@ def test_a_reply_is_journaled_before_it_is_read_and_its_outcome_after() -> None:
     answered = room.ask_once()
 
     assert isinstance(answered.outcome, ValidJudgment)
+    assert not answered.is_recalled
     assert answered.reply is not None
     assert answered.reply.text == "good"
     assert [line.decode().split()[0] for line in room.journal.lines] == ["sample", "reply", "outcome"]
@@ -148,6 +149,7 @@ def test_replies_of_the_journal_are_used_and_not_asked_for_again(identity: str |
     answered = room.ask_once(identity=identity)
 
     assert isinstance(answered.outcome, ValidJudgment)
+    assert answered.is_recalled
     assert (room.judge.calls, room.journal.lines) == ([], [])
 
 
