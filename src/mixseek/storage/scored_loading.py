@@ -12,6 +12,7 @@ from mixseek.storage.scored_schema import (
     FIRST_VALID,
     JUDGE_MODELS,
     MARK_CONTROLS,
+    OWN_PAIRS,
     TARGETS,
 )
 
@@ -34,7 +35,8 @@ def mark_controls(connection: duckdb.DuckDBPyConnection, run: str, judges: list[
         return
     models = [row[0] for row in connection.execute(JUDGE_MODELS, {"run": run}).fetchall()]
     pairs = [(judge, target) for judge in dict.fromkeys([*judges, *models]) for target in targets]
-    own = [pair for pair in pairs if is_own_output(*pair)]
+    seen = connection.execute(OWN_PAIRS, {"run": run}).fetchall()
+    own = list(dict.fromkeys([*(pair for pair in pairs if is_own_output(*pair)), *seen]))
     if own:
         connection.execute(
             MARK_CONTROLS, {"run": run, "judges": [judge for judge, _ in own], "targets": [target for _, target in own]}

@@ -41,6 +41,12 @@ _JUDGE_OR_CLAIM = """coalesce(models.judge_model, singles.judge_model,
 
 JUDGE_MODELS = "SELECT DISTINCT judge_model FROM replies WHERE run = $run AND judge_model IS NOT NULL"
 
+# What valid judgments say: a protocol may have a table of its own of which names mean one model.
+OWN_PAIRS = f"""SELECT DISTINCT {_JUDGE}, samples.target_model
+    FROM (SELECT key, judge FROM outcomes WHERE run = $run AND is_control) AS outcomes
+    JOIN (SELECT key, target_model FROM samples WHERE run = $run) AS samples ON samples.key = outcomes.key
+    {_WITH_MODELS}"""  # noqa: S608 - our own text
+
 # An unusable or absent reply of a model about its own output belongs to the control group too; only valid judgments
 # carry their method in the journal.
 MARK_CONTROLS = f"""UPDATE outcomes SET is_control = true WHERE run = $run AND position IN (

@@ -149,6 +149,25 @@ def test_self_judgments_are_in_no_statistic_whatever_became_of_them(tmp_path: Pa
         assert not rows["Q2-A-m1", "m2"].is_control
 
 
+def test_names_that_only_the_protocol_knows_to_be_one_model_are_followed(tmp_path: Path) -> None:
+    """A valid judgment carries what the protocol's own table said; unusable ones of the same pair go with it."""
+    lines = [
+        *scored_lines(output("Q1", "A", "tuned"), {"house": scored(2, 2, method=Method.SELF_JUDGE)}),
+        *scored_lines(output("Q2", "A", "tuned"), {"house": UNUSABLE}),
+        *scored_lines(output("Q2", "A", "other"), {"house": UNUSABLE}),
+    ]
+    workspace, run = make_run(tmp_path, lines, ("house",))
+
+    with open_run_index(workspace, run) as index:
+        cells = {(cell.target, cell.status): cell.is_control for cell in asked(index).cells()}
+
+    assert cells == {
+        ("tuned", Status.VALID): True,
+        ("tuned", Status.INVALID): True,
+        ("other", Status.INVALID): False,
+    }
+
+
 def test_a_recorded_reply_counts_for_the_model_that_gave_it(tmp_path: Path) -> None:
     """`replay:…` is nobody's model; a reply that is absent would have been of the same hand."""
     models = {"replay:x": "m1"}
