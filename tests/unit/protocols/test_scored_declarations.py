@@ -19,6 +19,7 @@ from tests.unit.protocols.scored_replies import (
     only_finding,
     parse_invalid,
     parse_valid,
+    protocol_of,
 )
 
 from mixseek.domain.judgments import Flag, Reply, ValidJudgment
@@ -94,6 +95,18 @@ def test_a_gate_without_effect_only_decides_the_verdict() -> None:
 
     judgment = parse_valid("letters", value, gates=gates)
     assert (judgment.verdict, judgment.fields["total"]) == ("unusable", 7)
+
+
+def test_a_single_unnamed_type_counts_whatever_the_dataset_calls_its_tasks() -> None:
+    """Where the reply names the type, the dataset's must be one of the protocol's."""
+    poem = replace(OWN_SAMPLE, task_type="poem")
+    types = {"letter": {"weights": {"A_tone": 1, "B_facts": 2}}}
+    named = {"field": "kind", "types": types}
+    said = {**OWN_VALID, "kind": "letter"}
+
+    assert parse_valid("letters", OWN_VALID, poem).fields["task_type"] == "letter"
+    assert parse_valid("letters", said, task_types=named).fields["task_type"] == "letter"
+    assert "'poem' is not one of letter" in parse_invalid("letters", said, poem, task_types=named).findings[0].detail
 
 
 def test_optional_words_may_be_left_out_or_null() -> None:
@@ -191,6 +204,50 @@ def test_weights_without_types_and_types_without_weights_are_refused(own: Path) 
         own.write_text(text, encoding="utf-8")
         with pytest.raises(ConfigurationError, match=words):
             load_protocol(str(own))
+
+
+def loads(**parameters: Any) -> str:
+    """What is wrong with the letters' table after a change; empty where nothing is."""
+    try:
+        protocol_of("letters", **parameters)
+    except ConfigurationError as error:
+        return str(error)
+    return ""
+
+
+WEIGHED: dict[str, Any] = {"scale": {"minimum": 1}, "total": {"field": "sum"}, "gates": {}, "verdict": {}}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"task_types": {"types": {"letter": {"weights": {"A_tone": 0, "B_facts": 2}}}}}, ""),
+        ({"total": {"field": "sum", "rule": "weighted_sum", "maximum": 9}}, ""),
+        ({"scale": {"minimum": 1, "maximum": 3}}, '"all_zero" needs a scale that holds 0'),
+        ({"scale": {"minimum": -3, "maximum": -1}}, '"all_zero" needs a scale that holds 0'),
+        ({"scale": {"minimum": -1, "maximum": 3}}, ""),
+        ({"scale": {"minimum": 1, "maximum": 3}, "gates": {"insults": {"effect": "none"}}}, ""),
+        ({**WEIGHED, "task_types": {"types": {"letter": {"weights": {"A_tone": 1, "B_facts": 2}}}}}, ""),
+        (
+            {**WEIGHED, "task_types": {"types": {"letter": {"weights": {"A_tone": 0, "B_facts": 2}}}}},
+            "below the minimum 1",
+        ),
+        (
+            {**WEIGHED, "task_types": {"types": {"letter": {"weights": {"A_tone": 1, "B_facts": 1}}}}},
+            "not above the lowest",
+        ),
+        ({"identity": {"fields": {"a": {"equals": "id"}, "b": {"equals": "id"}}}}, '2 fields equal "id"'),
+        ({"identity": {"fields": {"a": {"equals": "any"}, "b": {"equals": "any"}}}}, ""),
+        ({"identity": {"fields": {"a": {"equals": "date"}, "b": {"equals": "date"}}}}, ""),
+        ({"identity": {"place": "scores", "fields": {}}}, ""),
+        ({"identity": {"place": "scores", "fields": {"a": {"equals": "id"}}}}, "scores: 2 parts of the reply"),
+    ],
+)
+def test_the_edges_of_what_hangs_together(parameters: dict[str, Any], words: str) -> None:
+    said = loads(**parameters)
+
+    assert words in said
+    assert bool(words) == bool(said)
 
 
 def test_a_language_without_a_prompt_of_ours_needs_one_of_yours(own: Path) -> None:
