@@ -6,6 +6,14 @@ from dataclasses import dataclass
 START_CALLS = 256
 # A share of refusals up to this is noise of the endpoint; above it, there are too many calls at once.
 _TOLERATED_SHARE = 0.1
+# From here on most calls are refused: a wait that one of them was told to keep holds for all.
+_BLOCKED_SHARE = 0.5
+# Halving that leaves so much of the share of refusals was in vain: they do not come from too many calls at once.
+_UNMOVED = 0.67
+# Down to this part of the limit at which it began, the share is that of the beginning.
+_NEAR = 0.75
+# Nothing is in vain where nearly everything is refused.
+_HOPELESS_SHARE = 0.6
 # Over how many answers the share is taken, where so many are in flight.
 _SHARE_SPAN = 64
 # An endpoint that refuses everything is left with this part of the calls, once a round trip.
@@ -25,6 +33,7 @@ class AdaptiveLimit:
 
     Lowered by the share of answers that say "too many", as DCTCP does: a stray 429 among hundreds of good answers costs
     nothing, an endpoint that refuses every second call loses a quarter of them, one that refuses all of them half.
+    Where half as many calls are refused as often as before, the endpoint refuses by lot, and the limit is what it was.
     """
 
     def __init__(self, maximum: int, start: int = START_CALLS) -> None:
@@ -32,6 +41,10 @@ class AdaptiveLimit:
         self._limit = float(max(1, min(start, maximum)))
         self._is_starting = True
         self._share = 0.0
+        self._tolerated = _TOLERATED_SHARE
+        # The limit at which refusals became too many, and their largest share near it.
+        self._first_limit: float | None = None
+        self._first_share = 0.0
         self._lowered_at = float("-inf")
         self._before_lowering = self._limit
         self._recent: float | None = None
@@ -44,8 +57,13 @@ class AdaptiveLimit:
 
     @property
     def is_overloaded(self) -> bool:
-        """Whether refusals are more than noise: then a wait that one call was told to keep holds for all of them."""
-        return self._share >= _TOLERATED_SHARE
+        """Whether refusals are more than noise."""
+        return self._share >= self._tolerated
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether refusals are the rule: then a wait that one call was told to keep holds for all of them."""
+        return self._share >= _BLOCKED_SHARE
 
     def succeeded(self, latency_seconds: float) -> None:
         """Room for more, unless refusals or latency say that the endpoint has enough already."""
@@ -61,6 +79,8 @@ class AdaptiveLimit:
             return
         if self.is_overloaded:
             return
+        if self._share < _TOLERATED_SHARE / 5:
+            self._tolerated, self._first_limit = _TOLERATED_SHARE, None
         growth = 1.0 if self._is_starting else max(1.0 / self._limit, _GROWTH)
         self._limit = min(float(self.maximum), self._limit + growth)
 
@@ -76,8 +96,23 @@ class AdaptiveLimit:
         if started_at >= self._lowered_at:
             self._lowered_at = now
             self._before_lowering = self._limit
+            if self._is_in_vain():
+                return
+        if self._first_limit is not None and self._before_lowering > self._first_limit * _NEAR:
+            self._first_share = max(self._first_share, self._share)
         lowered = self._before_lowering * (1.0 - (1.0 - _LEAST_KEPT) * self._share)
         self._limit = max(1.0, min(self._limit, lowered))
+
+    def _is_in_vain(self) -> bool:
+        """Whether half as many calls are refused as often: then lowering ends, and the limit is what it was."""
+        if self._first_limit is None:
+            self._first_limit, self._first_share = self._limit, 0.0
+        is_unmoved = self._share > self._first_share * _UNMOVED and self._first_share < _HOPELESS_SHARE
+        if self._limit > self._first_limit / 2 or not is_unmoved:
+            return False
+        self._tolerated = min(_HOPELESS_SHARE, self._share * 1.5)
+        self._limit, self._first_limit = self._first_limit, None
+        return True
 
     def _take_note(self, is_refused: float) -> None:
         """One answer is one in so many as are in flight: of a single call at a time, the last one says everything."""

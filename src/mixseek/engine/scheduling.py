@@ -206,8 +206,8 @@ class Endpoint:
             self._limit.overloaded(started, now)
         else:
             self._failures += 1
-        # One refusal among many answers was told to one call; where refusals are common, it was told to all.
-        if error.retry_after_seconds is not None and (self._limit.is_overloaded or not error.is_overload):
+        # One refusal among many answers was told to one call; where refusals are the rule, it was told to all.
+        if error.retry_after_seconds is not None and (self._limit.is_blocked or not error.is_overload):
             self._pause(now + error.retry_after_seconds)
         is_common = self._failures >= self._policy.failures_until_down and len(self._failed_requests) > 1
         if self._is_down or is_common:

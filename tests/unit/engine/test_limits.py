@@ -77,12 +77,51 @@ def test_stray_refusals_cost_nothing(one_in: int) -> None:
     assert fewest >= 200
 
 
+@pytest.mark.parametrize("share", [0.15, 0.2, 0.4])
+def test_refusals_by_lot_do_not_hold_it_down(share: float) -> None:
+    """Where fewer calls are refused as often as more, there is no reason to send fewer."""
+    limit = AdaptiveLimit(256)
+    rng = random.Random(7)
+    limits = []
+    for round_trip in range(200):
+        for _ in range(limit.calls):
+            if rng.random() < share:
+                limit.overloaded(started_at=round_trip, now=round_trip + 1.0)
+            else:
+                limit.succeeded(0.2)
+        limits.append(limit.calls)
+
+    assert sum(limits) / len(limits) >= 150
+
+
+@pytest.mark.parametrize("capacity", [4, 20, 100, 200])
+def test_an_endpoint_that_takes_so_many_is_sent_so_many(capacity: int) -> None:
+    """Soon, and with few refused from then on."""
+    limit = AdaptiveLimit(256)
+    rng = random.Random(capacity)
+    sent = refused = 0
+    for round_trip in range(300):
+        answers = [place >= capacity for place in range(limit.calls)]
+        rng.shuffle(answers)
+        for is_refused in answers:
+            if is_refused:
+                limit.overloaded(started_at=round_trip, now=round_trip + 1.0)
+            else:
+                limit.succeeded(0.2)
+        if round_trip >= 100:
+            sent, refused = sent + len(answers), refused + sum(answers)
+
+    assert capacity * 0.95 <= sent / 200 <= capacity * 1.2
+    assert refused <= 0.2 * sent
+
+
 def test_of_one_call_at_a_time_a_refusal_says_everything() -> None:
     """There is nobody else to compare with."""
     limit = AdaptiveLimit(1)
     limit.overloaded(1.0, 2.0)
 
     assert limit.is_overloaded
+    assert limit.is_blocked
 
 
 def test_after_an_overload_it_grows_by_a_twentieth_a_round_trip() -> None:
