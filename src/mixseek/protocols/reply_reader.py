@@ -143,10 +143,10 @@ def _not_a_verdict(value: Mapping[str, Any], expected_keys: Collection[str]) -> 
     """An object without a single expected key: an error, a refusal, a wrapper or a bundle in the reply's place."""
     if not expected_keys or any(key in value for key in expected_keys):
         return None
-    if "error" in value:
-        return Finding(Flag.UNPARSABLE_OUTPUT, f"an endpoint's error instead of a reply: {excerpt(value)}")
     if any(isinstance(item, str) and is_refusal(item) for item in value.values()):
         return Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt(value)}")
+    if "error" in value:
+        return Finding(Flag.UNPARSABLE_OUTPUT, f"an endpoint's error instead of a reply: {excerpt(value)}")
     if not _TOOL_CALL_KEYS.isdisjoint(value):
         return Finding(
             Flag.PROTOCOL_VIOLATION, f"a tool call instead of the object that is asked for: {excerpt(value)}"

@@ -26,6 +26,30 @@ REFUSALS = [
     "很遗憾，我不能对该内容进行打分。",
     "對不起，我無法協助評分。",
     "我无法判断该回答是否正确。",
+    "Unable to evaluate the response.",
+    "Evaluation declined.",
+    "No score can be given.",
+    "I'm not comfortable scoring this.",
+    "I am not going to grade this.",
+    "I'd rather not evaluate this.",
+    "I don't feel comfortable judging that text.",
+    "It would not be appropriate for me to evaluate this.",
+    "My guidelines prevent me from grading this.",
+    "ご依頼にはお応えできません。",
+    "当モデルは評価を行えません。",
+    "採点はお引き受けできません。",
+    "この文章の評価を差し控えさせていただきます。",
+    "採点を拒否します。",
+    "点数を付けることはできません。",
+    "判定不能です。",
+    "无法评测该输出。",
+    "该内容无法评分。",
+    "拒绝评测。",
+    "本模型不能对此打分。",
+    "内容涉及敏感信息，无法给出评分。",
+    "评估無法進行。",
+    "我没有能力评测这个输出。",
+    "很抱歉，这个请求我帮不了你。",
 ]
 
 PROSE = [
@@ -39,6 +63,13 @@ PROSE = [
     "評価：[[8]]",
     "评分：８",
     "Score: high",
+    "I cannot find any mistakes. Score 10.",
+    "I cannot give more than this. Score: 3",
+    "The model is unable to evaluate the integral.",
+    "该模型无法完成任务，得 0 分。",
+    "评分：8/10。内容无法评价的部分未计入。",
+    "回答は理由を説明できません。2点。",
+    "採点結果：80点。改善点は特にありません。",
 ]
 
 ENDPOINT_ERRORS = [
@@ -51,6 +82,18 @@ ENDPOINT_ERRORS = [
     "Rate limit reached for requests",
     "<html><body>Bad gateway</body></html>",
     "Traceback (most recent call last):",
+    "HTTPSConnectionPool(host='example.org', port=443): Read timed out.",
+    "openai.RateLimitError: too fast",
+    "httpx.ReadTimeout",
+    "ERROR",
+    "status_code: 429, message: slow down",
+    "Request failed with status code 500",
+    "The server is overloaded, please try again later.",
+    "Invalid API key",
+    "Unauthorized",
+    "API调用失败：HTTP 500",
+    "请求超时",
+    "リクエストがタイムアウトしました",
 ]
 
 
@@ -82,6 +125,17 @@ def test_an_endpoints_error_is_named_as_such(text: str) -> None:
 
     assert flag is Flag.UNPARSABLE_OUTPUT
     assert detail.startswith("an endpoint's error instead of a reply: ")
+
+
+def test_a_row_of_particles_is_read_in_no_time() -> None:
+    """Tokens that overlap must not be tried in every combination."""
+    assert read_reply("評価" + "には" * 190 + "x", ReplyMode.REPAIR).value is None
+
+
+def test_a_refusal_under_the_name_of_an_error_is_a_refusal() -> None:
+    (finding,) = read_reply('{"error": "I cannot evaluate this."}', ReplyMode.REPAIR, ("verdict",)).findings
+
+    assert finding.flag is Flag.JUDGE_REFUSAL_OR_EVASION
 
 
 def test_a_refusal_before_a_verdict_does_not_unmake_the_verdict() -> None:
