@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.flows.live import KEYS, counts_of, export, journal_lines, judge, read_log, riddles
+from tests.flows.live import KEYS, counts_of, export, journal_lines, judge, read_log, riddles, verdicts
 from tests.flows.loopback import Loopback, loopback
-from tests.flows.running import mixseek_here, sums, write_jsonl
+from tests.flows.running import mixseek_here, read_jsonl, sums, write_jsonl
 
+from mixseek.judges.mock_answers import Fault
 from mixseek.judges.mock_server import MockOptions
 
 SAMPLES = 60
@@ -119,3 +120,26 @@ def test_another_run_is_answered_from_the_cache_unless_it_must_not_be(data: Path
     assert first == cached == fresh == {"valid": SAMPLES, "invalid": 0, "undecided": 0, "missing": 0}
     assert sent == SAMPLES
     assert endpoint.requests == 2 * SAMPLES
+
+
+@pytest.mark.parametrize("max_reasks", ["0", "1"])
+def test_what_the_cache_settles_is_what_was_judged(data: Path, max_reasks: str, tmp_path: Path) -> None:
+    """Row for row, invalid replies and re-asks included; parsed once, and written down twice."""
+    faults = (Fault.PROSE, Fault.FENCED, Fault.TRUNCATED, Fault.WRONG_SCHEMA, Fault.REFUSAL, Fault.INCONSISTENT)
+    with loopback(MockOptions(fault_rate=0.5, faults=faults)) as endpoint:
+        more = ("--max-reasks", max_reasks)
+        counts = [other_run(data, endpoint, name, *more, cwd=tmp_path) for name in ("first", "cached")]
+        sent = endpoint.requests
+    rows = {}
+    for name in ("first", "cached"):
+        target = tmp_path / f"{name}.jsonl"
+        assert mixseek_here("export", name, "--workspace", "ws", "--to", target, cwd=tmp_path).returncode == 0
+        rows[name] = verdicts(read_jsonl(target))
+    journal = read_jsonl(tmp_path / "ws" / "runs" / "cached" / "journal.jsonl")
+    replies = [line for line in journal if line["t"] == "reply"]
+
+    assert counts[0] == counts[1]
+    assert 0 < counts[0]["invalid"] < SAMPLES
+    assert rows["first"] == rows["cached"]
+    assert len(replies) == sent
+    assert all(line["details"]["cached"] and line["details"]["tries"] == 0 for line in replies)

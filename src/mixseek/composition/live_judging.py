@@ -13,7 +13,7 @@ from mixseek.composition.watching import Told
 from mixseek.composition.writing import JournalLines
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
-from mixseek.engine.asking import Desk
+from mixseek.engine.asking import Desk, introduce
 from mixseek.engine.budget import Budget
 from mixseek.engine.caching import NoCache
 from mixseek.engine.endings import RunEnd
@@ -87,7 +87,7 @@ async def ask_all(
         nonce_of=parts.nonce_of,
         settled=cache or NothingSettled(),
     )
-    settler = Settler(parts.seats, plan.cascade, desk.settled, desk.encoder, desk.commits.add)
+    settler = Settler(parts.seats, plan.cascade, desk.settled, desk.encoder, desk.commits.add, partial(introduce, desk))
     batches, before = asked
     pending = live_batches(batches, parts, plan.cascade, before, desk.cache, settler.settle)
     assignment = LiveAssignment(desk, parts.seats, plan.cascade, parts.samples_at_hand, parts.drain_seconds)

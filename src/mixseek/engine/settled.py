@@ -4,7 +4,7 @@ They hold for the same request, the same protocol and the same rules of reading 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
@@ -64,6 +64,7 @@ class Settler:
         known: SettledOutcomes,
         lines: SettledLines,
         record: Callable[[Sequence[bytes], Mapping[str, int]], None],
+        introduce: Callable[[SampleAtHand], list[bytes]],
     ) -> None:
         live = [seat for seat in seats if isinstance(seat, LiveSeat)]
         # A cascade is walked in order, and rules have their say first.
@@ -73,9 +74,10 @@ class Settler:
         self._known = known
         self._lines = lines
         self._record = record
+        self._introduce = introduce
 
     def settle(self, samples: Sequence[SampleAtHand]) -> list[SampleAtHand]:
-        """Those that are left, in their order."""
+        """Those that are left, in their order; their own lines stand among the others', so that tables keep it too."""
         if not self._seats:
             return list(samples)
         new = [one for one in samples if not one.known and not one.unread]
@@ -87,23 +89,29 @@ class Settler:
                 found.append((seat, [known.get(key) for key in keys]))
                 if not known:
                     return list(samples)
+        places = {one.key: place for place, one in enumerate(new)}
         written: list[bytes] = []
         counts: Counter[str] = Counter()
-        done: set[str] = set()
-        for place, one in enumerate(new):
-            settled = [(seat, takes[place]) for seat, takes in found]
+        left: list[SampleAtHand] = []
+        for one in samples:
+            place = places.get(one.key)
+            settled = [] if place is None else [(seat, takes[place]) for seat, takes in found]
             lines = self._lines_of(one, settled)
-            if lines is not None:
-                written.extend(lines)
-                counts.update(known.status for _, known in settled if known is not None)
-                done.add(one.key)
-        counts["samples"] = len(done)
-        counts["cached"] = len(done) * len(found)
+            if lines is None:
+                written.extend(self._introduce(one))
+                left.append(one)
+                continue
+            written.extend(lines)
+            counts.update(known.status for _, known in settled if known is not None)
+        counts["samples"] = len(samples) - len(left)
+        counts["cached"] = counts["samples"] * len(found)
         self._record(written, counts)
-        return [one for one in samples if one.key not in done]
+        return left
 
-    def _lines_of(self, one: SampleAtHand, settled: Iterable[tuple[LiveSeat, Settled | None]]) -> list[bytes] | None:
+    def _lines_of(self, one: SampleAtHand, settled: Sequence[tuple[LiveSeat, Settled | None]]) -> list[bytes] | None:
         """None where a judge is still to be asked, perhaps again."""
+        if not settled:
+            return None
         lines = [self._lines.sample(one.sample, one.key)]
         key = one.key.encode()
         for seat, known in settled:

@@ -54,7 +54,10 @@ def settle(
         lines.extend(more)
         counts.update(told)
 
-    left = Settler(seats, cascade, known, PlainLines(), record).settle(samples)
+    def introduce(one: SampleAtHand) -> list[bytes]:
+        return [PlainLines().sample(one.sample, one.key)]
+
+    left = Settler(seats, cascade, known, PlainLines(), record, introduce).settle(samples)
     return [line.decode() for line in lines], [one.sample.id for one in left], counts
 
 
@@ -67,7 +70,8 @@ def test_what_is_settled_is_written_and_the_rest_is_left() -> None:
     lines, left, counts = settle(known, samples, seat)
 
     assert left == ["b"]
-    assert [line.split()[0] for line in lines] == ["sample", "reply", "outcome"] * 2
+    assert [line.split()[0] for line in lines] == ["sample", "reply", "outcome", "sample", "sample", "reply", "outcome"]
+    assert [line for line in lines if line.startswith("sample")] == ["sample a", "sample b", "sample c"]
     assert "cached=True" in lines[1]
     assert counts == {"valid": 2, "samples": 2, "cached": 2}
 
@@ -96,7 +100,7 @@ def test_every_judge_and_every_take_must_be_settled() -> None:
     lines, left, counts = settle(known, samples, first, second)
 
     assert left == ["b"]
-    assert len(lines) == 1 + 3 * 2
+    assert len(lines) == 1 + 3 * 2 + 1
     assert counts == {"valid": 3, "samples": 1, "cached": 3}
 
 
