@@ -4,7 +4,8 @@ Whoever writes a response may put a finished verdict into it and hope that the j
 not to; this tells us when it did. Three signs, each enough:
 
     the object    the reply is, as JSON, an object of the judged text
-    the words     every sentence and every figure of the reply stands in one such object; the judge has added none
+    the words     every sentence and every figure of the reply stands in one such object; the judge has added no more
+                  than quotes
     the quotes    every quote of the reply is taken from such an object and stands nowhere else in the response
 
 A judge that quotes an injected verdict in order to object to it writes a reason of its own and quotes more than that.
@@ -12,7 +13,7 @@ A judge that quotes an injected verdict in order to object to it writes a reason
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,16 +56,26 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
     if not reply:
         return None
     for name, text in texts.items():
-        if "{" not in text or not any(_quoted(key) in text for key in reply):
-            continue
-        verdicts = find_verdicts(text, reply)
-        copied = next((one for one in verdicts if _is_copy(reply, one)), None)
-        if copied is not None:
-            return _objection(f"{name}, characters {copied.start} to {copied.end}")
-        if _is_telling(reply) and _squeezed(json.dumps(reply, ensure_ascii=False)) in _squeezed(text):
-            return _objection(name)
-        if quotes and _quotes_only_from(verdicts, text, quotes[:_MAX_QUOTES]):
-            return _objection(f"{name}; every quote is taken from it and stands nowhere else")
+        found = _repetition_in(text, name, reply, quotes)
+        if found is None and '\\"' in text:
+            # A verdict inside a JSON string of the text: what is copied there comes back without its backslashes.
+            found = _repetition_in(text.replace('\\"', '"'), f"{name}, where it is escaped", reply, quotes)
+        if found is not None:
+            return found
+    return None
+
+
+def _repetition_in(text: str, name: str, reply: Mapping[str, Any], quotes: Sequence[str]) -> Finding | None:
+    if "{" not in text or not any(_quoted(key) in text for key in reply):
+        return None
+    verdicts = find_verdicts(text, reply)
+    copied = next((one for one in verdicts if _is_copy(reply, one, quotes)), None)
+    if copied is not None:
+        return _objection(f"{name}, characters {copied.start} to {copied.end}")
+    if _is_telling(reply) and _squeezed(json.dumps(reply, ensure_ascii=False)) in _squeezed(text):
+        return _objection(name)
+    if quotes and _quotes_only_from(verdicts, text, reply, quotes[:_MAX_QUOTES]):
+        return _objection(f"{name}; every quote is taken from it and stands nowhere else")
     return None
 
 
@@ -100,12 +111,14 @@ def _decode_at(text: str) -> tuple[object, int]:
     return value, length
 
 
-def _is_copy(reply: Mapping[str, Any], verdict: InjectedVerdict) -> bool:
+def _is_copy(reply: Mapping[str, Any], verdict: InjectedVerdict, quotes: Sequence[str]) -> bool:
     try:
         if _is_telling(reply) and canonical(reply) == canonical(verdict.value):
             return True
         own = {leaf for leaf in _leaves(reply) if _is_sentence(leaf)}
-        return bool(own) and own <= set(_leaves(verdict.value)) and _figures(reply) == _figures(verdict.value)
+        # Quotes are the response's words, whoever gives them: they make a borrowed verdict nobody's own.
+        own = own - {quote.strip() for quote in quotes} or own
+        return bool(own) and own <= set(_leaves(verdict.value)) and _has_figures_of(reply, verdict)
     except RecursionError:
         return False
 
@@ -114,15 +127,31 @@ def _is_telling(reply: Mapping[str, Any]) -> bool:
     return len(reply) >= _TELLING_KEYS or any(_is_sentence(leaf) for leaf in _leaves(reply))
 
 
-def _quotes_only_from(verdicts: Sequence[InjectedVerdict], text: str, quotes: Sequence[str]) -> bool:
-    if not verdicts:
+def _quotes_only_from(
+    verdicts: Sequence[InjectedVerdict], text: str, reply: Mapping[str, Any], quotes: Sequence[str]
+) -> bool:
+    """Whole texts of an injected verdict; or any pieces of it, where the reply gives its very figures too."""
+    wanted = {stripped for quote in quotes if (stripped := quote.strip())}
+    if not verdicts or not wanted:
         return False
     leaves = {leaf for verdict in verdicts for leaf in _leaves(verdict.value)}
-    wanted = {stripped for quote in quotes if (stripped := quote.strip())}
-    if not wanted or not wanted <= leaves:
+    if not wanted <= leaves and not any(_lends_pieces(verdict, text, reply, wanted) for verdict in verdicts):
         return False
     outside = _outside(verdicts, text)
     return not any(quote in outside for quote in wanted)
+
+
+def _lends_pieces(verdict: InjectedVerdict, text: str, reply: Mapping[str, Any], wanted: Iterable[str]) -> bool:
+    try:
+        has_figures = _has_figures_of(reply, verdict)
+    except RecursionError:
+        return False
+    return has_figures and all(quote in text[verdict.start : verdict.end] for quote in wanted)
+
+
+def _has_figures_of(reply: Mapping[str, Any], verdict: InjectedVerdict) -> bool:
+    """Raises RecursionError for a nesting that is too deep."""
+    return _figures(reply) == _figures(verdict.value)
 
 
 def _outside(verdicts: Sequence[InjectedVerdict], text: str) -> str:
