@@ -118,20 +118,21 @@ def test_a_second_signal_stops_at_once(data: Path, tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_a_second_process_on_the_same_run_gets_one_line(tmp_path: Path) -> None:
+def test_a_second_process_on_the_same_run_gets_one_line(data: Path, tmp_path: Path) -> None:
     """And asks the endpoint for nothing."""
-    # Few and slow: on a busy machine, too, the second process has begun before the first one ends.
-    data = write_jsonl(tmp_path / "few.jsonl", riddles(48))
-    with loopback(slow(tmp_path, latency_seconds=1.0)) as endpoint:
+    with loopback(slow(tmp_path)) as endpoint:
         process = begin(*arguments(data, endpoint), cwd=tmp_path)
         assert wait_until(lambda: endpoint.requests >= CONCURRENCY, process)
+        # Held, so that it is still there when the second one has started, however busy the machine is.
+        process.send_signal(signal.SIGSTOP)
         second = judge(data, endpoint.spec, cwd=tmp_path, own_process=True)
+        process.send_signal(signal.SIGCONT)
         _, err = process.communicate(timeout=60)
 
     assert process.returncode == 0, err
     assert second.returncode == 4
     the_one_line(second)
-    assert endpoint.requests == 48
+    assert endpoint.requests == SAMPLES
 
 
 def test_a_full_disk_stops_with_one_line_and_resumes(data: Path, tmp_path: Path) -> None:

@@ -73,9 +73,13 @@ def decode_settled(value: bytes) -> Settled:
 @cache
 def digest_reading() -> str:
     """Over every file that decides what becomes of a reply: changed rules never serve what other rules said."""
-    room = Path(str(resources.files("mixseek")))
+    return digest_files(Path(str(resources.files("mixseek"))), _RULES)
+
+
+def digest_files(room: Path, names: Sequence[str]) -> str:
+    """Over names and contents of files and of everything below directories; byte code aside."""
     digest = hashlib.sha256()
-    for name in _RULES:
+    for name in names:
         place = room / name
         files = [place] if place.is_file() else sorted(path for path in place.rglob("*") if path.suffix != ".pyc")
         for path in files:

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from mixseek.composition import live_cache
-from mixseek.composition.live_cache import BufferedCache, decode_settled, digest_reading, encode_settled
+from mixseek.composition.live_cache import (
+    BufferedCache,
+    decode_settled,
+    digest_files,
+    digest_reading,
+    encode_settled,
+)
 from mixseek.domain.judgments import Reply, Status
 from mixseek.engine.caching import Settled
 from mixseek.storage.reply_cache import ReplyCacheFile
@@ -71,7 +77,20 @@ def test_what_is_pruned_takes_what_was_made_of_it_along(tmp_path: Path) -> None:
         assert not cache.find("j", [KEY])
 
 
-def test_the_reading_is_named_by_its_sources() -> None:
-    """And by no byte code."""
+def test_the_reading_is_named_by_its_sources(tmp_path: Path) -> None:
+    """By every file and its name, and by no byte code."""
     assert len(digest_reading()) == 64
-    assert digest_reading() == digest_reading.__wrapped__()
+    for name in ("rules/deep/a.py", "rules/table.toml", "alone.py", "elsewhere/b.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+    names = ("rules", "alone.py")
+    before = digest_files(tmp_path, names)
+
+    (tmp_path / "rules" / "a.cpython-311.pyc").write_text("2")
+    (tmp_path / "elsewhere" / "b.py").write_text("2")
+    assert digest_files(tmp_path, names) == before
+    for name in ("rules/deep/a.py", "rules/table.toml", "alone.py"):
+        (tmp_path / name).write_text("2")
+        assert digest_files(tmp_path, names) != before
+        (tmp_path / name).write_text("1")
+    assert digest_files(tmp_path, names) == before

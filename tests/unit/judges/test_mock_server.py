@@ -23,11 +23,11 @@ from mixseek.judges.mock_answers import CALL_FAULTS, HARMLESS_FAULTS, Fault
 from mixseek.judges.mock_server import MockOptions
 
 FLAGS = {
-    Fault.PROSE: Flag.UNPARSABLE_OUTPUT,
-    Fault.TRUNCATED: Flag.UNPARSABLE_OUTPUT,
-    Fault.WRONG_SCHEMA: Flag.UNPARSABLE_OUTPUT,
-    Fault.REFUSAL: Flag.JUDGE_REFUSAL_OR_EVASION,
-    Fault.INCONSISTENT: Flag.INTERNAL_INCONSISTENCY,
+    Fault.PROSE: {Flag.UNPARSABLE_OUTPUT, Flag.PROTOCOL_VIOLATION},
+    Fault.TRUNCATED: {Flag.UNPARSABLE_OUTPUT},
+    Fault.WRONG_SCHEMA: {Flag.UNPARSABLE_OUTPUT},
+    Fault.REFUSAL: {Flag.JUDGE_REFUSAL_OR_EVASION},
+    Fault.INCONSISTENT: {Flag.INTERNAL_INCONSISTENCY},
 }
 
 
@@ -99,7 +99,7 @@ def test_the_reply_carries_the_id_the_prompt_asks_for(asked: str) -> None:
 
 
 @pytest.mark.parametrize("fault", sorted(FLAGS))
-def test_a_bad_reply_earns_exactly_its_flag(fault: Fault) -> None:
+def test_a_bad_reply_earns_exactly_its_flags(fault: Fault) -> None:
     """So that a test of the engine can tell the right flag from the wrong one."""
     with loopback(MockOptions(fault_rate=1, faults=(fault,))) as judge:
         status, _, answer = send(judge, openai_body(a_sample(4)))
@@ -107,7 +107,7 @@ def test_a_bad_reply_earns_exactly_its_flag(fault: Fault) -> None:
 
         assert status == 200
         assert isinstance(outcome, InvalidJudgment)
-        assert {finding.flag for finding in outcome.findings} == {FLAGS[fault]}
+        assert {finding.flag for finding in outcome.findings} == FLAGS[fault]
         assert answer["choices"][0]["finish_reason"] == ("length" if fault is Fault.TRUNCATED else "stop")
         assert (answer["choices"][0]["message"]["refusal"] is not None) == (fault is Fault.REFUSAL)
 
