@@ -98,8 +98,8 @@ def _check_gates(
         if gate.effect is GateEffect.ALL_ZERO and scores is not None and any(scores.values()):
             scored = ", ".join(f"{key} {excerpt(value)}" for key, value in scores.items() if value)
             fields.note(Flag.INTERNAL_INCONSISTENCY, f"{name} is true, which demands that every score is 0: {scored}")
-        listed = facts.rubric.critical_fail_conditions if facts.rubric is not None else None
-        if gate.conditions is GateConditions.TASK_RUBRIC and listed == ():
+        lists_none = facts.rubric is not None and not facts.rubric.may_fail_critically
+        if gate.conditions is GateConditions.TASK_RUBRIC and lists_none:
             fields.note(Flag.INTERNAL_INCONSISTENCY, f"{name} is true, but the task rubric lists no such conditions")
     return checked
 

@@ -76,6 +76,7 @@ _MAX_TITLE = 80
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HEADING = re.compile(r" {0,3}([#＃]{1,6})([ \t\u3000]*)(.*)")
 _BOLD_TITLE = re.compile(r" {0,3}\*\*([^*]{1,80})\*\*[:：]?\s*")
+_BARE_TITLE = re.compile(r" {0,3}(?:【([^【】]{1,80})】[:：]?|([^\s【】][^【】]{0,79}?)[:：])\s*")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*")
 _CODE_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _ITEM = re.compile(r"\s*(?:[-*+]\s+|[・•]\s*|\d{1,3}[.)]\s+|\d{1,3}[．）]\s*)(?:\[[ xX]?\]\s+)?(?=\S)")
@@ -168,6 +169,12 @@ def section_of(title: str) -> tuple[Section | None, bool]:
         if pattern.search(folded):
             return section, False
     return None, True
+
+
+def names_critical_fail(line: str) -> bool:
+    """The line speaks of critical fails, in whatever form."""
+    folded = unicodedata.normalize("NFKC", line[:1_000]).casefold()
+    return _LOOK_ALIKES[Section.CRITICAL].search(folded) is not None
 
 
 def _front_matter_end(raw: list[str]) -> tuple[int, int | None]:
@@ -279,7 +286,20 @@ def _heading(number: int, line: str, below: str) -> RubricLine | None:
     if bold:
         section, _ = section_of(bold[1])
         return _heading_line(number, line, bold[1].strip(), 7, section, False) if section else None
-    return None
+    return _bare_heading(number, line)
+
+
+def _bare_heading(number: int, line: str) -> RubricLine | None:
+    """A title with nothing but a colon or brackets, by its very name: a judge would take it for a heading."""
+    bare = _BARE_TITLE.fullmatch(line)
+    if bare is None or _ITEM.match(line):
+        return None
+    title = (bare[1] or bare[2]).strip()
+    section, is_named = section_of(title)
+    # "Bonus:" may as well be a line of the facts.
+    if not is_named or section not in {Section.CRITICAL, Section.FACTS}:
+        return None
+    return _heading_line(number, line, title, 7, section, False)
 
 
 def _heading_line(number: int, raw: str, title: str, level: int, section: Section | None, is_exact: bool) -> RubricLine:

@@ -25,6 +25,7 @@ from mixseek.protocols.task_rubric_lines import (
     RubricLines,
     Section,
     clean_value,
+    names_critical_fail,
     split_rubric,
 )
 
@@ -50,6 +51,7 @@ class TaskRubric:
     """What a task rubric says beside its prose. `text` is what goes into the prompt, to the letter but for a BOM.
 
     `task_type` is None where none is named and also where the name is not known: then `unknown_task_type` holds it.
+    `may_fail_critically` is False only where the rubric surely lists no conditions: it also speaks of them in prose.
     """
 
     text: str
@@ -60,6 +62,7 @@ class TaskRubric:
     facts: str | None = None
     bonus: tuple[str, ...] = ()
     penalty: tuple[str, ...] = ()
+    may_fail_critically: bool = False
 
 
 def read_task_rubric(text: str, task_types: Collection[str] = TASK_TYPES) -> TaskRubric:
@@ -79,6 +82,7 @@ def read_task_rubric(text: str, task_types: Collection[str] = TASK_TYPES) -> Tas
         facts=facts if facts and not _says_nothing(facts) else None,
         bonus=tuple(contents.bonus),
         penalty=tuple(contents.penalty),
+        may_fail_critically=bool(contents.critical) or _speaks_of_critical_fails(found),
     )
 
 
@@ -114,6 +118,13 @@ def _contents(found: RubricLines) -> _Contents:
             continue
         _file_line(contents, section, line)
     return contents
+
+
+def _speaks_of_critical_fails(found: RubricLines) -> bool:
+    """Outside a section of that name, which says all there is to say."""
+    if any(line.section is Section.CRITICAL for line in found.lines):
+        return False
+    return any(names_critical_fail(line.raw) for line in found.lines)
 
 
 def _file_line(contents: _Contents, section: Section | None, line: RubricLine) -> None:

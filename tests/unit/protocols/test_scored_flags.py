@@ -225,6 +225,8 @@ def test_a_critical_fail_needs_conditions_in_the_task_rubric() -> None:
     flag, detail = only_finding(parse_invalid("rubric", {**RUBRIC_VALID, **failed}, bare))
     assert flag is I
     assert "lists no such conditions" in detail
+    inline = replace(RUBRIC_SAMPLE, rubric=f"{bare.rubric}\nCritical fail: says that it collapsed.\n")
+    assert parse_valid("rubric", {**RUBRIC_VALID, **failed}, inline)
     assert parse_valid("rubric", {**RUBRIC_VALID, **failed}, replace(RUBRIC_SAMPLE, rubric=None, task_type="fact"))
 
 

@@ -158,6 +158,8 @@ def test_the_critical_section_is_found_and_needs_no_correction(heading: str) -> 
         "    ## Critical Fail Conditions",
         "\t## Critical Fail Conditions",
         "**Critical Fail Conditions**",
+        "Critical Fail Conditions:",
+        "【Critical Fail Conditions】",
         "## クリティカルフェイル",
         "## 致命的な失敗条件",
         "## 严重失败",
@@ -181,6 +183,23 @@ def test_facts_are_found_in_three_languages(heading: str) -> None:
 
     assert read_task_rubric(text).facts == "Water boils at 100 °C."
     assert complaints(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- A critical fail: the response is empty.", True),
+        ("Critical Fail Conditions: an empty response", True),
+        ("| 一票否决 | 空回答 |", True),
+        ("## Critical Fail Conditions\n- empty", True),
+        ("## Critical Fail Conditions\nなし\n\n## 加点項目\n- no critical fail happens (+5)", False),
+        ("- It is critical that dates are right.", False),
+        ("", False),
+    ],
+)
+def test_conditions_in_any_form_leave_room_for_a_critical_fail(text: str, expected: bool) -> None:
+    """What is not read as a list is still read by the judge; only a rubric that surely has none contradicts it."""
+    assert read_task_rubric(f"task_type: fact\n\n{text}\n").may_fail_critically is expected
 
 
 @pytest.mark.parametrize("nothing", ["なし", "- なし", "None.", "N/A", "无", "特になし。", ""])
