@@ -1,13 +1,13 @@
 """The three prompts of a competition: for a team, for the evaluator, for the judge of progress (seed 004)."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from jinja2 import Environment
 
-from mixseek.domain.rounds import LeaderBoardReader
+from mixseek.domain.rounds import LeaderBoardReader, RankedTeam, RoundState
 from mixseek.prompt_builder.formatters import (
     TEAM_IN_QUESTION,
     format_ranking_table,
@@ -84,10 +84,30 @@ class UserPromptBuilder:
         """For the judge who says whether the round is worth playing."""
         return self._judgment.render(await self._round_variables(context, "judgment", TEAM_IN_QUESTION, at))
 
+    def try_templates(self, user_prompt: str) -> None:
+        """Renders each template once; raises now what the first prompt of a competition would raise."""
+        submission = "…"
+        self.build_evaluator_prompt(EvaluatorPromptContext(user_query=user_prompt, submission=submission))
+        context = RoundPromptContext(
+            user_prompt=user_prompt, round_number=1, round_history=[], team_id="-", team_name="-", execution_id="-"
+        )
+        self._team.render(self._variables_with(context, "team", self._place_of((), "-", YOUR_TEAM), None))
+        history = [RoundState(number, submission, 50.0) for number in (1, 2)]
+        judged = context.model_copy(update={"round_number": 3, "round_history": history})
+        ranking = (RankedTeam(1, "-", "-", 50.0, 2, 2),)
+        self._judgment.render(
+            self._variables_with(judged, "judgment", self._place_of(ranking, "-", TEAM_IN_QUESTION), None)
+        )
+
     async def _round_variables(
         self, context: RoundPromptContext, kind: str, own_label: str, at: datetime | None
     ) -> dict[str, object]:
-        ranking_table, position_message = await self._standing(context, own_label)
+        return self._variables_with(context, kind, await self._standing(context, own_label), at)
+
+    def _variables_with(
+        self, context: RoundPromptContext, kind: str, standing: tuple[str, str], at: datetime | None
+    ) -> dict[str, object]:
+        ranking_table, position_message = standing
         return {
             "user_prompt": context.user_prompt,
             "round_number": context.round_number,
@@ -107,10 +127,12 @@ class UserPromptBuilder:
         store = self.store if context.store is None else context.store
         if store is None:
             return "", ""
-        ranking = await store.ranking(context.execution_id)
-        position = next((team.rank for team in ranking if team.team_id == context.team_id), None)
+        return self._place_of(await store.ranking(context.execution_id), context.team_id, own_label)
+
+    def _place_of(self, ranking: Sequence[RankedTeam], team_id: str, own_label: str) -> tuple[str, str]:
+        position = next((team.rank for team in ranking if team.team_id == team_id), None)
         return (
-            format_ranking_table(ranking, context.team_id, own_label=own_label),
+            format_ranking_table(ranking, team_id, own_label=own_label),
             generate_position_message(position, len(ranking), own_label=own_label),
         )
 

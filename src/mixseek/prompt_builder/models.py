@@ -152,6 +152,8 @@ def load_prompt_settings(workspace: Path | None = None) -> PromptBuilderSettings
         return PromptBuilderSettings() if workspace is None else PromptBuilderSettings.of_workspace(workspace)
     except ValidationError as error:
         raise ConfigurationError(f"{file} or {ENVIRONMENT_PREFIX}* environment: {_describe(error)}") from error
+    except TemplateRenderError as error:
+        raise TemplateRenderError(f"{error} (in {file} or the {ENVIRONMENT_PREFIX}* environment)") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
     except UnicodeDecodeError as error:

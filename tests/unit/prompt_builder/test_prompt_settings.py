@@ -109,6 +109,26 @@ def test_a_fault_in_the_file_is_one_line_that_says_what_to_do(fault: str, worksp
     assert "\n" not in str(caught.value)
 
 
+def test_a_template_that_fails_is_named_with_its_file(workspace: Path) -> None:
+    """The words are seed 004's; the file is where somebody has to look."""
+    file = write(workspace, 'team_user_prompt = "{{ x"')
+
+    with pytest.raises(RuntimeError, match=r"^Jinja2 template error: team_user_prompt:1: ") as caught:
+        load_prompt_settings(workspace)
+
+    assert f"(in {file} or the MIXSEEK_* environment)" in str(caught.value)
+
+
+@pytest.mark.parametrize("field", ["team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt"])
+def test_templates_can_be_tried_before_anybody_is_asked(field: str) -> None:
+    """What compiles and knows its variables may still fail on every text there is."""
+    UserPromptBuilder(settings=PromptBuilderSettings()).try_templates("the task")
+    broken = UserPromptBuilder(settings=PromptBuilderSettings.model_validate({field: "{{ user_prompt.author }}"}))
+
+    with pytest.raises(RuntimeError, match=rf"^Jinja2 template error: {field}: "):
+        broken.try_templates("the task")
+
+
 def test_a_file_that_is_not_utf8_is_named(workspace: Path) -> None:
     """With the byte."""
     write(workspace, "").write_bytes('team_user_prompt = "\u3042"'.encode("euc-jp"))
