@@ -215,6 +215,17 @@ def test_an_edited_index_does_not_vouch_for_edited_files(archive: Path) -> None:
     assert [kind for kind, _ in found(archive)].count("differs") == 6
 
 
+@pytest.mark.parametrize("name", ["index.csv", "run_log.json", "run_log.md"])
+def test_what_people_read_is_sealed_too(archive: Path, name: str) -> None:
+    """A table or a log that tells another story than the files is worse than none."""
+    path = archive / name
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert found(archive) == [("changed", name)]
+
+    path.unlink()
+    assert found(archive) == [("missing", name)]
+
+
 def test_an_edited_sample_is_found(archive: Path) -> None:
     """The text that quotes are verified in."""
     samples = archive / "samples.jsonl"

@@ -64,6 +64,10 @@ def test_a_race_ends_in_a_leader_board(tmp_path: Path) -> None:
     assert [team["rank"] for team in teams] == [1, 2, 3]
     assert teams[0]["rounds"][1]["opinion"]["should_continue"] is True
     assert teams[0]["rounds"][1]["metrics"][0]["comment"] == "Go on."
+    # The endpoint counts 100 and 10 for each of two opinions; whoever looks later sees the same.
+    shown = json.loads(mixseek_here("leaderboard", "e", "-w", "ws", "--json", cwd=tmp_path).stdout)["teams"]
+    assert [(team["judging"]["input_tokens"], team["judging"]["output_tokens"]) for team in teams] == [(200, 20)] * 3
+    assert [team["judging"] for team in shown] == [team["judging"] for team in teams]
     # A submission, two metrics and an opinion for each team and round.
     assert asked == len(replies(tmp_path)) == TEAMS * 2 * 4
 
@@ -330,6 +334,8 @@ def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:
         ('model = "openai:x"\ninstructions = "You are team t0."', 'callable = "json:__name__"', "cannot be called"),
         ("[rounds]", '[prompts]\nteam_user_prompt = "{{ user_promt }}"\n[rounds]', "did you mean 'user_prompt'?"),
         ("[rounds]", '[prompts]\nevaluator_user_prompt = "{% if %}"\n[rounds]', "Jinja2 template error"),
+        ("[rounds]", '[prompts]\nteam_user_prompt = "{{ user_prompt.x }}"\n[rounds]', "has no attribute 'x'"),
+        ('type = "Coverage"', 'type = "leaves:Metric"', "cannot import leaves (SystemExit: 0)"),
         ("[rounds]", '[prompts]\njudgment_user_prompt = " "\n[rounds]', "cannot be empty"),
         ('[evaluator]\njudge = "openai:x"', '[evaluator]\njudge = "rules"', "rules cannot judge Coverage"),
         ('[evaluator]\njudge = "openai:x"', "[evaluator]", "metric Coverage: no judge"),
@@ -341,6 +347,7 @@ def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:
 def test_a_dry_run_finds_everything_that_cannot_work(old: str, new: str, message: str, tmp_path: Path) -> None:
     """One line, exit 2, no call, nothing written; the real run refuses the same before it begins."""
     text = race_text("openai:x", 1)
+    write(tmp_path, "import sys; sys.exit(0)", "leaves.py")
     assert old in text
     write(tmp_path, text.replace(old, new, 1))
     for more in (("--dry-run",), ()):
@@ -349,6 +356,28 @@ def test_a_dry_run_finds_everything_that_cannot_work(old: str, new: str, message
         assert done.returncode == 2
         assert message in the_one_line(done)
         assert not (tmp_path / "ws").exists()
+
+
+def test_a_price_that_nobody_knows_is_said_before_anything_is_written(tmp_path: Path) -> None:
+    """--max-cost cannot be kept without it."""
+    write(tmp_path, race_text("openai:nameless@http://127.0.0.1:9/v1", 1))
+    for more in (("--dry-run",), ()):
+        done = compete(tmp_path, "--max-cost", "1", *more)
+
+        assert done.returncode == 2
+        assert "nobody knows the price of openai:nameless" in the_one_line(done)
+        assert not (tmp_path / "ws").exists()
+
+
+def test_a_protocol_of_ones_own_lies_beside_the_race(tmp_path: Path) -> None:
+    """Like every other file of a race, wherever the command is given."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert mixseek_here("protocol", "new", "own.toml", cwd=tmp_path).returncode == 0
+    write(tmp_path, race_text("openai:x", 1).replace('type = "Coverage"', 'type = "protocol:own.toml"'))
+    done = mixseek_here("compete", "../race.toml", "-w", "ws", "--dry-run", cwd=elsewhere, env=KEYS)
+
+    assert done.returncode == 0, done.stderr
 
 
 def test_templates_of_the_workspace_are_checked_too(tmp_path: Path) -> None:

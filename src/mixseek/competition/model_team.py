@@ -44,7 +44,7 @@ class ModelTeam:
             return FailedSubmission(str(error))
         match answered.outcome:
             case ValidJudgment(fields=fields):
-                usage = usage_of([] if answered.reply is None else [answered.reply])
+                usage = usage_of(answered.replies)
                 return Submission(fields["text"], usage)
             case InvalidJudgment(findings=findings):
                 return FailedSubmission("; ".join(finding.detail for finding in findings))

@@ -10,7 +10,7 @@ from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamP
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
 from mixseek.errors import MixseekError, PermanentJudgeError
-from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd
+from mixseek.round_controller.controller import FINAL_REASONS, RoundController, RoundParts, TeamEnd
 from mixseek.round_controller.events import Stage, TeamEvent
 from mixseek.round_controller.teams import Team
 
@@ -115,6 +115,11 @@ class Orchestrator:
             # A judge that refuses everybody: what is in flight elsewhere still comes home, then it is said.
             self._refusal = self._refusal or error
             reason = self._stop_all(StopReason.INTERRUPTED, str(error))
+        if before is not None and before.stop_reason in FINAL_REASONS:
+            # It was over before: a stop that finds it waiting, or while a lost score is asked for, does not undo that.
+            if all(one.score is not None for one in before.rounds):
+                reason = before.stop_reason
+            return TeamEnd(team.team_id, before.team_name, reason, before.message)
         await self._parts.store.finish_team(
             self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name
         )

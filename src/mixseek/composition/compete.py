@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
-from mixseek.composition.compete_parts import make_questions, make_teams
+from mixseek.composition.compete_parts import check_prices, make_questions, make_teams
 from mixseek.composition.compete_plans import (
     CompetePlan,
     CompeteRequest,
@@ -16,6 +16,7 @@ from mixseek.composition.compete_plans import (
     make_evaluator,
     make_judgment,
 )
+from mixseek.composition.leaderboards import read_judging
 from mixseek.composition.nonces import workspace_key
 from mixseek.engine.caching import NoCache, ReplyCache
 from mixseek.prompt_builder.builder import UserPromptBuilder
@@ -56,6 +57,7 @@ def run_competition(
 ) -> Competition:
     """Plays what is not played yet. Again, it resumes; a finished competition is only shown."""
     plan = make_compete_plan(request)
+    check_prices(plan)
     try:
         plan.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -120,7 +122,7 @@ async def compete(
         )
         result = await orchestrator.compete()
     execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
-    board = build_leader_board(execution, result.ranking, result.progress)
+    board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal.path))
     return Competition(result, board, dict(counting.counts), str(journal.path))
 
 

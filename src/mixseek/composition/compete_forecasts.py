@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mixseek.composition.catalogue import is_waited_for
+from mixseek.composition.compete_parts import check_prices
 from mixseek.composition.compete_plans import (
     CompetePlan,
     CompeteRequest,
@@ -42,6 +43,7 @@ class CompeteForecast:
 def forecast_competition(request: CompeteRequest) -> CompeteForecast:
     """Checks the whole race; sends nothing and writes nothing."""
     plan = make_compete_plan(request)
+    check_prices(plan)
     file, rules = plan.race.file, plan.rules
     least = count_calls(plan, rules.min_rounds)
     most = count_calls(plan, rules.max_rounds)

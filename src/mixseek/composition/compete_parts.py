@@ -78,21 +78,30 @@ def make_seats(plan: CompetePlan, nonce_key_id: str, tell: Callable[[str], None]
     return seats + [make_seat(plan, judge, endpoints[judge.endpoint], nonce_key_id) for judge in live]
 
 
+def check_prices(plan: CompetePlan) -> None:
+    """Raises ConfigurationError where money is limited and the price of a judge is not known."""
+    if plan.request.max_cost_usd is None:
+        return
+    for judge in plan.judges:
+        if not is_waited_for(judge):
+            continue
+        price = price_of(judge, plan.configured.get(judge.name, JudgeSettings()))
+        if price(Usage(1_000, 100), None) is None:
+            raise ConfigurationError(
+                f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output to its "
+                "[judges.NAME] table, or use --max-calls"
+            )
+
+
 def make_seat(plan: CompetePlan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSeat:
     """A judge with its own limits."""
     settings = plan.configured.get(judge.name, JudgeSettings())
-    price = price_of(judge, settings)
-    if plan.request.max_cost_usd is not None and price(Usage(1_000, 100), None) is None:
-        raise ConfigurationError(
-            f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output to its "
-            "[judges.NAME] table, or use --max-calls"
-        )
     return LiveSeat(
         judge=judge,
         endpoint=endpoint,
         keys=RequestKeys(_NO_PROTOCOL, judge.fingerprint, nonce_key_id),
         max_reasks=1 if settings.max_reasks is None else settings.max_reasks,
-        price=price,
+        price=price_of(judge, settings),
         requests=RateLimit(settings.rpm) if settings.rpm else None,
         tokens=RateLimit(settings.tpm) if settings.tpm else None,
     )

@@ -19,10 +19,11 @@ from mixseek.evaluator.llm_metric import LLMJudgeMetric
 from mixseek.evaluator.metric import BaseMetric, JudgeBench, MetricSetting
 from mixseek.evaluator.models import Direction
 from mixseek.evaluator.protocol_metric import ProtocolMetric
-from mixseek.evaluator.registry import make_metric
+from mixseek.evaluator.registry import PROTOCOL_PREFIX, make_metric
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, load_prompt_settings
+from mixseek.protocols.registry import protocol_names
 from mixseek.round_controller.decisions import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient
 from mixseek.round_controller.judgment_protocol import JudgmentProtocol
@@ -112,6 +113,7 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):
         builder = UserPromptBuilder(settings=plan.prompts, environment=request.environment)
+        builder.try_templates(race.task)
         evaluator = make_evaluator(plan, NobodyToAsk(), builder)
         make_judgment(plan, NobodyToAsk(), builder)
         for team in race.file.teams:
@@ -172,7 +174,7 @@ def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder
     judge = table.judge or evaluator.judge
     setting = MetricSetting(table.shown_name, read_options(plan.race, table), Direction(table.direction))
     bench = JudgeBench(asker, builder, judge or "", evaluator.language)
-    metric = make_metric(table.type, setting, bench)
+    metric = make_metric(beside_race(table.type, plan.race), setting, bench)
     if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is None:
         raise ConfigurationError(
             f"metric {metric.name}: no judge; give it one, or name one for all of them with evaluator.judge"
@@ -180,6 +182,14 @@ def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder
     if isinstance(metric, LLMJudgeMetric) and judge == RULES:
         raise ConfigurationError(f"metric {metric.name}: rules cannot judge {table.type}; name a model")
     return metric
+
+
+def beside_race(kind: str, race: Race) -> str:
+    """The metric's type, with the file of a protocol found where every other file of a race is: beside it."""
+    file = kind.removeprefix(PROTOCOL_PREFIX)
+    if file == kind or file in protocol_names():
+        return kind
+    return f"{PROTOCOL_PREFIX}{race.directory / file}"
 
 
 def read_options(race: Race, table: MetricTable) -> dict[str, Any]:

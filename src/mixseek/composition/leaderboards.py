@@ -4,13 +4,19 @@ import asyncio
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution
 from mixseek.errors import ConfigurationError
+from mixseek.evaluator.models import usage_of
 from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
 from mixseek.reporting.leaderboard_html import render_leader_board
+from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.aggregation_store import AggregationStore
 from mixseek.storage.durable import replacing
+from mixseek.storage.journal import read_records
+from mixseek.storage.records import ReplyRecord, SampleRecord
 from mixseek.storage.workspace import LATEST
 
 # A glance at the board can wait for a writer, who holds the file for moments.
@@ -27,9 +33,34 @@ async def _load(root: Path, name: str | None) -> LeaderBoard:
     try:
         execution = find_execution(root, await store.executions(), name)
         progress = await store.progress(execution.execution_id)
-        return build_leader_board(execution, await store.ranking(execution.execution_id), progress)
+        ranking = await store.ranking(execution.execution_id)
+        return build_leader_board(
+            execution, ranking, progress, read_judging(journal_path(root, execution.execution_id))
+        )
     finally:
         store.close()
+
+
+def journal_path(root: Path, execution_id: str) -> Path:
+    """Where every reply of an execution is."""
+    return root / "competitions" / execution_id / "journal.jsonl"
+
+
+def read_judging(journal: Path) -> dict[str, dict[str, Any]]:
+    """By team: what the opinions on its progress took. The store keeps opinions, the journal what was paid for them."""
+    teams: dict[str, str] = {}
+    replies: dict[str, list[Reply]] = {}
+    if not journal.is_file():
+        return {}
+    for record in read_records(journal):
+        match record:
+            case SampleRecord(key=key, sample=sample) if sample.id.endswith(f"/{JUDGMENT_NAME}"):
+                teams[key] = sample.id.partition("/")[0]
+            case ReplyRecord(key=key, reply=reply) if key in teams:
+                replies.setdefault(teams[key], []).append(reply)
+            case _:
+                pass
+    return {team: usage_of(paid) for team, paid in replies.items()}
 
 
 def find_execution(root: Path, executions: Sequence[Execution], name: str | None) -> Execution:

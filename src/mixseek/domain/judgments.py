@@ -88,6 +88,8 @@ class InvalidJudgment:
 
     findings: tuple[Finding, ...]
     repairs: tuple[str, ...] = ()
+    # What is known of it all the same, such as where its quotes stand; never a number to be averaged.
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

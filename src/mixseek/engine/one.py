@@ -1,7 +1,7 @@
 """One sample before its judges."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import assert_never
 
@@ -83,7 +83,8 @@ def read_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJu
     match reply.details.get("unusable"):
         case {"flag": str(flag), "detail": str(detail)} if flag in set(Flag):
             found = Finding(Flag(flag), detail)
-            others = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
-            return InvalidJudgment((found, *others), judgment.repairs)
+            if isinstance(judgment, InvalidJudgment):
+                return replace(judgment, findings=(found, *judgment.findings))
+            return InvalidJudgment((found,), judgment.repairs)
         case _:
             return judgment

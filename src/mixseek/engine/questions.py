@@ -35,6 +35,13 @@ class Answered:
     reply: Reply | None = None
     # An earlier process had that reply; nobody was asked now.
     is_recalled: bool = False
+    # What came before it and was no answer; it has been paid for all the same.
+    earlier: tuple[Reply, ...] = ()
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        """All of them, in order."""
+        return self.earlier if self.reply is None else (*self.earlier, self.reply)
 
 
 class Asker(Protocol):
@@ -175,12 +182,12 @@ class Questions:
             key, judge, take = place
             line = self._desk.encoder.outcome(sample, key, judge, outcome, take)
             self._desk.commits.add([*introduce(self._desk, SampleAtHand(sample, key)), line])
-        reply = heard.replies[-1] if heard.replies else None
-        if reply is not None and place in self._told:
+        replies = tuple(heard.replies)
+        if place in self._told:
             # The same question again costs nothing, and must not be counted as if it did.
-            reply = reuse(reply, reply.judge, place[2], reply.attempt)
+            replies = tuple(reuse(reply, reply.judge, place[2], reply.attempt) for reply in replies)
         self._told.add(place)
-        return Answered(outcome, reply, is_recalled)
+        return Answered(outcome, replies[-1] if replies else None, is_recalled, replies[:-1])
 
     async def _hear(
         self, heard: "_Heard", sample: Sample, seat: LiveSeat, place: Place, identity: str | None

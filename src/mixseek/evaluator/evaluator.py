@@ -41,17 +41,29 @@ class Evaluator:
         return EvaluationResult(tuple(results), self.weights)
 
     async def _evaluate(self, metric: BaseMetric, request: EvaluationRequest) -> MetricScore | MissingMetric:
+        timer = asyncio.timeout(self._metric_seconds if is_foreign(metric) else None)
         try:
-            async with asyncio.timeout(self._metric_seconds if is_foreign(metric) else None):
+            async with timer:
                 result = await metric.evaluate(request)
-        except MixseekError:
-            raise
-        except TimeoutError:
-            return MissingMetric(metric.name, f"no score within {self._metric_seconds:g} s")
+        except asyncio.CancelledError as error:
+            # Its own doing, unless somebody cancels us.
+            if is_cancelled():
+                raise
+            return MissingMetric(metric.name, describe_failure(error))
         # Whatever a user's metric raises loses that metric and nothing else: this is where foreign code comes in.
-        except Exception as error:  # noqa: BLE001
+        except (Exception, SystemExit) as error:
+            if isinstance(error, MixseekError) and not is_foreign(metric):
+                raise
+            if timer.expired():
+                return MissingMetric(metric.name, f"no score within {self._metric_seconds:g} s")
             return MissingMetric(metric.name, describe_failure(error))
         return checked(metric, result)
+
+
+def is_cancelled() -> bool:
+    """Whether the task that runs this is being cancelled from outside."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def is_foreign(metric: BaseMetric) -> bool:
@@ -87,7 +99,7 @@ def why_not_storable(result: MetricScore) -> str | None:
     return None
 
 
-def describe_failure(error: Exception) -> str:
+def describe_failure(error: BaseException) -> str:
     """One line."""
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

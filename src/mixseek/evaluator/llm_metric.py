@@ -1,5 +1,6 @@
 """Metrics that ask a judge, through the engine like every other question."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -50,13 +51,13 @@ class LLMJudgeMetric(BaseMetric):
             language=self.bench.language,
             instruction=self.get_instruction(),
             criteria=check_criteria(self.get_criteria(), f"metric {self.name}"),
-            user_template=self.bench.prompts.settings.evaluator_user_prompt,
-            user_prompt=lambda sample: self._get_user_prompt(EvaluationRequest(sample.question, sample.response)),
+            user_template=self.bench.prompts.settings.evaluator_user_prompt + own_prompt_source(type(self)),
+            user_prompt=lambda sample: self._get_user_prompt(sample.question, sample.response),
         )
 
-    def _get_user_prompt(self, request: EvaluationRequest) -> str:
+    def _get_user_prompt(self, user_query: str, submission: str) -> str:
         """Seed 004: a context, checked, then the builder."""
-        context = EvaluatorPromptContext(user_query=request.user_query, submission=request.submission)
+        context = EvaluatorPromptContext(user_query=user_query, submission=submission)
         return self.bench.prompts.build_evaluator_prompt(context)
 
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
@@ -71,9 +72,21 @@ class LLMJudgeMetric(BaseMetric):
         return replace(scored, details={**scored.details, "method": method.value})
 
 
+def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
+    """The code of a user's own `_get_user_prompt`, else nothing: replies to what it used to ask are not for today."""
+    written = kind._get_user_prompt
+    if written is LLMJudgeMetric._get_user_prompt:
+        return ""
+    try:
+        return inspect.getsource(written)
+    except (OSError, TypeError):
+        # Typed in at a prompt, or made by a program; its name is all there is.
+        return f"{written.__module__}.{written.__qualname__}"
+
+
 def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | MissingMetric:
     """Every protocol's 0..1 as 0..100; whatever is not valid has no score."""
-    replies = () if answered.reply is None else (answered.reply,)
+    replies = answered.replies
     match answered.outcome:
         case ValidJudgment() as judgment:
             comment = judgment.fields.get("comment")

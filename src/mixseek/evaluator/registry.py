@@ -17,7 +17,7 @@ BUILT_IN: Mapping[str, type[LLMJudgeMetric]] = {
     "Relevance": Relevance,
     "LLMPlain": LLMPlain,
 }
-_PROTOCOL_PREFIX = "protocol:"
+PROTOCOL_PREFIX = "protocol:"
 
 
 def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench) -> BaseMetric:
@@ -26,8 +26,8 @@ def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench) -> BaseMet
     if kind in BUILT_IN:
         refuse_options(kind, setting)
         return BUILT_IN[kind](setting, bench)
-    if kind in protocol_names() or kind.startswith(_PROTOCOL_PREFIX):
-        protocol = load_protocol(kind.removeprefix(_PROTOCOL_PREFIX))
+    if kind in protocol_names() or kind.startswith(PROTOCOL_PREFIX):
+        protocol = load_protocol(kind.removeprefix(PROTOCOL_PREFIX))
         return ProtocolMetric(setting, protocol, bench.asker, bench.judge)
     if is_import_path(kind):
         return make_foreign(kind, load_object(kind, where), setting, bench)
@@ -62,4 +62,4 @@ def suggest_type(kind: str) -> str:
     known = [*BUILT_IN, *protocol_names()]
     close = difflib.get_close_matches(kind, known, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}available: {', '.join(known)}, {_PROTOCOL_PREFIX}FILE.toml, or package.module:Class"
+    return f"{hint}available: {', '.join(known)}, {PROTOCOL_PREFIX}FILE.toml, or package.module:Class"

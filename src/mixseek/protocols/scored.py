@@ -123,7 +123,9 @@ class ScoredProtocol:
         repeated = repetitions(reading.value, sample, [quote.text for quote in checked.evidence])
         findings = (*reading.findings, *fields.findings, *repeated)
         if findings or checked.scores is None or checked.total is None:
-            return InvalidJudgment(findings, repairs)
+            # Quotes that do not stand in the response count against the judge; they are what often makes it invalid.
+            quotes = [quote.document() for quote in checked.evidence]
+            return InvalidJudgment(findings, repairs, {"evidence": quotes} if quotes else {})
         return self._judgment(checked, checked.scores, checked.total, reading.value, repairs)
 
     def decide(self, sample: Sample) -> Undecided:

@@ -1,5 +1,6 @@
 """Quotes that a judge gives as evidence: read, located in the response, and counted by dimension."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,14 @@ from mixseek.matching.quotes import QuoteFinding, locate_quote
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import excerpt
 from mixseek.protocols.scored_parameters import Evidence, EvidenceForm, EvidencePolicy, ScoredParameters
+
+# What judges put where there is nothing to quote: nothing, marks, or a word that says so.
+_NOTHING = re.compile(
+    r"\A\W*\Z|\b(?:empty|blank|none|nothing|n/?a|no (?:\w+ )?(?:output|content|text|response|answer))\b"
+    r"|空|无|無|没有|沒有|なし",
+    re.IGNORECASE,
+)
+_MAX_REMARK = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,7 @@ def check_evidence(fields: FieldReader, sample: Sample, parameters: ScoredParame
     already = len(fields.findings)
     entries = _entries_of_list if evidence.form is EvidenceForm.LIST else _entries_of_map
     quotes = [
-        Quote(dimension, text, reason, _locate(text, sample))
+        Quote(dimension, text, reason, _locate(text, sample, evidence.policy))
         for dimension, text, reason in entries(fields, evidence, parameters)
     ]
     if len(fields.findings) == already:
@@ -51,7 +60,10 @@ def check_evidence(fields: FieldReader, sample: Sample, parameters: ScoredParame
     return quotes
 
 
-def _locate(text: str, sample: Sample) -> QuoteFinding:
+def _locate(text: str, sample: Sample, policy: EvidencePolicy) -> QuoteFinding:
+    if policy is EvidencePolicy.PRESENT and not sample.response.strip():
+        # Replies are also checked where the responses are not at hand: nothing is said about a quote then.
+        return QuoteFinding()
     return locate_quote(text, sample.response, question=sample.question, rubric=sample.rubric or "")
 
 
@@ -93,15 +105,22 @@ def _entries_of_map(
 
 def _count(fields: FieldReader, quotes: list[Quote], sample: Sample, parameters: ScoredParameters) -> None:
     evidence = parameters.evidence
-    # Nothing can be quoted from an output that says nothing; that it says nothing is then the evidence.
-    is_located = evidence.policy is EvidencePolicy.VERIFIED and bool(sample.response.strip())
+    is_verified = evidence.policy is EvidencePolicy.VERIFIED
+    is_empty = not sample.response.strip()
     for key in parameters.dimensions:
         own = [quote for quote in quotes if quote.dimension == key]
-        given = [quote for quote in own if quote.text.strip() or not sample.response.strip()]
-        counted = [quote for quote in given if quote.finding.problem is None] if is_located else given
+        given = [quote for quote in own if quote.text.strip() or is_empty]
+        counted = [quote for quote in given if _supports(quote, is_empty)] if is_verified else given
         if len(counted) >= evidence.minimum_per_dimension:
             continue
         fields.note(Flag.PROTOCOL_VIOLATION, _shortage(key, given, counted, evidence))
+
+
+def _supports(quote: Quote, is_empty: bool) -> bool:
+    """Nothing can be quoted from an output that says nothing; that it says nothing is then the evidence."""
+    if is_empty:
+        return len(quote.text) <= _MAX_REMARK and _NOTHING.search(quote.text) is not None
+    return quote.finding.problem is None
 
 
 def _shortage(key: str, given: list[Quote], counted: list[Quote], evidence: Evidence) -> str:

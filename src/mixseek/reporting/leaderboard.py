@@ -89,6 +89,7 @@ class TeamView:
     message: str
     submitting: Expense
     evaluating: Expense
+    judging: Expense
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,13 @@ class LeaderBoard:
 
 
 def build_leader_board(
-    execution: Execution, ranking: Sequence[RankedTeam], progress: Mapping[str, TeamProgress]
+    execution: Execution,
+    ranking: Sequence[RankedTeam],
+    progress: Mapping[str, TeamProgress],
+    judging: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> LeaderBoard:
-    """From what the store holds."""
+    """From what the store holds; `judging` is what opinions on each team's progress took, where that is known."""
+    opinions = judging or {}
     places = {team.team_id: team for team in ranking}
     order = [*places, *sorted(progress.keys() - places.keys())]
     is_running = execution.status is ExecutionStatus.RUNNING
@@ -127,12 +132,16 @@ def build_leader_board(
         execution.status,
         execution.started_at.isoformat(),
         None if execution.ended_at is None else execution.ended_at.isoformat(),
-        tuple(_team(progress[team_id], places.get(team_id), is_running) for team_id in order if team_id in progress),
+        tuple(
+            _team(progress[team_id], places.get(team_id), is_running, opinions.get(team_id, {}))
+            for team_id in order
+            if team_id in progress
+        ),
         execution.configuration,
     )
 
 
-def _team(team: TeamProgress, place: RankedTeam | None, is_running: bool) -> TeamView:
+def _team(team: TeamProgress, place: RankedTeam | None, is_running: bool, judging: Mapping[str, Any]) -> TeamView:
     reason = team.stop_reason
     if is_running and reason in _RESUMABLE:
         reason = None
@@ -150,6 +159,7 @@ def _team(team: TeamProgress, place: RankedTeam | None, is_running: bool) -> Tea
         "" if reason is None else team.message,
         add_expenses(entry.usage for entry in team.rounds),
         add_expenses(_mapping(entry.details.get("usage")) for entry in team.rounds),
+        add_expenses([judging]),
     )
 
 
@@ -255,6 +265,7 @@ def _team_document(team: TeamView) -> dict[str, Any]:
         "message": team.message,
         "submitting": asdict(team.submitting),
         "evaluating": asdict(team.evaluating),
+        "judging": asdict(team.judging),
         "rounds": [_round_document(entry) for entry in team.rounds],
     }
 

@@ -63,7 +63,7 @@ def _table(board: LeaderBoard) -> Table:
             wording.NOTHING if team.best_round is None else str(team.best_round),
             f"{len(team.rounds)} {curve_text(team)}",
             team.ending,
-            cost_text(team.submitting, team.evaluating),
+            cost_text(team.submitting, team.evaluating, team.judging),
         )
     return table
 

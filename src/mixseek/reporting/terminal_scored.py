@@ -343,6 +343,8 @@ def quotes_view(detail: ScoredDetail) -> Table:
     for quote in detail.quotes:
         places = ", ".join(f"{span.start}–{span.end}" for span in quote.spans)
         found = words.problem_text(quote.problem) if quote.problem else f"{quote.stage or 'found'} at {places}"
+        if not (quote.problem or quote.stage or places):
+            found = "not looked for"
         table.add_row(
             Text(make_visible(words.name_text(quote.dimension))),
             Text(f"“{make_visible(quote.text)}”"),

@@ -11,6 +11,7 @@ from mixseek.engine.scheduling import EndpointDownError
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.round_controller.judgment_protocol import JudgmentProtocol, to_opinion
+from mixseek.settings.race import JUDGMENT_NAME
 
 
 class JudgmentClient:
@@ -36,8 +37,9 @@ class JudgmentClient:
         """The model's opinion on the round after those of the history; raises what ends the whole competition."""
         prompt = await self._format_user_prompt(user_query, round_history, team_id, team_name, execution_id)
         protocol = JudgmentProtocol(prompt, self._prompts.settings.judgment_user_prompt, self._language)
-        place = f"{team_id}/{len(round_history)}/judgment"
-        sample = Sample(place, response=round_history[-1].submission_content, question=user_query)
+        place = f"{team_id}/{len(round_history)}/{JUDGMENT_NAME}"
+        latest = round_history[-1].submission_content if round_history else ""
+        sample = Sample(place, response=latest, question=user_query)
         try:
             # By name: the prompt shows the leader board, which other teams change meanwhile.
             answered = await self._asker.ask(protocol, sample, self._judge, identity=f"{execution_id}/{place}")

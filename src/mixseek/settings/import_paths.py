@@ -23,7 +23,7 @@ def load_object(path: str, where: str) -> object:
     try:
         module = importlib.import_module(module_name)
     # A module of the user's runs when it is loaded, and may fail in any way there is.
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = " ".join(str(error).split())
         raise ConfigurationError(f"{where}: cannot import {module_name} ({type(error).__name__}: {said})") from error
     found = getattr(module, name, None)

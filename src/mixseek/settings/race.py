@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from mixseek.settings.models import JudgeTable
 
+# In the names of replies it stands where a metric's name would.
+JUDGMENT_NAME = "judgment"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 
@@ -43,6 +45,8 @@ class TeamTable(RaceTable):
             raise ValueError(f"team {self.id!r}: instructions are for a model; a {given[0]} has its own")
         if self.instructions is not None and self.instructions_file is not None:
             raise ValueError(f"team {self.id!r}: give instructions or instructions_file, not both")
+        if self.name is not None and not self.name.strip():
+            raise ValueError(f"team {self.id!r}: name is blank; give it one, or none")
         if self.command is not None and not all(self.command):
             raise ValueError(f"team {self.id!r}: command has an empty part")
         return self
@@ -55,7 +59,7 @@ class MetricTable(RaceTable):
     type: str = Field(min_length=1)
     # Tells two metrics of one type apart; the type's own name otherwise.
     name: str | None = Field(default=None, pattern=_NAME, max_length=80)
-    weight: float | None = None
+    weight: float | None = Field(default=None, strict=True)
     judge: str | None = None
     direction: Literal["higher", "lower"] = "higher"
     options: dict[str, Any] = Field(default_factory=dict)
@@ -73,7 +77,7 @@ class EvaluatorTable(RaceTable):
     # What becomes of a team whose round got no score because a metric is missing.
     on_missing: Literal["continue", "stop"] = "continue"
     # For metrics that are not ours: a judge has its own timeout.
-    metric_timeout_seconds: float = Field(default=600.0, gt=0)
+    metric_timeout_seconds: float = Field(default=600.0, strict=True, gt=0)
     metrics: tuple[MetricTable, ...] = Field(min_length=1)
 
     @field_validator("metrics")
@@ -83,6 +87,8 @@ class EvaluatorTable(RaceTable):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"two metrics are called {name!r}; give one of them a name")
+        if JUDGMENT_NAME in names:
+            raise ValueError(f"{JUDGMENT_NAME!r} is the judge of progress; give the metric another name")
         return metrics
 
 
@@ -99,15 +105,15 @@ class JudgmentTable(RaceTable):
 class RoundsTable(RaceTable):
     """`[rounds]`: how long it may take. The last three change nothing about what is asked."""
 
-    min: int = Field(default=2, ge=1, le=1000)
-    max: int = Field(default=5, ge=1, le=1000)
+    min: int = Field(default=2, strict=True, ge=1, le=1000)
+    max: int = Field(default=5, strict=True, ge=1, le=1000)
     # Stop after so many rounds without a better score; needs no model.
-    no_gain_rounds: int | None = Field(default=None, ge=1)
-    min_gain: float = Field(default=0.0, ge=0, le=100)
+    no_gain_rounds: int | None = Field(default=None, strict=True, ge=1)
+    min_gain: float = Field(default=0.0, strict=True, ge=0, le=100)
     # Of the team's own time, in seconds.
-    round_timeout_seconds: float | None = Field(default=None, gt=0)
-    team_timeout_seconds: float | None = Field(default=None, gt=0)
-    parallel_teams: int = Field(default=8, ge=1, le=256)
+    round_timeout_seconds: float | None = Field(default=None, strict=True, gt=0)
+    team_timeout_seconds: float | None = Field(default=None, strict=True, gt=0)
+    parallel_teams: int = Field(default=8, strict=True, ge=1, le=256)
 
     @model_validator(mode="after")
     def _minimum_is_below_maximum(self) -> Self:

@@ -55,7 +55,7 @@ TABLE_COLUMNS = (
     "response_sha256",
 )
 # Whose digests the marker keeps, so that an edited index does not vouch for edited judgments.
-SEALED = (names.INDEX, names.SAMPLES, names.PROTOCOL, names.RUN_LOG)
+SEALED = (names.INDEX, names.INDEX_TABLE, names.SAMPLES, names.PROTOCOL, names.RUN_LOG, names.RUN_LOG_TEXT)
 
 
 @dataclass(frozen=True, slots=True)

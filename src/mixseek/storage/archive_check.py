@@ -140,7 +140,7 @@ class ArchiveCheck:
             yield Problem(path, ProblemKind.CHANGED, "edited since the archive was written")
         sample = samples.get(row["key"])
         if sample is None:
-            yield Problem(path, ProblemKind.DIFFERS, f"its sample {describe_row(row)} is not in {names.SAMPLES}")
+            yield Problem(path, ProblemKind.DIFFERS, f"{describe_row(row)}: the sample is not in {names.SAMPLES}")
             return
         yield from self._read_again(path, data, row, sample)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mixseek.storage.scored_schema import SCORED_SCHEMA
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 SCHEMA = f"""
 CREATE TABLE index_version (version INTEGER);

@@ -68,7 +68,7 @@ class WriterLock:
 
     def _refusal(self, holder: str) -> BusyError:
         run = self._path.parent
-        return BusyError(f"{run}: the run is being written by {holder}; wait for it, or choose another --run name")
+        return BusyError(f"{run}: the run is being written by {holder}; wait for it, or choose another name")
 
 
 def lock_exclusively(file: FileIO) -> bool:

@@ -142,6 +142,7 @@ def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take:
         case InvalidJudgment():
             record["flags"] = [{"flag": finding.flag, "detail": finding.detail} for finding in outcome.findings]
             record["repairs"] = outcome.repairs
+            record["fields"] = outcome.fields
         case Undecided():
             record["fields"] = {"extracted_answer": outcome.extracted_answer}
             record["span"] = encode_span(outcome.span)
@@ -200,7 +201,7 @@ def decode_outcome(data: Mapping[str, Any]) -> Outcome:
             )
         case Status.INVALID:
             findings = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in data["flags"])
-            return InvalidJudgment(findings, tuple(data["repairs"]))
+            return InvalidJudgment(findings, tuple(data["repairs"]), data["fields"])
         case Status.UNDECIDED:
             return Undecided(data["reason"], tuple(data["rules"]), span, data["fields"]["extracted_answer"])
         case Status.MISSING:

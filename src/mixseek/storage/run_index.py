@@ -91,7 +91,7 @@ class JudgedRow:
     error_type: str | None
     comment: str | None
     span: Span | None
-    fields: Mapping[str, Any]  # of a valid judgment: the protocol's own scale and words
+    fields: Mapping[str, Any]  # the protocol's own scale and words; of an invalid judgment: its quotes
     rules: tuple[str, ...]
     flags: tuple[Finding, ...]
     repairs: tuple[str, ...]

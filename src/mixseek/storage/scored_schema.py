@@ -96,8 +96,10 @@ FILL_DIMENSIONS = """INSERT INTO dimension_scores
             FROM outcomes WHERE run = $run AND status = 'valid')
     ) WHERE dimension.value IS NOT NULL AND maxima[dimension.key] > 0"""
 
+# Invalid judgments too: a judge that invents quotes is found out by these. One that was not looked for says nothing.
 FILL_EVIDENCE = """INSERT INTO evidence
     SELECT $run, position, item.dimension, item.stage, item.problem, left(item.quote, 200)
     FROM (SELECT position, unnest(from_json(json_extract(fields, '$.evidence'),
             '[{"dimension":"VARCHAR","stage":"VARCHAR","problem":"VARCHAR","quote":"VARCHAR"}]')) AS item
-        FROM outcomes WHERE run = $run AND status = 'valid')"""
+        FROM outcomes WHERE run = $run AND status IN ('valid', 'invalid'))
+    WHERE item.stage IS NOT NULL OR item.problem IS NOT NULL"""

@@ -110,6 +110,26 @@ def test_a_stop_that_was_asked_for_has_no_reason_of_its_own() -> None:
     assert {end.stop_reason for end in result.ends} == {StopReason.INTERRUPTED}
 
 
+def test_a_stop_does_not_undo_the_end_of_a_team_that_was_over() -> None:
+    """It finds the team waiting for its turn to be reported."""
+    store = MemoryStore()
+    compete(store, [ScriptedTeam("a"), ScriptedTeam("b")])
+    again = compete(store, [ScriptedTeam("a"), ScriptedTeam("b"), ScriptedTeam("late")], stop=lambda: True)
+
+    assert [end.stop_reason.value for end in again.ends] == ["max_rounds", "max_rounds", "interrupted"]
+    assert store.teams["a"].stop_reason is StopReason.MAX_ROUNDS
+    assert again.status is ExecutionStatus.INTERRUPTED
+
+
+def test_a_competition_that_is_over_stays_over_when_its_showing_is_stopped() -> None:
+    """Nothing was left to interrupt."""
+    store = MemoryStore()
+    compete(store, [ScriptedTeam("a")])
+    again = compete(store, [ScriptedTeam("a")], stop=lambda: True)
+
+    assert (again.status, store.status) == (ExecutionStatus.FINISHED, ExecutionStatus.FINISHED)
+
+
 def test_a_disk_that_fails_is_raised_and_the_others_are_cancelled() -> None:
     """Going on would be for nothing."""
     slow = ScriptedTeam("b", seconds={1: 30.0})

@@ -171,6 +171,25 @@ def test_an_invalid_reply_is_asked_for_again_and_both_are_kept() -> None:
     assert isinstance(answered.outcome, ValidJudgment)
     assert "not good" in room.judge.calls[1].messages[-1].content
     assert len(room.journal.texts("reply")) == 2
+    assert [reply.text for reply in answered.replies] == ["bad", "good"]
+
+
+def test_every_reply_is_counted_once_however_often_its_question_is_asked() -> None:
+    """Also the one that was no answer: it has been paid for."""
+    room = Room(script=lambda call, times: "good" if call.ask == 2 else "bad")
+    answers: list[Answered] = []
+
+    async def work(questions: Questions) -> None:
+        answers.append(await questions.ask(PROTOCOL, SAMPLE, "model"))
+        answers.append(await questions.ask(PROTOCOL, SAMPLE, "model"))
+
+    room.run(work)
+
+    assert len(room.judge.calls) == 2
+    assert [[reply.details["cached"] for reply in answered.replies] for answered in answers] == [
+        [False] * 2,
+        [True] * 2,
+    ]
 
 
 def test_who_does_not_want_to_ask_again_gets_the_invalid_reply() -> None:

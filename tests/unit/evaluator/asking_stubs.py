@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -9,6 +10,7 @@ from mixseek.domain.judgments import Outcome, Reply
 from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered
+from mixseek.errors import DatasetError
 from mixseek.evaluator.metric import BaseMetric, JudgeBench
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
@@ -79,6 +81,14 @@ class Broken(BaseMetric):
                 raise LookupError("no such\nword")
             case "nonsense":
                 return 5  # type: ignore[return-value]  # what a user's code may do
+            case "exits":
+                sys.exit(3)
+            case "cancels":
+                raise asyncio.CancelledError("never mind")
+            case "gives up":
+                raise TimeoutError("its own clock")
+            case "misconfigured":
+                raise DatasetError("its own rows")
             case "hangs":
                 await asyncio.sleep(60)
             case number:

@@ -73,6 +73,10 @@ def test_without_weights_all_metrics_count_the_same() -> None:
     [
         ("raises", "LookupError: no such word"),
         ("nonsense", "returned int, expected MetricScore"),
+        ("exits", "SystemExit: 3"),
+        ("cancels", "CancelledError: never mind"),
+        ("gives up", "TimeoutError: its own clock"),
+        ("misconfigured", "DatasetError: its own rows"),
         ("hangs", "no score within 0.05 s"),
         ("nan", "ValueError: score must be finite"),
         ("inf", "ValueError: score must be finite"),
@@ -113,6 +117,17 @@ def test_a_score_that_cannot_be_kept_is_missing(comment: Any, details: Any) -> N
 
     assert result.overall_score is None
     assert result.missing[0].reason.startswith("its ")
+
+
+def test_whoever_cancels_an_evaluation_is_obeyed() -> None:
+    """Only what a metric does to itself makes it missing."""
+
+    async def leave() -> None:
+        async with asyncio.timeout(0.01):
+            await Evaluator([broken("hangs"), broken("5", "b")], metric_seconds=30).evaluate(REQUEST)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(leave())
 
 
 def test_what_concerns_more_than_one_submission_is_raised() -> None:

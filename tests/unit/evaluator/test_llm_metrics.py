@@ -67,7 +67,7 @@ def test_every_metric_has_its_role_and_criteria_in_every_language(kind: str, lan
 
 def test_the_user_prompt_is_the_builders() -> None:
     """Seed 004: context, then build_evaluator_prompt; the submission stands inside a fence."""
-    prompt = metric()._get_user_prompt(REQUEST)
+    prompt = metric()._get_user_prompt(REQUEST.user_query, REQUEST.submission)
 
     assert prompt.startswith("---\n現在日時: ")
     assert f"# ユーザクエリ\n{REQUEST.user_query}\n" in prompt
@@ -77,16 +77,38 @@ def test_the_user_prompt_is_the_builders() -> None:
 def test_the_way_to_the_user_prompt_fails_as_the_seed_says() -> None:
     """Seed 004's diagram: a bad context is a ValidationError, a bad template a RuntimeError."""
     for field in ("user_query", "submission"):
-        request = EvaluationRequest("q", "s")
-        object.__setattr__(request, field, " ")
+        given = {"user_query": "q", "submission": "s", field: " "}
         with pytest.raises(ValidationError, match=f"{field} cannot be empty"):
-            metric()._get_user_prompt(request)
+            metric()._get_user_prompt(**given)
 
     settings = PromptBuilderSettings(evaluator_user_prompt="{{ submission.author.name }}")
     broken = bench(StubAsker(lambda *_: ""))
     broken = replace(broken, prompts=UserPromptBuilder(settings=settings))
     with pytest.raises(RuntimeError, match=r"^Jinja2 template error: "):
-        Coverage(MetricSetting("m"), broken)._get_user_prompt(REQUEST)
+        Coverage(MetricSetting("m"), broken)._get_user_prompt("q", "s")
+
+
+def test_a_prompt_of_the_users_own_is_part_of_what_is_asked() -> None:
+    """Replies to other words must not be taken for replies to these; a metric that changes nothing asks the same."""
+
+    class Same(Coverage):
+        pass
+
+    class Curt(Coverage):
+        def _get_user_prompt(self, user_query: str, submission: str) -> str:
+            return f"{user_query}? {submission}"
+
+    class Loud(Coverage):
+        def _get_user_prompt(self, user_query: str, submission: str) -> str:
+            return f"{user_query}! {submission}"
+
+    hashes = []
+    for kind in (Same, Curt, Loud):
+        kind.__name__ = "Coverage"  # the name counts too, and has the role
+        hashes.append(kind(MetricSetting("m"), bench(StubAsker(lambda *_: ""))).protocol.hash)
+
+    assert hashes[0] == metric().protocol.hash
+    assert len(set(hashes)) == 3
 
 
 def test_a_metric_of_the_users_needs_an_instruction_and_criteria() -> None:

@@ -50,6 +50,23 @@ def test_a_quote_that_proves_nothing_is_a_violation_that_says_why(quote: str, pr
     assert problem in detail
 
 
+def test_an_invalid_judgment_keeps_its_quotes_and_nothing_that_could_be_averaged() -> None:
+    judgment = parse_invalid("cross", evidence(COMPLETENESS="The pier is 41 metres long"))
+
+    assert set(judgment.fields) == {"evidence"}
+    assert [entry["problem"] for entry in judgment.fields["evidence"]] == [None, None, None, "not_found"]
+
+
+def test_quotes_are_not_called_invented_where_the_response_is_not_at_hand() -> None:
+    """Replies that were collected elsewhere are checked without the responses; only `present` allows that."""
+    sample = replace(CROSS_SAMPLE, response="")
+    present = parse_valid("cross", CROSS_VALID, sample, evidence={"policy": "present"})
+    verified = parse_invalid("cross", CROSS_VALID, sample)
+
+    assert {(entry["stage"], entry["problem"]) for entry in present.fields["evidence"]} == {(None, None)}
+    assert {entry["problem"] for entry in verified.fields["evidence"]} == {"not_found"}
+
+
 def test_a_quote_from_the_rubric_is_named_as_such() -> None:
     sample = replace(CROSS_SAMPLE, rubric="Every point is worth one mark.")
 
@@ -114,6 +131,26 @@ def test_an_empty_output_can_only_be_judged_without_quotes() -> None:
 
     assert parse_valid("cross", value, silent).verdict == "FAIL"
     assert parse_invalid("cross", {**value, "evidence": value["evidence"][:3]}, silent)
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_valid"),
+    [
+        ("", True),
+        ("…", True),
+        ("(empty)", True),
+        ("no actual output", True),
+        ("（空输出）", True),
+        ("出力なし", True),
+        ("Kind regards", False),
+        ("A nonempty-looking sentence which goes on to invent what the empty output never said", False),
+    ],
+)
+def test_an_empty_output_is_not_quoted_but_called_empty(quote: str, is_valid: bool) -> None:
+    silent = replace(CROSS_SAMPLE, response="")
+    value = evidence(**dict.fromkeys(CROSS_DIMENSIONS, quote))
+
+    assert (parse_valid if is_valid else parse_invalid)("cross", value, silent)
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,17 @@ def test_the_way_to_the_prompt_fails_as_the_seed_says() -> None:
         asyncio.run(ask(broken, "t"))
 
 
+def test_a_team_without_any_round_can_be_asked_about() -> None:
+    """Seed 004: the round is the number of rounds plus one, also when that is 1."""
+    asker = StubAsker(lambda *_: json.dumps(GOOD))
+    work = client(asker).judge_improvement_prospects(
+        "the task", [], team_id="alpha", team_name="Alpha", execution_id="race"
+    )
+
+    assert asyncio.run(work) == ImprovementJudgment(True, "It rises.", 0.75)
+    assert "まだ過去の提出はありません。" in asker.prompts[0][1].content
+
+
 def test_the_question_has_a_name_of_its_own() -> None:
     """Its prompt shows a leader board that changes; the same question on resume is the same all the same."""
     asker = StubAsker(lambda *_: json.dumps(GOOD))

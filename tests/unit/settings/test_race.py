@@ -29,6 +29,14 @@ def test_defaults_are_those_of_the_issue(tmp_path: Path) -> None:
     assert file.evaluator.metrics[0].shown_name == "Coverage"
 
 
+def test_whole_numbers_are_numbers_wherever_a_number_is_asked_for(tmp_path: Path) -> None:
+    """TOML tells 1 from 1.0; nobody who writes a weight does."""
+    file = load(WHOLE + "weight = 1\n[rounds]\nround_timeout_seconds = 20\nmin_gain = 1", tmp_path).file
+
+    assert file.evaluator.metrics[0].weight == 1.0
+    assert (file.rounds.round_timeout_seconds, file.rounds.min_gain) == (20.0, 1.0)
+
+
 def test_long_texts_may_stand_in_files_beside_the_race(tmp_path: Path) -> None:
     """To the letter."""
     (tmp_path / "task.md").write_text("A long\ntask.", encoding="utf-8")
@@ -52,8 +60,15 @@ def test_long_texts_may_stand_in_files_beside_the_race(tmp_path: Path) -> None:
         (WHOLE + "[rounds]\nmin = 6", "min is 6 and max is 5"),
         (WHOLE + "[rounds]\nmin = 0", "rounds.min: "),
         (WHOLE + '[rounds]\nmin = "two"', "rounds.min: "),
+        (WHOLE + "[rounds]\nmin = true", "rounds.min: "),
+        (WHOLE + '[rounds]\nmax = "5"', "rounds.max: "),
+        (WHOLE + "[rounds]\nround_timeout_seconds = true", "rounds.round_timeout_seconds: "),
+        (WHOLE + "weight = true", "evaluator.metrics.1.weight: "),
+        (WHOLE + 'weight = "1"', "evaluator.metrics.1.weight: "),
+        ('task = "t"\n' + TEAM + 'name = "  "\n' + METRIC, "team 'a': name is blank"),
         (WHOLE + "[rounds]\nround_timeout_seconds = 0", "rounds.round_timeout_seconds: "),
         (WHOLE + '[[evaluator.metrics]]\ntype = "Coverage"', "two metrics are called 'Coverage'"),
+        (WHOLE + 'name = "judgment"', "give the metric another name"),
         (WHOLE + 'direction = "up"', "evaluator.metrics.1.direction: "),
         (TEAM + METRIC, "give the task either as task or as task_file"),
         ('task_file = "x"\n' + WHOLE, "give the task either as task or as task_file"),

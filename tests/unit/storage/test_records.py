@@ -76,6 +76,7 @@ INVALID = st.builds(
     InvalidJudgment,
     findings=st.lists(st.builds(Finding, st.sampled_from(Flag), TEXT), max_size=3).map(tuple),
     repairs=TEXTS,
+    fields=st.dictionaries(TEXT, JSON, max_size=3),
 )
 ANY_OUTCOME = VALID | INVALID | st.builds(Undecided, TEXT, TEXTS, SPANS, MAYBE) | st.builds(Missing, TEXT)
 

@@ -11,9 +11,9 @@ import pytest
 from tests.unit.storage.material import CORRECT, INVALID, MISSING, judged_lines, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored, scored_lines
 
-from mixseek.domain.judgments import Method, Outcome, Status, ValidJudgment
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Status, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.domain.scored_counts import CoverageCell, Disagreement, EvidenceProblem
+from mixseek.domain.scored_counts import CoverageCell, Disagreement, EvidenceCount, EvidenceProblem
 from mixseek.storage.manifest import ProtocolEntry, write_manifest
 from mixseek.storage.run_index import RunIndex, open_run_index
 from mixseek.storage.scored_index import ScoredIndex
@@ -283,6 +283,19 @@ def test_quotes_are_counted_by_how_they_were_found_or_why_not(tmp_path: Path) ->
 
     assert counts == [("m1", "FIDELITY", None, "not_found", 1), ("m1", "FORMAT", "exact", None, 1)]
     assert problems == [EvidenceProblem("Q1-A-t", "m1", "FIDELITY", "not_found", "invented")]
+
+
+def test_quotes_of_invalid_judgments_count_and_those_not_looked_for_do_not(tmp_path: Path) -> None:
+    """Otherwise a judge that invents its quotes would be left with the few that stand in the response."""
+    invented = quote("FIDELITY", "invented", problem="not_found")
+    refused = InvalidJudgment((Finding(Flag.PROTOCOL_VIOLATION, "not in it"),), fields={"evidence": [invented]})
+    unseen = scored(1, 1, evidence=[quote("FORMAT", "unseen")])
+    workspace, run = make_run(tmp_path, scored_lines(output("Q1", "A", "t"), {"m1": refused, "m2": unseen}), JUDGES)
+
+    with open_run_index(workspace, run) as index:
+        counts = asked(index).evidence_counts()
+
+    assert counts == [EvidenceCount("m1", "FIDELITY", None, "not_found", 1)]
 
 
 def test_disagreements_come_from_the_widest_on(tmp_path: Path) -> None:

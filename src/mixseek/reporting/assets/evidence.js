@@ -52,7 +52,7 @@ const PROBLEMS = {
 function quoteItem(row, quote, place) {
   const jump = quote.spans
     ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, "show in response")
-    : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? PROBLEMS[quote.problem] ?? quote.problem : "outside of this file");
+    : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? PROBLEMS[quote.problem] ?? quote.problem : quote.stage ? "outside of this file" : "not looked for");
   return make("li", { class: dimensionClass(quote.dimension) },
     make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
     make("span", {}, make("q", { lang: languageOf(quote.text), dir: "auto" }, ...visibleNodes(quote.text)),
@@ -63,8 +63,9 @@ function quoteItem(row, quote, place) {
 function quoteSection(row) {
   if (!row.quotes) return null;
   const missing = row.quotes.filter((quote) => quote.problem).length;
+  const isLookedFor = row.quotes.some((quote) => quote.problem || quote.stage || quote.spans);
   return make("section", {}, make("h3", {}, "Evidence ", make("span", { class: "soft" },
-    `${countText(row.quotes.length)} quotes${missing ? `, ${countText(missing)} without support` : ", all in the response"}`)),
+    `${countText(row.quotes.length)} quotes${missing ? `, ${countText(missing)} without support` : isLookedFor ? ", all in the response" : ", not looked for"}`)),
   make("ul", { class: "quotes" }, ...row.quotes.map((quote, place) => quoteItem(row, quote, place))));
 }
 
