@@ -17,6 +17,8 @@ _REMARK = re.compile(r"[(\[（【][^)\]）】]{0,200}[)\]）】]")
 _PLACE = re.compile(r"@(?=\S*://)\S*")
 _SEPARATORS = re.compile(r"[\s_./@:-]+")
 _SNAPSHOT = re.compile(r"-((?:19|20)\d\d-?[01]\d-?[0-3]\d)(?:-v\d+(?:-\d+)?)?(?=-|\Z)")
+# Month and day, or a running number: only behind a name that is known, where it can be nothing else.
+_SHORT_SNAPSHOT = re.compile(r"-((?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])|00\d)\Z")
 _HOST_VERSION = re.compile(r"-v\d+-\d+\Z")
 # Longer is no name; and every later step is then cheap.
 _LONGEST = 300
@@ -66,7 +68,9 @@ class ModelName:
         """Two dated snapshots of one name are two models; an undated name may be either of them, so it is the same."""
         if not self.name or self.name != other.name:
             return False
-        return None in (self.snapshot, other.snapshot) or self.snapshot == other.snapshot
+        one, two = self.snapshot, other.snapshot
+        # A date without its year may be of any year.
+        return one is None or two is None or one.endswith(two) or two.endswith(one)
 
     def is_same_family(self, other: "ModelName") -> bool:
         """False where a family is not known: nothing can be said then."""
@@ -92,6 +96,10 @@ def fold_model_name(text: str, table: Families) -> ModelName:
         name = name[: dated.start()] + name[dated.end() :]
     name = _HOST_VERSION.sub("", name)
     family = _family_of(name, table)
+    short = _SHORT_SNAPSHOT.search(name) if family is not None and snapshot is None else None
+    if short is not None:
+        snapshot = short[1].replace("-", "")
+        name = name[: short.start()]
     name = _spaced(name, table.families[family].begins) if family is not None else name
     modes = (*table.modes, *(table.families[family].modes if family is not None else ()))
     name = _without_modes(name, modes)

@@ -10,7 +10,14 @@ from mixseek.protocols.model_names import Families, Family, built_in_families, f
 
 # One model a line, under all the names that people and hosts give it.
 MODELS = {
-    ("gpt", "5.2"): ["gpt-5.2", "openai:gpt-5.2", "GPT 5.2", "gpt-5.2-extended-thinking", "gpt-5.2-high", "gpt_5.2"],
+    ("gpt", "5.2"): [
+        "gpt-5.2",
+        "openai:gpt-5.2",
+        "GPT 5.2",
+        "gpt-5.2-extended-thinking",
+        "gpt-5.2-high",
+        "ChatGPT 5.2",
+    ],
     ("gpt", "5.2 mini"): ["gpt-5.2-mini", "openai/gpt-5.2-mini", "openrouter:openai/gpt-5.2-mini"],
     ("gpt", "4o"): ["gpt-4o", "openai:gpt-4o@https://example.test/v1", "chatgpt-4o-latest", "GPT4o", "azure:gpt-4o"],
     ("gpt", "o3"): ["o3", "openai:o3", "o3-high"],
@@ -32,6 +39,7 @@ MODELS = {
         "google:gemini-2.5-pro",
         "Google Gemini 2.5 Pro",
         "models/gemini-2.5-pro",
+        "gemini-2.5-pro-preview",
     ],
     ("gemini", "2.5 flash"): ["gemini-2.5-flash", "google-gla:gemini-2.5-flash"],
     ("qwen", "thinking"): ["Qwen/Qwen3-235B-A22B-Thinking-2507", "qwen3-235b-a22b-thinking-2507-fp8"],
@@ -73,6 +81,12 @@ def test_other_models_are_crossed_and_marked_when_of_one_family(model: tuple[str
     ("one", "other", "is_same"),
     [
         ("gpt-4o-2024-05-13", "gpt-4o-2024-05-13", True),
+        ("gpt-4-0613", "gpt-4", True),
+        ("gpt-4-0613", "openai:gpt-4-0314", False),
+        ("gpt-4-0613", "gpt-4-2023-06-13", True),
+        ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro", True),
+        ("gemini-1.5-pro-001", "gemini-1.5-pro", True),
+        ("gemini-1.5-pro-001", "gemini-1.5-pro-002", False),
         ("gpt-4o-2024-05-13", "gpt-4o", True),
         ("gpt-4o-2024-05-13", "gpt-4o-2024-08-06", False),
         ("claude-sonnet-4@20250514", "claude-sonnet-4-20250514", True),
@@ -120,3 +134,8 @@ def test_every_family_of_the_built_in_table_claims_its_own_words_and_no_other() 
     for family, words in table.families.items():
         for word in words.begins:
             assert fold_model_name(f"{word}-1", table).family == family
+
+
+def test_four_digits_are_a_date_only_behind_a_known_name() -> None:
+    assert not is_same_model("my-own-model-1024", "my-own-model")
+    assert not is_same_model("gpt-4-1350", "gpt-4")
