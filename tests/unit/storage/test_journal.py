@@ -200,8 +200,7 @@ def test_a_second_writer_in_another_process_is_refused_until_the_first_is_killed
         with pytest.raises(BusyError) as caught:
             JournalFile(path)
         assert str(caught.value) == (
-            f"{path.parent}: the run is being written by process {holder.pid}; "
-            "wait for it, or choose another name"
+            f"{path.parent}: the run is being written by process {holder.pid}; wait for it, or choose another name"
         )
 
     with JournalFile(path) as journal:
