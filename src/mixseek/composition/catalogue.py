@@ -11,8 +11,6 @@ from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoints import PROVIDERS, split_spec
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
 from mixseek.protocols.registry import describe, load_protocol
-from mixseek.protocols.scored import ScoredProtocol
-from mixseek.protocols.scored_documentation import documentation
 from mixseek.settings.judge_settings import JudgeSettings
 
 AnyJudge = Judge | LiveJudge
@@ -88,6 +86,10 @@ def answers_at_once(judge: AnyJudge) -> TypeGuard[Judge]:
 
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
+    # Here and not above: judging with rules does not pay for loading what scores.
+    from mixseek.protocols.scored import ScoredProtocol
+    from mixseek.protocols.scored_documentation import documentation
+
     protocol = get_protocol(name, language)
     page = documentation(protocol) if isinstance(protocol, ScoredProtocol) else None
     return {**describe(protocol), "documentation": page}

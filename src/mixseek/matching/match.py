@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.matching.closed import Closed, match_closed
-from mixseek.matching.expressions.compare import locate_and_compare, looks_like_expression
 from mixseek.matching.kinds import reader_for
 from mixseek.matching.options import lettered_options
 from mixseek.matching.outcome import Decision, MatchResult
@@ -86,7 +85,12 @@ def _match_gold(visible: Visible, gold: str, question: str, *, is_open: bool, us
     if reader is not None and not (is_open and reader.kind == "number"):
         closed = match_closed(visible, reader)
         return Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
-    if not is_open and _MATHS.search(gold) and looks_like_expression(gold):
+    if is_open or not _MATHS.search(gold):
+        return None
+    # Here and not above: loading the mathematics would cost every start of the program.
+    from mixseek.matching.expressions.compare import locate_and_compare, looks_like_expression
+
+    if looks_like_expression(gold):
         comparison, span = locate_and_compare(visible.text, gold, question=question, use_math_verify=use_math_verify)
         return Closed(comparison.decision, span, ("expression", comparison.rule))
     return None

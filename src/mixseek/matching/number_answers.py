@@ -1,12 +1,11 @@
 """Which of the numbers in a statement is its answer, and whether it is the gold value."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
 from mixseek.matching.calendar_dates import is_day_of_month
-from mixseek.matching.expressions.compare import compare_expressions
 from mixseek.matching.numbers import NumberToken, read_numbers, word_numbers
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
@@ -73,6 +72,7 @@ class NumberReader:
     percent: bool = False
     kind: str = "number"
     spans_lines: bool = False
+    _read_before: dict[tuple[str, bool], Reading | None] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def question_values(self) -> frozenset[Decimal]:
@@ -81,7 +81,17 @@ class NumberReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
+        # A short response is its own first sentence, last line and whole: read once, not four times.
+        key = (piece, firm)
+        if key not in self._read_before:
+            self._read_before[key] = self._read(piece, firm=firm)
+        return self._read_before[key]
+
+    def _read(self, piece: str, *, firm: bool) -> Reading | None:
         if firm and len(piece) < 200 and _ALGEBRA.search(piece):
+            # Here and not above: a fifth of a second of start-up for what few answers need.
+            from mixseek.matching.expressions.compare import compare_expressions
+
             # In JSON a backslash is written twice.
             comparison = compare_expressions(piece.replace("\\\\", "\\"), str(self.value))
             return Reading(comparison.decision, 0, len(piece), f"expression_{comparison.rule}")

@@ -1,7 +1,7 @@
 """Multiple choice: a letter (or number) from a list, or the listed text in its place."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from mixseek.matching.calendar_dates import with_plain_dates
@@ -97,6 +97,7 @@ class OptionReader:
     question: str
     kind: str = "option"
     spans_lines: bool = False
+    _read_before: dict[tuple[str, bool], Reading | None] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def options(self) -> Options:
@@ -114,6 +115,13 @@ class OptionReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """A letter in front, else letters in brackets, else an option's text."""
+        # A short response is its own first sentence, last line and whole: read once, not four times.
+        key = (piece, firm)
+        if key not in self._read_before:
+            self._read_before[key] = self._read(piece, firm=firm)
+        return self._read_before[key]
+
+    def _read(self, piece: str, *, firm: bool) -> Reading | None:
         lead = self._lead(piece) if firm else None
         if lead is not None:
             return lead

@@ -9,15 +9,27 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import ProtocolDeclaration, read_declaration, unknown_among
-from mixseek.protocols.scored import ScoredProtocol
-from mixseek.protocols.semantic import SemanticProtocol
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 
+
+# Each kind is loaded when it is asked for: the matcher behind `semantic` and the checks behind `scored` are large.
+def _make_semantic(declaration: ProtocolDeclaration) -> JudgeProtocol:
+    from mixseek.protocols.semantic import SemanticProtocol
+
+    return SemanticProtocol.from_declaration(declaration)
+
+
+def _make_scored(declaration: ProtocolDeclaration) -> JudgeProtocol:
+    from mixseek.protocols.scored import ScoredProtocol
+
+    return ScoredProtocol.from_declaration(declaration)
+
+
 # A declaration names its kind; the kind's class knows the rules that a table cannot say.
 _KINDS: Mapping[str, Callable[[ProtocolDeclaration], JudgeProtocol]] = {
-    "semantic": SemanticProtocol.from_declaration,
-    "scored": ScoredProtocol.from_declaration,
+    "semantic": _make_semantic,
+    "scored": _make_scored,
 }
 
 # For showing a prompt: never sent anywhere, so its nonce needs no secret.

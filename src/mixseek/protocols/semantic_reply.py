@@ -77,7 +77,7 @@ def _check_consistency(fields: FieldReader, reply: SemanticReply, table: Consist
     if reply.is_correct is None:
         return
     row = table.correct if reply.is_correct else table.incorrect
-    verdict = f"is_correct is {excerpt(reply.is_correct)}"
+    verdict = "is_correct is true" if reply.is_correct else "is_correct is false"
     if reply.reasoning_score is not None and reply.reasoning_score not in row.reasoning_scores:
         needed = " or ".join(str(score) for score in row.reasoning_scores)
         fields.note(
