@@ -12,6 +12,8 @@ REPLY_NAMES = ("reply", "raw_output", "raw", "text", "output", "response", "cont
 JUDGE_NAMES = ("judge_model", "judge")
 # What is wrong with the bundle that the reply was taken out of: {"flag": …, "detail": …}.
 PROBLEM_NAME = "reply_problem"
+# The reply was taken out of a bundle.
+BUNDLED_NAME = "reply_bundled"
 
 
 def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str) -> Reply | Missing:
@@ -27,6 +29,8 @@ def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str
     problem = row.get(PROBLEM_NAME)
     if isinstance(problem, Mapping):
         details["unusable"] = dict(problem)
+    if row.get(BUNDLED_NAME) is True:
+        details["bundle"] = True
     model = judge_of(row)
     if model is not None:
         details["judge_model"] = model

@@ -16,6 +16,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration, first_problem, read_template
 from mixseek.protocols.injected_verdict import repetitions
+from mixseek.protocols.reply_bundles import IDENTITY_NAMES
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
 from mixseek.protocols.reply_reader import read_reply
@@ -117,6 +118,9 @@ class ScoredProtocol:
         checked = check_reply(fields, reply, facts_of(sample, self.settings), self.settings)
         repairs = reading.repairs
         strangers = self._unknown_keys(reading.value)
+        if reply.details.get("bundle"):
+            # An entry must say which sample it is about; that is the bundle's label, not the judge's liberty.
+            strangers = [key for key in strangers if key not in IDENTITY_NAMES]
         if strangers:
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
             fields.findings.extend(_strangers_in(self.settings.reply_mode, strangers))

@@ -14,6 +14,8 @@ from mixseek.storage.text_files import Row, reading
 REPLY_COLUMN = "reply"
 # Told to whoever reads the reply: an entry may look well and its bundle not be.
 PROBLEM_COLUMN = "reply_problem"
+# Told too: an entry says in its own way which sample it is about, which a reply by itself would not.
+BUNDLED_COLUMN = "reply_bundled"
 # What a reply says of itself, taken over where the row says nothing.
 _LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
 _WHOLE_FILES = (".json", ".txt", ".md")
@@ -116,6 +118,7 @@ def entry_rows(bundle: Bundle, rest: Mapping[str, Any], prefix: str) -> Iterator
     for name, entries in groups.items():
         text = "\n".join(entry.text for entry in entries)
         row = {"output_id": name, **lifted(entries[0].text), **rest, "id": f"{prefix}{name}", REPLY_COLUMN: text}
+        row[BUNDLED_COLUMN] = True
         problem = entries[0].problem
         if problem is not None:
             row[PROBLEM_COLUMN] = {"flag": problem.flag.value, "detail": problem.detail}

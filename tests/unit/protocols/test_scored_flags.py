@@ -24,7 +24,7 @@ from tests.unit.protocols.scored_replies import (
     without,
 )
 
-from mixseek.domain.judgments import Flag, Method, Undecided, ValidJudgment
+from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
 
 V, U, C, R, I = (  # noqa: E741 - five flags, one letter each, keep a table readable
     Flag.PROTOCOL_VIOLATION,
@@ -282,6 +282,14 @@ def test_repairs_are_recorded_or_refused_by_mode(name: str) -> None:
     strict = parse_invalid(name, fenced, reply_mode="strict")
     assert {finding.flag for finding in strict.findings} == {V}
     assert len(strict.findings) == 2
+
+
+def test_the_label_of_a_bundles_entry_is_no_liberty_of_the_judge() -> None:
+    labelled = json.dumps({**CROSS_VALID, "file": "q1.pdf"})
+    protocol, sample = protocol_of("cross"), SAMPLES["cross"]
+
+    assert isinstance(protocol.parse(Reply(labelled, "beta-large", details={"bundle": True}), sample), ValidJudgment)
+    assert isinstance(protocol.parse(Reply(labelled, "beta-large"), sample), InvalidJudgment)
 
 
 def test_a_total_in_the_wrong_place_is_found_and_added_up() -> None:

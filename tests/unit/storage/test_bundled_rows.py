@@ -74,6 +74,7 @@ def test_a_list_of_rows_is_no_bundle(tmp_path: Path) -> None:
     samples = samples_of(write(tmp_path / "r.json", rows))
 
     assert [(sample.id, sample.metadata["reply"]) for sample in samples] == [("a", "x"), ("b", "y")]
+    assert not any("reply_bundled" in sample.metadata for sample in samples)
 
 
 def test_entries_that_contradict_each_other_are_one_row(tmp_path: Path) -> None:
@@ -88,6 +89,7 @@ def test_what_is_wrong_with_a_bundle_is_told_with_every_entry(tmp_path: Path) ->
     samples = samples_of(write(tmp_path / "b.json", {"flags": ["PROTOCOL_VIOLATION"], "per_file": ENTRIES}))
 
     assert [sample.metadata["reply_problem"]["flag"] for sample in samples] == ["PROTOCOL_VIOLATION"] * 2
+    assert all(sample.metadata["reply_bundled"] is True for sample in samples)
 
 
 def test_a_row_with_neither_text_nor_reply_is_refused(tmp_path: Path) -> None:
