@@ -83,7 +83,9 @@ def _check_field(
     elif field.equals is IdentityRole.DATE:
         _check_date(reader, name)
     else:
-        reader.text(name)
+        given = reader.text(name)
+        if field.equals is IdentityRole.JUDGE and given is not None and not given.strip():
+            reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the judge")
 
 
 def _check_sample_name(reader: FieldReader, name: str, role: IdentityRole, expected: str | None) -> None:

@@ -76,6 +76,7 @@ CROSS_FAULTS: list[tuple[str, Any, Flag, str]] = [
     ("meta.question_id", "Q3", I, 'meta.question_id is "Q3", but the sample\'s question_id is "Q2"'),
     ("meta.question_id", None, C, "field missing: meta.question_id"),
     ("meta.question_id", "", C, "meta.question_id is empty"),
+    ("meta.judge_model", " ", C, "meta.judge_model is empty"),
     ("meta.question_id", ["Q2"], U, "expected a string or an integer"),
     ("meta.prompt_variant", "A", I, "meta.prompt_variant"),
     ("meta.target_model", "gamma", I, "meta.target_model"),
