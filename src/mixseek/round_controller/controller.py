@@ -12,6 +12,7 @@ from typing import Any
 
 from mixseek.domain.rounds import (
     ExecutionStore,
+    NoOpinion,
     Opinion,
     RoundProgress,
     RoundState,
@@ -29,7 +30,7 @@ from mixseek.round_controller.judgment_client import JudgmentClient
 from mixseek.round_controller.teams import FailedSubmission, Submission, Team, TimeLimits
 
 # A decision ended these; every other end is an accident, and the same command tries that round once more.
-FINAL_REASONS = frozenset({StopReason.MAX_ROUNDS, StopReason.JUDGED_ENOUGH, StopReason.JUDGE_OUT, StopReason.NO_GAIN})
+FINAL_REASONS = frozenset({StopReason.MAX_ROUNDS, StopReason.JUDGED_ENOUGH, StopReason.NO_GAIN})
 
 
 def read_clock() -> datetime:
@@ -98,6 +99,7 @@ class RoundController:
         await self._evaluate_again()
         if before is not None and before.stop_reason in FINAL_REASONS:
             return self._tell_end(TeamEnd(before.team_id, before.team_name, before.stop_reason, before.message))
+        self._forget_outage()
         try:
             while True:
                 await self._play_round()
@@ -120,6 +122,12 @@ class RoundController:
                 self._check_stop()
                 self._rounds[place] = await self._evaluate(one)
 
+    def _forget_outage(self) -> None:
+        """A judge that was out may be back: its round is reached, its opinion is not had."""
+        last = self._rounds[-1] if self._rounds else None
+        if last is not None and last.decision is not None and last.decision.stop_reason is StopReason.JUDGE_OUT:
+            self._rounds[-1] = replace(last, opinion=None, decision=None, decided_at=None)
+
     async def _play_round(self) -> None:
         last = self._rounds[-1] if self._rounds else None
         if last is None or (last.decision is not None and last.decision.continues):
@@ -134,7 +142,9 @@ class RoundController:
             self._check_stop()
             last = self._rounds[-1] = await self._decide(last)
         if last.decision is not None and last.decision.stop_reason is not None:
-            raise _EndedError(last.decision.stop_reason)
+            reason = last.opinion.reason if isinstance(last.opinion, NoOpinion) else ""
+            is_out = last.decision.stop_reason is StopReason.JUDGE_OUT
+            raise _EndedError(last.decision.stop_reason, reason if is_out else "")
 
     async def _submit(self, number: int) -> RoundProgress:
         parts, team = self._parts, self._team

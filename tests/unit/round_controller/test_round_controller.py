@@ -140,6 +140,20 @@ def test_the_opinion_or_the_policy_ends_it(
     assert [one.opinion for one in stored] == [None, *[opinion] * (rounds - 1)]
 
 
+def test_a_judge_that_was_out_is_asked_again_by_the_next_command() -> None:
+    """The round it had reached is neither submitted nor evaluated again."""
+    store, team = MemoryStore(), ScriptedTeam()
+    rules = RoundRules(2, 3, on_judge_outage=OutagePolicy.STOP)
+    first = play(parts(store, judgment=ScriptedJudge(*[NoOpinion("out")] * 2), rules=rules), team)
+    enough = ImprovementJudgment(False, "enough", 1.0)
+    end = play(parts(store, judgment=ScriptedJudge(*[enough] * 2), rules=rules), team)
+
+    assert (first.stop_reason, first.is_final) == (StopReason.JUDGE_OUT, False)
+    assert (end.stop_reason, end.is_final) == (StopReason.JUDGED_ENOUGH, True)
+    assert len(team.submitted) == 2
+    assert store.teams["alpha"].rounds[-1].opinion == enough
+
+
 def test_no_gain_ends_it_without_a_model() -> None:
     """Two rounds without a better score."""
     store = MemoryStore()
