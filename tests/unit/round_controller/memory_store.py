@@ -86,7 +86,7 @@ class MemoryStore:
     ) -> None:
         last = self.teams[team_id].rounds[round_number - 1]
         assert last.evaluated_at is not None
-        assert last.decision is None
+        assert last.decision is None or last.decision.stop_reason is StopReason.JUDGE_OUT
         changes = {"opinion": opinion, "decision": decision, "decided_at": decided_at}
         self._change(f"decision {round_number}", team_id, round_number, changes)
 
