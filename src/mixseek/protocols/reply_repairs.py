@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class ReplyMode(StrEnum):
-    """STRICT: every repair but the think block is a violation (seed 003 §5). REPAIR: accepted and recorded."""
+    """STRICT: every repair of the text but a think block is a violation (seed 003 §5). REPAIR: accepted and recorded."""
 
     STRICT = "strict"
     REPAIR = "repair"
@@ -26,8 +26,9 @@ class Repair(StrEnum):
     EXTRA_KEYS_IGNORED = "extra_keys_ignored"
 
 
-# A think block is how reasoning models speak, not a liberty that the judge took: strict mode allows it.
-ALWAYS_ALLOWED = frozenset({Repair.THINK_BLOCK})
+# A think block is how reasoning models speak, not a liberty that the judge took. Keys that nobody asked for change
+# neither dimension nor scale (seed 003 §6), and its §5 only recommends the structure. Strict mode allows both.
+ALWAYS_ALLOWED = frozenset({Repair.THINK_BLOCK, Repair.EXTRA_KEYS_IGNORED})
 
 REPAIR_DETAILS = {
     Repair.THINK_BLOCK: "a think block stands before the object",

@@ -20,7 +20,7 @@ from mixseek.protocols.reply_bundles import IDENTITY_NAMES
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
 from mixseek.protocols.reply_reader import read_reply
-from mixseek.protocols.reply_repairs import Repair, ReplyMode
+from mixseek.protocols.reply_repairs import Repair
 from mixseek.protocols.scored_checks import contradictions, top_level_names
 from mixseek.protocols.scored_parameters import EvidencePolicy, ScoredParameters
 from mixseek.protocols.scored_prompt import VARIABLES, prompt_variables
@@ -123,7 +123,7 @@ class ScoredProtocol:
             strangers = [key for key in strangers if key not in IDENTITY_NAMES]
         if strangers:
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-            fields.findings.extend(_strangers_in(self.settings.reply_mode, strangers))
+            fields.findings.extend(_contradicting(reading.value, strangers, checked, self.settings))
         repeated = repetitions(reading.value, sample, [quote.text for quote in checked.evidence])
         findings = (*reading.findings, *fields.findings, *repeated)
         if findings or checked.scores is None or checked.total is None:
@@ -213,15 +213,18 @@ def _with_default_templates(declaration: ProtocolDeclaration) -> ProtocolDeclara
     return replace(declaration, templates=templates)
 
 
-def _strangers_in(mode: ReplyMode, keys: list[str]) -> list[Finding]:
-    if mode is ReplyMode.REPAIR:
-        return []
-    named = ", ".join(excerpt(key) for key in keys[:5]) + (", …" if len(keys) > 5 else "")
+def _contradicting(
+    value: Mapping[str, Any], strangers: list[str], checked: CheckedReply, settings: ScoredParameters
+) -> list[Finding]:
+    """Seed 003 §6: a dimension or total given once more, in a place where nobody asked for it, must say the same."""
+    known: dict[str, int | float | None] = {**(checked.scores or {}), settings.total.field: checked.total}
     return [
         Finding(
-            Flag.PROTOCOL_VIOLATION,
-            f"the protocol does not know {named} ({Repair.EXTRA_KEYS_IGNORED}; strict mode allows no repair)",
+            Flag.INTERNAL_INCONSISTENCY,
+            f"{name} is {excerpt(known[name])} in its place, but {excerpt(value[name])} at the top",
         )
+        for name in strangers
+        if known.get(name) is not None and value[name] != known[name]
     ]
 
 

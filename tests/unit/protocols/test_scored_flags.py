@@ -24,7 +24,7 @@ from tests.unit.protocols.scored_replies import (
     without,
 )
 
-from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Flag, Method, Reply, Undecided, ValidJudgment
 
 V, U, C, R, I = (  # noqa: E741 - five flags, one letter each, keep a table readable
     Flag.PROTOCOL_VIOLATION,
@@ -101,8 +101,8 @@ CROSS_FAULTS: list[tuple[str, Any, Flag, str]] = [
     ("evidence.0.quote", "", V, "FORMAT_COMPLIANCE has 0 of 1 quotes"),
     ("evidence.0.quote", "Describe the harbour in three bullet points", V, "from_question"),
     ("notes", 5, U, "notes is 5"),
-    ("remark", "extra", V, 'the protocol does not know "remark"'),
-    ("meta.version", "1", V, '"meta.version"'),
+    ("overall_score", 0, I, "overall_score is"),
+    ("COMPLETENESS", 7, I, "COMPLETENESS is"),
 ]
 CROSS_HOLES: list[tuple[str, Flag, str]] = [
     *[
@@ -281,16 +281,21 @@ def test_repairs_are_recorded_or_refused_by_mode(name: str) -> None:
 
     assert parse_valid(name, fenced, reply_mode="repair").repairs == ("code_fence", "extra_keys_ignored")
     strict = parse_invalid(name, fenced, reply_mode="strict")
-    assert {finding.flag for finding in strict.findings} == {V}
-    assert len(strict.findings) == 2
+    assert [finding.flag for finding in strict.findings] == [V]
 
 
 def test_the_label_of_a_bundles_entry_is_no_liberty_of_the_judge() -> None:
     labelled = json.dumps({**CROSS_VALID, "file": "q1.pdf"})
     protocol, sample = protocol_of("cross"), SAMPLES["cross"]
 
-    assert isinstance(protocol.parse(Reply(labelled, "beta-large", details={"bundle": True}), sample), ValidJudgment)
-    assert isinstance(protocol.parse(Reply(labelled, "beta-large"), sample), InvalidJudgment)
+    assert protocol.parse(Reply(labelled, "beta-large", details={"bundle": True}), sample).repairs == ()
+    assert protocol.parse(Reply(labelled, "beta-large"), sample).repairs == ("extra_keys_ignored",)
+
+
+@pytest.mark.parametrize("path", ["remark", "meta.version"])
+def test_a_key_that_nobody_asked_for_is_recorded_and_no_objection(path: str) -> None:
+    """In strict mode too: neither dimension nor scale is changed (seed 003 §6)."""
+    assert parse_valid("cross", changed(CROSS_VALID, path, "1")).repairs == ("extra_keys_ignored",)
 
 
 def test_a_total_in_the_wrong_place_is_found_and_added_up() -> None:
