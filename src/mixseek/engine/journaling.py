@@ -63,7 +63,8 @@ class GroupCommit:
         self._lines += len(lines)
         self._bytes += sum(map(len, lines))
         if counts:
-            self._counts.update(counts)
+            for name, count in counts.items():
+                self._counts[name] += count
         self._arrived.set()
         if self._lines >= GATHER_LINES or self._bytes >= MAX_WAITING_BYTES:
             self._full.set()

@@ -65,11 +65,16 @@ class PriceList:
         self._override = override
         self._look_up = look_up or look_up_rates
         self._cards: dict[tuple[str, datetime], Card] = {}
+        # Who charges is told by the address alone: a model of the same name on one's own machine costs nothing
+        # that this table knows of.
+        self._is_hosted = base_url is not None and is_hosted(base_url)
 
     def price_of(self, usage: Usage, at: datetime, answered_by: str | None = None) -> Decimal | None:
         """US dollars. `answered_by` is the endpoint's own name for the model, where it gave one."""
         if self._override is not None:
             return self._override.price(usage)
+        if not self._is_hosted:
+            return None
         card = self._card(answered_by, at) if answered_by else ()
         for rates in card or self._card(self._model, at):
             if (usage.input_tokens or 0) > rates.above_input_tokens:
@@ -80,9 +85,7 @@ class PriceList:
         slot = at.replace(minute=at.minute // _SLOT_MINUTES * _SLOT_MINUTES, second=0, microsecond=0)
         card = self._cards.get((model, slot))
         if card is None:
-            # Who charges is told by the address alone: a model of the same name on one's own machine costs nothing
-            # that this table knows of.
-            card = self._look_up(model, self._base_url, at) if self._base_url and is_hosted(self._base_url) else ()
+            card = self._look_up(model, self._base_url or "", at)
             self._cards[model, slot] = card
         return card
 

@@ -254,10 +254,12 @@ class OptionReader:
         if _PLAIN_DATE.search(texts.get(self.label, "")):
             return False  # a day can be named without its year, or by its distance from another
         own = _marks(texts.pop(self.label, ""))
-        others = [_marks(other) for other in texts.values()]
-        telling = own - others[0].intersection(*others[1:]) if others else own
         words = comparable(text)
-        return bool(own) and not any(_holds(words, mark) for mark in telling)
+        said = {mark for mark in own if _holds(words, mark)}
+        if not said:
+            return bool(own)
+        others = [_marks(other) for other in texts.values()]
+        return bool(others) and said <= others[0].intersection(*others[1:])
 
     def lists_every_option(self, text: str) -> bool:
         """Whether the lines of the text are the options, all of them, and nothing else."""
