@@ -125,7 +125,7 @@ class SemanticProtocol:
             ],
         }
         return (
-            Message("system", self._template("system").render({})),
+            self._system_message,
             Message("user", self._template("user").render(variables)),
         )
 
@@ -171,6 +171,11 @@ class SemanticProtocol:
                 return Undecided(reason, matched.rules, matched.span, matched.extracted_answer)
             case unexpected:
                 assert_never(unexpected)
+
+    @cached_property
+    def _system_message(self) -> Message:
+        """Without variables, so the same for every sample."""
+        return Message("system", self._template("system").render({}))
 
     def _template(self, role: str) -> StrictTemplate:
         source = self.declaration.templates[role]
