@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class ReplyMode(StrEnum):
-    """STRICT: every repair of the text but a think block is a violation (seed 003 §5). REPAIR: accepted and recorded."""
+    """STRICT: every repair but a think block is a violation (seed 003 §5). REPAIR: accepted and recorded."""
 
     STRICT = "strict"
     REPAIR = "repair"
