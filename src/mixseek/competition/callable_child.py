@@ -34,8 +34,7 @@ def main() -> int:
     os.dup2(2, 1)
     try:
         text = call_function(path, Path(directory), asked["prompt"], asked["round_number"])
-    # A function of the user's may fail in any way there is; the parent shows the line.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - a user's function may fail in any way there is; the parent shows it
         sys.stdout.flush()
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 1

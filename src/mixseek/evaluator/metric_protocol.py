@@ -15,7 +15,7 @@ from mixseek.evaluator.criteria import Criterion
 from mixseek.protocols.method import method_of
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
-from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair, ReplyMode
 from mixseek.templating.template import compile_template
 
@@ -123,7 +123,6 @@ class MetricProtocol:
         repairs = reading.repairs
         if fields.unknown_keys(_FIELDS):
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-            fields.findings.extend(violations([Repair.EXTRA_KEYS_IGNORED], self.reply_mode))
         scores = self._read_criteria(reading.value, fields)
         comment = fields.text("comment")
         total = fields.integer("total_score", 0, 100)

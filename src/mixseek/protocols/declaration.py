@@ -1,6 +1,7 @@
 """A protocol as a file: TOML for what a table can say, Jinja2 templates beside it for what is asked."""
 
 import difflib
+import hashlib
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mixseek.errors import ConfigurationError
+from mixseek.protocols.reply_json import canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,38 @@ class ProtocolDeclaration:
     parameters: Mapping[str, Any]
     templates: Mapping[str, PromptSource]  # by role: "system", "user"
     where: str
+
+
+@dataclass(frozen=True)
+class DeclaredProtocol:
+    """What a protocol of any kind takes from its declaration as it stands."""
+
+    declaration: ProtocolDeclaration
+
+    @property
+    def name(self) -> str:
+        return self.declaration.name
+
+    @property
+    def version(self) -> str:
+        return self.declaration.version
+
+    @property
+    def language(self) -> str:
+        return self.declaration.language
+
+    def hash_with(self, parameters: object, schema: object) -> str:
+        """Where the files lie does not count; what they say does. A kind whose order matters passes text."""
+        asked = {
+            "name": self.name,
+            "version": self.version,
+            "kind": self.declaration.kind,
+            "language": self.language,
+            "parameters": parameters,
+            "templates": {role: source.text for role, source in self.declaration.templates.items()},
+            "schema": schema,
+        }
+        return hashlib.sha256(canonical(asked).encode()).hexdigest()
 
 
 class DeclarationFile(BaseModel):

@@ -1,6 +1,5 @@
 """Protocols that score dimensions: `rubric` (seed 000), `cross` (seed 003) and users' own, from one kind of table."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,11 +13,17 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Unde
 from mixseek.domain.ports import Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration, first_problem, read_template
+from mixseek.protocols.declaration import (
+    DeclaredProtocol,
+    PromptSource,
+    ProtocolDeclaration,
+    first_problem,
+    read_template,
+)
 from mixseek.protocols.injected_verdict import repetitions
 from mixseek.protocols.reply_bundles import IDENTITY_NAMES
 from mixseek.protocols.reply_fields import FieldReader
-from mixseek.protocols.reply_json import canonical, excerpt
+from mixseek.protocols.reply_json import excerpt
 from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair
 from mixseek.protocols.scored_checks import contradictions, top_level_names
@@ -37,10 +42,9 @@ DEFAULT_LANGUAGES = ("en", "ja", "zh")
 
 
 @dataclass(frozen=True)
-class ScoredProtocol:
+class ScoredProtocol(DeclaredProtocol):
     """Frozen and picklable: templates are kept as text and compiled where they are needed."""
 
-    declaration: ProtocolDeclaration
     settings: ScoredParameters
     # Who is asked, where that is known; part of the prompt, not of the protocol.
     judge: str | None = None
@@ -63,18 +67,6 @@ class ScoredProtocol:
             protocol._template(role)
         return protocol
 
-    @property
-    def name(self) -> str:
-        return self.declaration.name
-
-    @property
-    def version(self) -> str:
-        return self.declaration.version
-
-    @property
-    def language(self) -> str:
-        return self.declaration.language
-
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
         return self.settings.model_dump(mode="json")
@@ -85,17 +77,10 @@ class ScoredProtocol:
 
     @cached_property
     def hash(self) -> str:
-        """Where the files lie does not count; what they say does, and the order of dimensions and verdicts too."""
-        asked = {
-            "name": self.name,
-            "version": self.version,
-            "kind": self.declaration.kind,
-            "language": self.language,
-            "parameters": json.dumps(self.parameters, ensure_ascii=False),
-            "templates": {role: source.text for role, source in self.declaration.templates.items()},
-            "schema": json.dumps(self.reply_schema, ensure_ascii=False),
-        }
-        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+        """As text: the order of dimensions and verdicts counts too."""
+        return self.hash_with(
+            json.dumps(self.parameters, ensure_ascii=False), json.dumps(self.reply_schema, ensure_ascii=False)
+        )
 
     def for_judge(self, judge: str) -> Self:
         """The same protocol, which tells the judge its name and the method in the prompt."""

@@ -1,6 +1,5 @@
 """The semantic protocol (seed 001): does a response's final answer mean the same as the ground truth?"""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,12 +15,11 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision, MatchResult
-from mixseek.protocols.declaration import ProtocolDeclaration, first_problem
+from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, first_problem
 from mixseek.protocols.injected_verdict import repetitions
 from mixseek.protocols.method import method_of
 from mixseek.protocols.reply_fields import FieldReader
-from mixseek.protocols.reply_json import canonical
-from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair
 from mixseek.protocols.semantic_extraction import Extraction, objections, verify_extraction
 from mixseek.protocols.semantic_parameters import ExtractionPolicy, IdCheck, SemanticParameters
@@ -52,10 +50,9 @@ SCORES = {Verdict.CORRECT: 1.0, Verdict.INCORRECT: 0.0}
 
 
 @dataclass(frozen=True)
-class SemanticProtocol:
+class SemanticProtocol(DeclaredProtocol):
     """Frozen and picklable: templates are kept as text and compiled where they are needed."""
 
-    declaration: ProtocolDeclaration
     settings: SemanticParameters
 
     @classmethod
@@ -72,18 +69,6 @@ class SemanticProtocol:
             protocol._template(role)
         return protocol
 
-    @property
-    def name(self) -> str:
-        return self.declaration.name
-
-    @property
-    def version(self) -> str:
-        return self.declaration.version
-
-    @property
-    def language(self) -> str:
-        return self.declaration.language
-
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
         return self.settings.model_dump(mode="json")
@@ -94,17 +79,7 @@ class SemanticProtocol:
 
     @cached_property
     def hash(self) -> str:
-        """Where the files lie does not count; what they say does."""
-        asked = {
-            "name": self.name,
-            "version": self.version,
-            "kind": self.declaration.kind,
-            "language": self.language,
-            "parameters": self.parameters,
-            "templates": {role: source.text for role, source in self.declaration.templates.items()},
-            "schema": self.reply_schema,
-        }
-        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+        return self.hash_with(self.parameters, self.reply_schema)
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """One nonce for all fences of a prompt: the judge is told one word to look for."""
@@ -140,7 +115,6 @@ class SemanticProtocol:
         unknown = fields.unknown_keys(FIELDS)
         if unknown:
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-            fields.findings.extend(violations([Repair.EXTRA_KEYS_IGNORED], mode))
         checked = check_fields(fields, sample, self.settings)
         findings = (*reading.findings, *fields.findings, *repetitions(reading.value, sample))
         if findings:

@@ -15,7 +15,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
-from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair, ReplyMode
 
 LANGUAGES = ("en", "ja")
@@ -85,7 +85,6 @@ class JudgmentProtocol:
         repairs = reading.repairs
         if fields.unknown_keys(_FIELDS):
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-            fields.findings.extend(violations([Repair.EXTRA_KEYS_IGNORED], self.reply_mode))
         reasoning = fields.text("reasoning")
         if reasoning is not None and not reasoning.strip():
             fields.note(Flag.INCOMPLETE_COVERAGE, "reasoning is blank")
