@@ -86,6 +86,10 @@ def test_strict_mode_objects_to_every_repair_but_the_think_block(
         assert finding.detail.startswith(REPAIR_DETAILS[repair])
 
 
+def test_strict_mode_allows_a_think_block_and_unasked_keys_and_nothing_else() -> None:
+    assert {Repair.THINK_BLOCK, Repair.EXTRA_KEYS_IGNORED} == ALWAYS_ALLOWED
+
+
 def test_every_repair_of_the_reader_is_covered_above() -> None:
     """EXTRA_KEYS_IGNORED is the protocols' own: the reader does not know their keys."""
     assert {repair for _, repair, _ in REPAIRS.values()} == set(Repair) - {Repair.EXTRA_KEYS_IGNORED}
