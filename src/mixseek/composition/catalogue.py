@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge, JudgeProtocol
@@ -12,6 +12,9 @@ from mixseek.judges.endpoints import PROVIDERS, split_spec
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
 from mixseek.protocols.registry import describe, load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from mixseek.judges.replay import FileReplayJudge
 
 AnyJudge = Judge | LiveJudge
 
@@ -82,6 +85,16 @@ def is_waited_for(judge: AnyJudge) -> TypeGuard[LiveJudge]:
 def answers_at_once(judge: AnyJudge) -> TypeGuard[Judge]:
     """The other kind."""
     return not is_waited_for(judge)
+
+
+def replays_file(judge: AnyJudge) -> "TypeGuard[FileReplayJudge]":
+    """Whether its replies stand in a file of their own; told without loading what reads such files."""
+    return hasattr(judge, "matched_to")
+
+
+def replays_rows(judge: AnyJudge) -> bool:
+    """Whether its replies stand in the rows of the dataset."""
+    return judge.name == "replay"
 
 
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.catalogue import AnyJudge
+from mixseek.composition.catalogue import AnyJudge, replays_rows
 from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError
-from mixseek.judges.replay import DatasetReplayJudge
 from mixseek.storage.attachments import Demands
 from mixseek.storage.rubric_files import RubricShelf
 
@@ -21,7 +20,7 @@ _GRID_FIELDS = ("question_id", "prompt_variant", "target_model")
 def demands_of(protocol: JudgeProtocol, judges: Sequence[AnyJudge], rubric: Path | None) -> Demands:
     """Raises ConfigurationError for rubrics that cannot be read."""
     # Only replies that stand in the rows themselves can do without the judged text.
-    is_recorded = all(isinstance(judge, DatasetReplayJudge) for judge in judges)
+    is_recorded = all(replays_rows(judge) for judge in judges)
     return Demands(
         protocol=protocol.name,
         response=not is_recorded,

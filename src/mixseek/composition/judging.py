@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from mixseek.composition.catalogue import answers_at_once
+from mixseek.composition.catalogue import answers_at_once, replays_file
 from mixseek.composition.protocol_documents import keep_protocol
 from mixseek.composition.requests import RULES, JudgeRequest, Plan, available_cores, first_manifest, make_plan
 from mixseek.composition.summaries import RunSummary, summarise_run
@@ -16,7 +16,6 @@ from mixseek.engine.batch import Assignment, Recall, pending_batches
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
 from mixseek.errors import JudgeCallError
-from mixseek.judges.replay import FileReplayJudge
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.manifest import Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.recall import JudgedBefore, recall_journal
@@ -96,7 +95,7 @@ def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
     for judge in plan.judges:
-        strangers = judge.matching.unmatched if isinstance(judge, FileReplayJudge) and judge.matching else ()
+        strangers = judge.matching.unmatched if replays_file(judge) and judge.matching else ()
         if strangers:
             shown = ", ".join(entry.label for entry in strangers[:STRANGERS_SHOWN])
             more = f" and {len(strangers) - STRANGERS_SHOWN:,} more" if len(strangers) > STRANGERS_SHOWN else ""

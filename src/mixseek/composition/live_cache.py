@@ -10,7 +10,7 @@ from mixseek.domain.judgments import Reply, Status
 from mixseek.engine.caching import Settled
 from mixseek.storage.reply_cache import ReplyCacheFile
 
-_PUTS_AT_ONCE = 128
+_PUTS_AT_ONCE = 512
 # Whatever decides what becomes of a reply, beside the protocol's own hash: code, declarations, tables of names.
 _RULES = ("protocols", "matching", "domain", "templating", "storage/records.py")
 

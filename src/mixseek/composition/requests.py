@@ -13,12 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.catalogue import AnyJudge, get_panel, is_waited_for
+from mixseek.composition.catalogue import AnyJudge, get_panel, is_waited_for, replays_file
 from mixseek.composition.demands import demands_of, refuse_absent_rules
 from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import DatasetError
-from mixseek.judges.replay import FileReplayJudge
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
@@ -137,7 +136,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
 
 def match_replies(judge: AnyJudge, dataset: Dataset) -> AnyJudge:
     """Bundled replies name their samples in their own words, so they are laid out before anything is judged."""
-    if not isinstance(judge, FileReplayJudge) or not judge.bundles:
+    if not replays_file(judge) or not judge.bundles:
         return judge
     return judge.matched_to(sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch)
 

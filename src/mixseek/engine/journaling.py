@@ -5,7 +5,6 @@ and counted.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Protocol
@@ -16,6 +15,8 @@ from mixseek.errors import StorageError
 # Long enough to gather the replies of many calls, short beside any model's think time.
 GATHER_SECONDS = 0.025
 GATHER_LINES = 256
+# Replies of a group are read in so many turns of the loop, or one a turn: the next requests leave in between.
+_READING_TURNS = 32
 # Whoever writes faster than the disk waits here: memory stays flat. A "line" may be a whole batch of them.
 MAX_WAITING_BYTES = 4 << 20
 
@@ -43,10 +44,13 @@ class GroupCommit:
         # Of this group, queued or written.
         self._lines = 0
         self._bytes = 0
-        self._counts: Counter[str] = Counter()
-        self._done: asyncio.Future[None] | None = None
+        self._counts: dict[str, int] = {}
+        # One each for who waits for this group: a future that all of them share would have to be shielded from each.
+        self._waiting: list[asyncio.Future[None]] = []
         self._arrived = asyncio.Event()
         self._full = asyncio.Event()
+        # Replies that were waited for, so far.
+        self.kept = 0
         self._is_closing = False
         self._failure: StorageError | None = None
         self._syncing: asyncio.Task[None] | None = None
@@ -59,12 +63,14 @@ class GroupCommit:
         """Queue without waiting: written and durable with the next group, in the order of adding."""
         if self._failure is not None:
             raise self._failure
-        self._queued.extend(lines)
-        self._lines += len(lines)
-        self._bytes += sum(map(len, lines))
+        if lines:
+            self._queued.extend(lines)
+            self._lines += len(lines)
+            self._bytes += sum(map(len, lines))
         if counts:
+            before = self._counts
             for name, count in counts.items():
-                self._counts[name] += count
+                before[name] = before.get(name, 0) + count
         self._arrived.set()
         if self._lines >= GATHER_LINES or self._bytes >= MAX_WAITING_BYTES:
             self._full.set()
@@ -76,9 +82,10 @@ class GroupCommit:
         """
         self.add(lines, counts)
         self._write_queued()
-        if self._done is None:
-            self._done = asyncio.get_running_loop().create_future()
-        return asyncio.shield(self._done)
+        self.kept += 1
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        return waiting
 
     async def commit(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
         """On disk before returning; raises StorageError when it is not."""
@@ -107,7 +114,7 @@ class GroupCommit:
         try:
             self._journal.write(lines)
         except StorageError as error:
-            self._fail(error, self._done)
+            self._fail(error, self._waiting)
             raise
 
     async def _sync_groups(self) -> None:
@@ -118,7 +125,7 @@ class GroupCommit:
                     await self._gather()
                 if self._failure is None:
                     await self._sync_group(thread)
-                if self._is_closing and not (self._lines or self._counts or self._done):
+                if self._is_closing and not (self._lines or self._counts or self._waiting):
                     return
 
     async def _gather(self) -> None:
@@ -127,8 +134,8 @@ class GroupCommit:
         handle.cancel()
 
     async def _sync_group(self, thread: Executor) -> None:
-        has_lines, counts, done = self._lines > 0, self._counts, self._done
-        self._lines, self._bytes, self._counts, self._done = 0, 0, Counter(), None
+        has_lines, counts, waiting = self._lines > 0, self._counts, self._waiting
+        self._lines, self._bytes, self._counts, self._waiting = 0, 0, {}, []
         self._arrived.clear()
         self._full.clear()
         try:
@@ -136,19 +143,25 @@ class GroupCommit:
             if has_lines:
                 await asyncio.get_running_loop().run_in_executor(thread, self._journal.sync)
         except StorageError as error:
-            self._fail(error, done)
-            self._fail(error, self._done)
+            self._fail(error, waiting)
+            self._fail(error, self._waiting)
             return
-        if done is not None and not done.done():
-            done.set_result(None)
+        at_once = 1 + len(waiting) // _READING_TURNS
+        for place, future in enumerate(waiting, start=1):
+            if not future.done():
+                future.set_result(None)
+            if place % at_once == 0:
+                # Whoever reads a reply keeps the loop from its sockets.
+                await asyncio.sleep(0)
         if counts:
             self._progress.advance(counts)
 
-    def _fail(self, error: StorageError, waiting: "asyncio.Future[None] | None") -> None:
+    def _fail(self, error: StorageError, waiting: "Iterable[asyncio.Future[None]]") -> None:
         self._failure = error
         self._arrived.set()
         self._full.set()
-        if waiting is not None and not waiting.done():
-            waiting.set_exception(error)
-            # Somebody may have stopped waiting; an error that nobody asks for is no news then.
-            waiting.exception()
+        for future in waiting:
+            if not future.done():
+                future.set_exception(error)
+                # Somebody may have stopped waiting; an error that nobody asks for is no news then.
+                future.exception()

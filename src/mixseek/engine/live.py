@@ -146,6 +146,7 @@ class _Run:
                 # That batch needed nobody.
                 await asyncio.sleep(0)
                 continue
+            kept = self._desk.commits.kept
             try:
                 # Taken up in the order of the dataset, however replies come: tables keep that order.
                 self._desk.commits.add(introduce(self._desk, at_hand))
@@ -165,8 +166,9 @@ class _Run:
                 raise
             finally:
                 self._desk.written.discard(at_hand.key)
-            # Samples that never wait (rules, cache) must not keep the others from their sockets.
-            await asyncio.sleep(0)
+            if self._desk.commits.kept == kept:
+                # Samples that never wait (rules, cache) must not keep the others from their sockets.
+                await asyncio.sleep(0)
 
     def _take(self) -> SampleAtHand | None:
         """The next sample, after reading one batch at most; None where that batch needed nobody."""
@@ -186,7 +188,10 @@ class _Run:
     async def _judge_sample(self, at_hand: SampleAtHand) -> None:
         counts: Counter[str] = Counter()
         seats = self._assignment.seats
-        if self._assignment.cascade:
+
+        if len(seats) == 1:
+            counts.update(await self._ask_seat(seats[0], at_hand))
+        elif self._assignment.cascade:
             for seat in seats:
                 statuses = await self._ask_seat(seat, at_hand)
                 if Status.VALID in statuses:
@@ -205,6 +210,8 @@ class _Run:
                 known = at_hand.known.get((seat.name, 1))
                 return [known if known is not None else self._ask_offline(seat, at_hand)]
             case LiveSeat():
+                if seat.takes == 1:
+                    return [await self._ask_live(seat, at_hand, 1)]
                 takes = range(1, seat.takes + 1)
                 return await all_of([self._ask_live(seat, at_hand, take) for take in takes])
 

@@ -84,7 +84,9 @@ class Endpoint:
         """
         tries = failures = 0
         while True:
-            await self.rest(pace())
+            wait = pace()
+            if wait > 0 or self._is_halted:
+                await self.rest(wait)
             is_probe = await self._turn()
             started = self._around.clock()
             try:

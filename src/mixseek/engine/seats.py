@@ -54,10 +54,11 @@ class LiveSeat:
     price: Price = unpriced
     requests: RateLimit | None = None
     tokens: RateLimit | None = None
+    # The judge's; looked at many times for each sample.
+    name: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        return self.judge.name
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.judge.name)
 
 
 Seat = OfflineSeat | LiveSeat

@@ -13,12 +13,15 @@ from functools import lru_cache
 from mixseek.domain.ports import Message
 
 # What the widespread templates use; a model's own list is known only where its weights are (`gguf:`).
-_TOKENS = re.compile(
-    r"<\|[^<>|\n]{1,40}\|>"  # ChatML, Llama 3, Phi, GLM, Granite, Harmony
-    r"|<｜[^<>｜\n]{1,40}｜>"  # DeepSeek
-    r"|</?s>|<(?:bos|eos|pad|unk|(?:start|end)_of_turn)>"  # Llama 2, Mistral, Gemma
-    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK)\]"  # Mistral
-    r"|<</?SYS>>"
+# Two patterns that each begin with one character: a search for that costs a tenth of a search for either.
+_ANGLED = re.compile(
+    r"<(?:\|[^<>|\n]{1,40}\|>"  # ChatML, Llama 3, Phi, GLM, Granite, Harmony
+    r"|｜[^<>｜\n]{1,40}｜>"  # DeepSeek
+    r"|/?s>|(?:bos|eos|pad|unk|(?:start|end)_of_turn)>"  # Llama 2, Mistral, Gemma
+    r"|</?SYS>>)"
+)
+_SQUARE = re.compile(
+    r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK)\]"  # Mistral
 )
 
 
@@ -35,7 +38,9 @@ def split_control_tokens(messages: Sequence[Message]) -> tuple[tuple[Message, ..
 # The system's message is the same for every sample, and three times as long as the rest.
 @lru_cache(maxsize=16)
 def _split_text(text: str) -> tuple[str, int]:
-    return _TOKENS.subn(_with_blank, text)
+    text, angled = _ANGLED.subn(_with_blank, text)
+    text, square = _SQUARE.subn(_with_blank, text)
+    return text, angled + square
 
 
 def _with_blank(found: re.Match[str]) -> str:

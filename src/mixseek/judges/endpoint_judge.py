@@ -1,5 +1,6 @@
 """A judge behind an HTTP endpoint: one call becomes one request, and its answer a reply."""
 
+import asyncio
 import hashlib
 import json
 import re
@@ -19,10 +20,11 @@ from mixseek.domain.judgments import Reply
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.anthropic_messages import AnthropicMessages
 from mixseek.judges.control_tokens import split_control_tokens
+from mixseek.judges.deadlines import Deadlines
 from mixseek.judges.dialects import PROCESS_MEMORY, DialectMemory
 from mixseek.judges.endpoints import Target, WireFormat
 from mixseek.judges.errors_map import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
-from mixseek.judges.http import Connection, call_timeout, proxy_for, read_body
+from mixseek.judges.http import Connection, connect_timeout, proxy_for, read_body
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.judges.openai_chat import OpenAIChat
 from mixseek.judges.wire import Dialect, NoReplyError, Reading, Wire
@@ -61,7 +63,8 @@ class EndpointJudge:
         self._clock = clock
         self._connection = Connection()
         self._url = URL(target.url(self._wire.path), encoded=True)
-        self._timeout = call_timeout(target.settings.timeout_seconds)
+        self._timeout = connect_timeout(target.settings.timeout_seconds)
+        self._deadlines = Deadlines(target.settings.timeout_seconds)
         extra = _resolved_headers(target, environment)
         self._headers = CIMultiDict({"Content-Type": "application/json"} | self._wire.headers(target))
         self._headers.update(extra)
@@ -154,20 +157,35 @@ class EndpointJudge:
         await self._connection.close()
 
     async def _send(self, body: bytes | None, url: URL | None = None) -> _Received:
-        session = self._connection.session()
+        task = self._deadlines.begin()
         try:
-            async with session.request(
-                "GET" if body is None else "POST",
-                url or self._url,
-                data=body,
-                headers=self._headers,
-                timeout=self._timeout,
-                allow_redirects=False,
-                proxy=self._proxy,
-            ) as response:
-                return _Received(response.status, response.headers, await read_body(response))
+            return await self._exchange(body, url or self._url)
+        except asyncio.CancelledError:
+            if not self._deadlines.was_reached(task):
+                raise
+            late = TimeoutError()
+            raise map_exception(late, self._place, self.target.settings.timeout_seconds) from late
         except FOREIGN_ERRORS as error:
             raise map_exception(error, self._place, self.target.settings.timeout_seconds) from error
+        finally:
+            self._deadlines.end(task)
+
+    async def _exchange(self, body: bytes | None, url: URL) -> _Received:
+        response = await self._connection.session().request(
+            "GET" if body is None else "POST",
+            url,
+            data=body,
+            headers=self._headers,
+            timeout=self._timeout,
+            allow_redirects=False,
+            proxy=self._proxy,
+        )
+        try:
+            return _Received(response.status, response.headers, await read_body(response))
+        except BaseException:
+            # Half an answer is left in it: nobody else may have this connection.
+            response.close()
+            raise
 
     def _failure(self, received: _Received, parameters: Any) -> TransientJudgeError | PermanentJudgeError:
         return map_status(

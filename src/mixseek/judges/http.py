@@ -77,10 +77,9 @@ def _open_session() -> aiohttp.ClientSession:
     )
 
 
-def call_timeout(total_seconds: float) -> aiohttp.ClientTimeout:
-    """For one call as a whole, connecting included."""
-    connect = min(CONNECT_TIMEOUT_SECONDS, total_seconds)
-    return aiohttp.ClientTimeout(total=total_seconds, sock_connect=connect)
+def connect_timeout(total_seconds: float) -> aiohttp.ClientTimeout:
+    """For connecting alone; see `deadlines` for a call as a whole."""
+    return aiohttp.ClientTimeout(total=None, sock_connect=min(CONNECT_TIMEOUT_SECONDS, total_seconds))
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:

@@ -8,7 +8,6 @@ from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoints import PROVIDERS, resolve_target
-from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 from mixseek.judges.rules import RulesJudge
 from mixseek.settings.judge_settings import JudgeSettings
 
@@ -33,6 +32,17 @@ def make_judge(spec: str, configured: Mapping[str, JudgeSettings] = _NO_SETTINGS
     match spec.partition(":"):
         case ("rules", "", ""):
             return RulesJudge()
+        case ("replay", _, _):
+            return _make_replay_judge(spec, configured)
+        case _:
+            raise unknown_judge(spec, configured)
+
+
+def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Judge:
+    # Late: no other judge reads bundles.
+    from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
+
+    match spec.partition(":"):
         case ("replay", "", ""):
             return DatasetReplayJudge()
         case ("replay", ":", path) if path:

@@ -1,13 +1,14 @@
 """Answers of a closed kind: letters, polarities, numbers, brackets, word lists."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.option_letters import OptionReader
 from mixseek.matching.outcome import Decision
-from mixseek.matching.reading import Reader, Reading
+from mixseek.matching.reading import REPEATED_LENGTH, Reader, Reading
 from mixseek.matching.statements import Statement, bracket_lines, firm_statements, is_one_sentence, soft_statements
 from mixseek.matching.unanswered import breaks_off, find_refusal, is_code, is_opening, turns_in_circles
 from mixseek.matching.visible import Visible
@@ -45,20 +46,21 @@ class Closed(NamedTuple):
 def match_closed(visible: Visible, reader: Reader) -> Closed:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
-    lowered = text.lower()
-    firm = _read_firm(text, lowered, visible, reader)
+    outline = _outline_again(visible) if len(text) <= REPEATED_LENGTH else _outline(visible)
+    lowered = outline.lowered
+    firm = _read_firm(text, lowered, visible, reader, outline.firm)
     if (firm is None or _may_be_program(text, firm[0])) and is_code(text):
         return Closed(Decision.UNDECIDED, None, ("code",))
-    soft = _read_soft(text, lowered, visible, reader) if firm is None or firm[0].start >= visible.cut else []
+    soft = _read_soft(text, outline, visible, reader) if firm is None or firm[0].start >= visible.cut else []
     decisions = {reading.decision for _, reading in soft}
     if firm is not None:
         if decisions and decisions != {firm[1].decision}:
             # The cue belongs to a run-on question; what was said before it says otherwise.
             return Closed(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
-    if is_opening(text):
+    if is_opening(text) if outline.silence is None else outline.silence.is_opening:
         return Closed(Decision.INCORRECT, None, ("no_answer",))
-    refusal = find_refusal(lowered)
+    refusal = find_refusal(lowered) if outline.silence is None else outline.silence.refusal
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
         return Closed(decision, refusal, ("refusal",))
@@ -74,6 +76,37 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
         return Closed(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
     return Closed(Decision.UNDECIDED, None, (reason,))
+
+
+class _Silence(NamedTuple):
+    is_opening: bool
+    refusal: Span | None
+
+
+class _Outline(NamedTuple):
+    """What of a response does not depend on the ground truth; None where it is worked out only when it is asked for."""
+
+    lowered: str
+    firm: Iterable[Statement]
+    soft: tuple[Statement, ...] | None = None
+    silence: _Silence | None = None
+
+
+def _outline(visible: Visible) -> _Outline:
+    lowered = visible.text.lower()
+    return _Outline(lowered, _firm(visible.text, lowered, visible))
+
+
+# As a response, or as what a judge says it extracted from one.
+@lru_cache(maxsize=4_096)
+def _outline_again(visible: Visible) -> _Outline:
+    text, lowered = visible.text, visible.text.lower()
+    return _Outline(
+        lowered,
+        tuple(_firm(text, lowered, visible)),
+        tuple(soft_statements(text, lowered, 0, visible.cut)),
+        _Silence(is_opening(text), find_refusal(lowered)),
+    )
 
 
 def _answers_all_the_same(refusal: Span, soft: list[tuple[Statement, Reading]]) -> bool:
@@ -93,11 +126,13 @@ def _stated(statement: Statement, reading: Reading) -> Closed:
     return Closed(reading.decision, span, (statement.cue, reading.rule))
 
 
-def _read_firm(text: str, lowered: str, visible: Visible, reader: Reader) -> tuple[Statement, Reading] | None:
+def _read_firm(
+    text: str, lowered: str, visible: Visible, reader: Reader, statements: Iterable[Statement]
+) -> tuple[Statement, Reading] | None:
     """The last firm statement that holds a value of the wanted kind."""
     chosen: tuple[Statement, Reading] | None = None
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
-    for statement in _firm(text, lowered, visible):
+    for statement in statements:
         # Words in another field of an object do not overrule its answer field.
         if has_field and statement.cue in _PROSE:
             continue
@@ -246,13 +281,13 @@ def _read_place(text: str, statement: Statement, reader: Reader) -> Reading | No
     return bare and Reading(bare.decision, bare.start + begin, bare.end + begin, bare.rule)
 
 
-def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
+def _read_soft(text: str, outline: _Outline, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
     """Readings at the end of the response; its first sentence only when the end says nothing."""
     if reader.spans_lines:
         tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
         reading = reader.read(text[tail.start : tail.end], firm=False)
         return [] if reading is None else [(tail, reading)]
-    places = soft_statements(text, lowered, 0, visible.cut)
+    places = soft_statements(text, outline.lowered, 0, visible.cut) if outline.soft is None else list(outline.soft)
     if reader.kind == "brackets":
         places += bracket_lines(text)[-1:]
     closing = _readings(text, [place for place in places if place.cue != "first_sentence"], reader)

@@ -8,7 +8,6 @@ from mixseek.matching.closed import Closed, match_closed
 from mixseek.matching.kinds import reader_for
 from mixseek.matching.options import lettered_options
 from mixseek.matching.outcome import Decision, MatchResult
-from mixseek.matching.short_text import compare_short_text
 from mixseek.matching.visible import Visible, visible_part
 
 # Rules that say the response gives no answer, or one that is not on offer; every other wrong answer is wrong logic.
@@ -97,6 +96,9 @@ def _match_gold(visible: Visible, gold: str, question: str, *, is_open: bool, us
 
 
 def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed:
+    # Late, as above: most ground truths are of a closed kind.
+    from mixseek.matching.short_text import compare_short_text
+
     start = len(visible.text) - len(visible.text.lstrip())
     comparison = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
     span = comparison.span and Span(comparison.span.start + start, comparison.span.end + start)

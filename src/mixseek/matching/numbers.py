@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from mixseek.matching.reading import REPEATED_LENGTH
+
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])(?:(?P<sign>-\s?)|(?P<minus>(?:[Mm]inus|[Nn]egative)\s+|マイナス|负|負|零下))?"
@@ -100,6 +102,18 @@ class NumberToken:
 
 def read_numbers(text: str, *, words: bool = True, once: bool = False) -> list[NumberToken]:
     """All numbers in order of appearance; `once`: a writing that comes again in the same surroundings only once."""
+    if len(text) <= REPEATED_LENGTH:
+        return list(_read_again(text, words))
+    return _read_numbers(text, words=words, once=once)
+
+
+@lru_cache(maxsize=4_096)
+def _read_again(text: str, words: bool) -> tuple[NumberToken, ...]:
+    # Leaving out what stands twice saves time in long texts; which values there are is the same.
+    return tuple(_read_numbers(text, words=words, once=False))
+
+
+def _read_numbers(text: str, *, words: bool, once: bool) -> list[NumberToken]:
     tokens: list[NumberToken] = []
     seen: set[str] = set()
     for found in _NUMBER.finditer(text):
@@ -203,6 +217,15 @@ def _unspaced_percentages(text: str) -> list[NumberToken]:
 
 def word_numbers(text: str) -> list[NumberToken]:
     """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
+    return list(_word_numbers_again(text)) if len(text) <= REPEATED_LENGTH else _word_numbers(text)
+
+
+@lru_cache(maxsize=4_096)
+def _word_numbers_again(text: str) -> tuple[NumberToken, ...]:
+    return tuple(_word_numbers(text))
+
+
+def _word_numbers(text: str) -> list[NumberToken]:
     tokens = [
         NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end())
         for found in _WORDS.finditer(text)

@@ -86,6 +86,8 @@ def _begins(words: str, text: str) -> bool:
 
 def _holds(words: str, text: str) -> bool:
     """Whether comparable `words` contain comparable `text` as words."""
+    if text.isascii():
+        return text in words and f" {text} " in f" {words} "
     return text.replace(" ", "") in words.replace(" ", "") if _is_unspaced(text) else f" {text} " in f" {words} "
 
 
@@ -98,6 +100,7 @@ class OptionReader:
     kind: str = "option"
     spans_lines: bool = False
     _read_before: dict[tuple[str, bool], Reading | None] = field(default_factory=dict, init=False, compare=False)
+    _read_by_text: dict[str, Reading | None] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def options(self) -> Options:
@@ -125,7 +128,7 @@ class OptionReader:
         lead = self._lead(piece) if firm else None
         if lead is not None:
             return lead
-        return self._bracketed(piece, firm=firm) or self._by_text(piece, firm=firm) or self._none(piece, firm=firm)
+        return self._bracketed(piece, firm=firm) or self._by_text_once(piece) or self._none(piece, firm=firm)
 
     def _lead(self, piece: str) -> Reading | None:
         found = (_LEAD_NUMBER if self._numbered else _LEAD_LETTER).match(piece)
@@ -204,7 +207,13 @@ class OptionReader:
             return None
         return self._named(label, start, end, piece)
 
-    def _by_text(self, piece: str, *, firm: bool) -> Reading | None:
+    def _by_text_once(self, piece: str) -> Reading | None:
+        """The same behind a firm cue and elsewhere."""
+        if piece not in self._read_by_text:
+            self._read_by_text[piece] = self._by_text(piece)
+        return self._read_by_text[piece]
+
+    def _by_text(self, piece: str) -> Reading | None:
         words = comparable(piece)
         hits = [(label, text) for label, text in self._texts if text and _holds(words, text)]
         # "red" inside "dark red": a text that is part of another hit is not a hit of its own.

@@ -30,7 +30,9 @@ def lettered_options(question: str) -> Options:
     """The last run of lettered options in the question: examples come before, the real list last."""
     if "(A)" not in question and not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
         return NO_OPTIONS
-    found = [((m[1] or m[2] or m[3]).upper(), m[4].strip()) for m in _LETTERED.finditer(question)]
+    found = [
+        ((round_ or square or bare).upper(), text.strip()) for round_, square, bare, text in _LETTERED.findall(question)
+    ]
     options = _last_run(found, "A")
     if len(options.labels) < 2:
         options = _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")

@@ -4,6 +4,9 @@ from typing import NamedTuple, Protocol
 
 from mixseek.matching.outcome import Decision
 
+# Up to here a text is likely to be a whole answer ("Yes", "(B)", "True"), and those come again and again.
+REPEATED_LENGTH = 64
+
 
 # Values that are made for every response are tuples: a frozen dataclass takes four times as long to make.
 class Reading(NamedTuple):

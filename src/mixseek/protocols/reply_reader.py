@@ -13,13 +13,6 @@ from typing import Any
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply_json import canonical, decode_plain, excerpt, excerpt_text
 from mixseek.protocols.reply_objects import Located, Objects, find_objects
-from mixseek.protocols.reply_prose import (
-    is_endpoint_error,
-    is_lookalike,
-    is_refusal,
-    without_fence_after,
-    without_fence_before,
-)
 from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, Repair, ReplyMode
 from mixseek.protocols.reply_thought import without_thought
 
@@ -99,6 +92,9 @@ def _why_not_one(text: str, objects: Objects) -> tuple[Finding, ...]:
 def _why_no_object(text: str) -> tuple[Finding, ...]:
     if not text:
         return _unparsable("nothing follows the think block")
+    # Late, here and below: a reply that is nothing but its object needs none of these patterns.
+    from mixseek.protocols.reply_prose import is_endpoint_error, is_lookalike, is_refusal
+
     if is_endpoint_error(text):
         return _unparsable(f"an endpoint's error instead of a reply: {excerpt_text(text)}")
     if is_refusal(text):
@@ -127,6 +123,8 @@ def _stand_in_array(text: str, found: tuple[Located, ...]) -> bool:
 
 
 def _repairs_of(text: str, found: tuple[Located, ...]) -> tuple[Repair, ...]:
+    from mixseek.protocols.reply_prose import without_fence_after, without_fence_before
+
     prefix, opened = without_fence_before(text[: found[0].start])
     suffix, closed = without_fence_after(text[found[-1].end :])
     around = {
@@ -143,6 +141,8 @@ def _not_a_verdict(value: Mapping[str, Any], expected_keys: Collection[str]) -> 
     """An object without a single expected key: an error, a refusal, a wrapper or a bundle in the reply's place."""
     if not expected_keys or any(key in value for key in expected_keys):
         return None
+    from mixseek.protocols.reply_prose import is_refusal
+
     if any(isinstance(item, str) and is_refusal(item) for item in value.values()):
         return Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt(value)}")
     if "error" in value:

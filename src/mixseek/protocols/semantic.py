@@ -39,6 +39,14 @@ _VARIABLES = {
 }
 
 
+def _id_text(value: object) -> str:
+    """JSON, so that an id of several lines or with quotation marks stays one value on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+_OPAQUE_ID_TEXT = _id_text(OPAQUE_ID)
+
+
 class Verdict(StrEnum):
     """The protocol's final word on a sample."""
 
@@ -88,8 +96,7 @@ class SemanticProtocol(DeclaredProtocol):
         texts = (sample.id, sample.question, sample.response, sample.ground_truth, *sample.ground_truth_alternatives)
         nonce = unused_nonce(nonce, texts)
         variables = {
-            # JSON, so that an id of several lines or with quotation marks stays one value on one line.
-            "id": json.dumps(sample.id if self.settings.check_id is IdCheck.EXACT else OPAQUE_ID, ensure_ascii=False),
+            "id": _id_text(sample.id) if self.settings.check_id is IdCheck.EXACT else _OPAQUE_ID_TEXT,
             "nonce": nonce,
             "question": fence(sample.question, "QUESTION", nonce),
             "model_response": fence(sample.response, "MODEL_RESPONSE", nonce),

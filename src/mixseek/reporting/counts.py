@@ -3,13 +3,15 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Flag, Status
 from mixseek.reporting.model import JudgmentRow, RunHeader
-from mixseek.reporting.scored_model import ScoredReport
+
+if TYPE_CHECKING:
+    from mixseek.reporting.scored_model import ScoredReport
 
 _Key = tuple[str, str | None, Status, str | None, str | None]
 
@@ -30,7 +32,7 @@ class ReportInput:
     # What live judges were asked, in the order of the judges.
     calls: Iterable[CallAccount] = ()
     # Under a protocol with dimensions.
-    scored: ScoredReport | None = None
+    scored: "ScoredReport | None" = None
     # Judge to the model whose recorded replies it brings.
     models: Mapping[str, str] = field(default_factory=dict)
 

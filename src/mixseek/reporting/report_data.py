@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.reporting.model import JudgeSummary, JudgmentRow, RunHeader, ShownCount
-from mixseek.reporting.scored_model import ScoredReport
+
+if TYPE_CHECKING:  # A run's summary is a report without dimensions, and need not load what describes them.
+    from mixseek.reporting.scored_model import ScoredReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class ReportData:
     rows: tuple[JudgmentRow, ...]
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
-    scored: ScoredReport | None = None  # under a protocol with dimensions
+    scored: "ScoredReport | None" = None  # under a protocol with dimensions
     # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
 

@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.judgments import Method
 from mixseek.storage.manifest import Manifest
-from mixseek.storage.pairs import JudgedTake
 from mixseek.storage.records import make_plain, replace_surrogates
+
+if TYPE_CHECKING:
+    from mixseek.storage.pairs import JudgedTake
 
 IDENTITY = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
 _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
@@ -56,7 +58,7 @@ def spell_out(text: str) -> str:
     return _ESCAPE.sub(lambda found: _SPELT[found[1]] if found[1] else found[0], text)
 
 
-def wire_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> Any:
+def wire_document(judged: "JudgedTake", outcome: Mapping[str, Any]) -> Any:
     """A valid judgment as the judge should have written it: the object that was read, repairs done."""
     fields = outcome["fields"]
     if isinstance(fields.get("reply"), dict):
@@ -79,7 +81,7 @@ def decode_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str, Any]:
+def invalid_document(judged: "JudgedTake", outcome: Mapping[str, Any]) -> dict[str, Any]:
     """Who judged what, what is wrong with it, and the raw reply."""
     reply = judged.reply or {"text": None, "attempt": None}
     return {
@@ -97,13 +99,13 @@ def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str
     }
 
 
-def judge_model(judged: JudgedTake) -> str:
+def judge_model(judged: "JudgedTake") -> str:
     """The model that was recorded, else the judge's own name."""
     named = (judged.reply or {}).get("details", {}).get("judge_model")
     return named if isinstance(named, str) else judged.judge
 
 
-def read_details(judged: JudgedTake) -> dict[str, Any]:
+def read_details(judged: "JudgedTake") -> dict[str, Any]:
     """For reading the reply again as it was read."""
     details = (judged.reply or {}).get("details", {})
     return {name: details[name] for name in _READ_DETAILS if details.get(name) is not None}

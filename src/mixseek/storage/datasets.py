@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, Protocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.attachments import Attachments, Demands
-from mixseek.storage.bundled_rows import ReplyRows, choose_reply_source
 from mixseek.storage.response_files import ResponseFiles
 from mixseek.storage.rows import RowError, RowReader
 from mixseek.storage.spool import spool_stdin
@@ -201,14 +200,20 @@ def open_dataset(
     if spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
     lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
-    is_recorded = demands is not None and not demands.response
-    return Dataset(STDIN, ReplyRows(lines, mapping) if is_recorded else lines, mapping, demands)
+    if demands is None or demands.response:
+        return Dataset(STDIN, lines, mapping, demands)
+    # Late, here and below: only recorded replies come in bundles.
+    from mixseek.storage.bundled_rows import ReplyRows
+
+    return Dataset(STDIN, ReplyRows(lines, mapping), mapping, demands)
 
 
 def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None) -> RowSource:
     """Where replies are recorded, a file may be a bundle of them, and so may a row."""
     if demands is None or demands.response:
         return choose_source(path)
+    from mixseek.storage.bundled_rows import ReplyRows, choose_reply_source
+
     return choose_reply_source(path) or ReplyRows(choose_source(path), mapping)
 
 

@@ -1,5 +1,7 @@
 """Journal lines in two parts: the names of sample and judge, and the rest, which is the same under other names."""
 
+from functools import lru_cache
+
 import orjson
 
 from mixseek.domain.judgments import Outcome, Reply
@@ -10,6 +12,8 @@ from mixseek.storage.records import encode_outcome, encode_reply
 _EXACT = b'"exact":'
 
 
+# A run has a few judges and two kinds of line.
+@lru_cache(maxsize=256)
 def line_head(kind: str, judge: str) -> tuple[bytes, bytes]:
     """What stands before and after the sample's key; the rest begins with a comma."""
     name = orjson.dumps(judge.encode("utf-8", "replace").decode())
@@ -29,5 +33,5 @@ def settle_lines(sample: Sample, key: str, reply: Reply, outcome: Outcome, take:
 def line_rest(line: bytes, kind: str, key: str, judge: str) -> bytes | None:
     """None where the line is not of the plain form."""
     start, end = line_head(kind, judge)
-    head = start + key.encode() + end
+    head = b"%s%s%s" % (start, key.encode(), end)
     return line[len(head) :] if line.startswith(head) and _EXACT not in line else None

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.task_rubrics import TaskRubric, read_task_rubric
 from mixseek.storage.response_files import decode_text, read_bytes
 from mixseek.storage.rows import RowError, list_names
+
+if TYPE_CHECKING:
+    from mixseek.protocols.task_rubrics import TaskRubric
 
 RUBRIC_SUFFIXES = (".md", ".markdown", ".txt")
 RUBRIC_COLUMN = "rubric_path"
@@ -21,7 +23,7 @@ class RubricFile:
     """A rubric with the two names by which a row may ask for it."""
 
     path: Path
-    rubric: TaskRubric
+    rubric: "TaskRubric"
     sha256: str
 
     @property
@@ -94,7 +96,7 @@ def make_rubric_file(path: Path, text: str) -> RubricFile:
     """Its name is read here; its type where the protocol's types are known."""
     if not text.strip():
         raise RowError(f"{path}: the rubric is empty; write down what earns and what costs points")
-    return RubricFile(path, read_task_rubric(text), hashlib.sha256(text.encode()).hexdigest())
+    return RubricFile(path, read_rubric(text), hashlib.sha256(text.encode()).hexdigest())
 
 
 def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
@@ -110,8 +112,16 @@ def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
     return index
 
 
+def read_rubric(text: str, task_types: tuple[str, ...] | None = None) -> "TaskRubric":
+    """What its text says; without types of a protocol's own, by those of seed 000."""
+    # Late: most datasets name no rubric.
+    from mixseek.protocols.task_rubrics import TASK_TYPES, read_task_rubric
+
+    return read_task_rubric(text, TASK_TYPES if task_types is None else task_types)
+
+
 # Thousands of rows share a rubric, and a dataset is read more than once.
-_read_once = lru_cache(maxsize=256)(read_task_rubric)
+_read_once = lru_cache(maxsize=256)(read_rubric)
 
 
 class RowRubrics:

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import orjson
@@ -22,8 +22,10 @@ from mixseek.storage.call_accounts import (
 )
 from mixseek.storage.index import ensure_indexed
 from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
-from mixseek.storage.scored_index import ScoredIndex
 from mixseek.storage.workspace import RunDirectory, Workspace
+
+if TYPE_CHECKING:
+    from mixseek.storage.scored_index import ScoredIndex
 
 _PAGE_ROWS = 500
 
@@ -183,8 +185,11 @@ class RunIndex:
         """Judges whose recorded replies are all one model's, with that model."""
         return dict(self._all(sql.JUDGE_MODELS))
 
-    def scored(self) -> ScoredIndex | None:
+    def scored(self) -> "ScoredIndex | None":
         """What else can be asked under a protocol with dimensions; None under one without."""
+        # Late: a run's summary asks for counts alone.
+        from mixseek.storage.scored_index import ScoredIndex
+
         index = ScoredIndex(self._connection, self._run)
         return index if index.has_scores() else None
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 NONCE_LENGTH = 24
 
 _LABEL = re.compile(r"[A-Z][A-Z0-9_]*")
-_NONCE = re.compile(r"[0-9A-Za-z]+")
 
 
 def fence_nonce(workspace_key: bytes, sample_key: str) -> str:
@@ -20,15 +19,16 @@ def fence_nonce(workspace_key: bytes, sample_key: str) -> str:
 
 def unused_nonce(nonce: str, texts: Iterable[str]) -> str:
     """`nonce`, or, should it stand in a text, the first of its descendants that stands in none of them."""
-    folded = [text.casefold() for text in texts]
-    while any(nonce.casefold() in text for text in folded):
+    # A nonce holds no line break, so it cannot stand across two of them.
+    folded = "\n".join(texts).casefold()
+    while nonce.casefold() in folded:
         nonce = hashlib.sha256(nonce.encode()).hexdigest()[:NONCE_LENGTH]
     return nonce
 
 
 def fence(text: str, label: str, nonce: str) -> str:
     """The text, to the letter, between two lines that only the nonce's holder could have written."""
-    if not _LABEL.fullmatch(label) or not _NONCE.fullmatch(nonce):
+    if not _LABEL.fullmatch(label) or not (nonce.isascii() and nonce.isalnum()):
         raise ValueError(f"a fence needs an upper-case label and an alphanumeric nonce, not {label!r} and {nonce!r}")
     nonce = unused_nonce(nonce, [text])
     return f"<<<{label} {nonce}>>>\n{text}\n<<<END {label} {nonce}>>>"

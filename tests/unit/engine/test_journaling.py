@@ -133,3 +133,47 @@ def test_whoever_writes_faster_than_the_disk_waits() -> None:
         return syncs
 
     assert asyncio.run(work()) == 20
+
+
+def test_replies_of_a_group_are_read_in_turns() -> None:
+    """Sockets have their turn in between: the next requests do not wait for fifty replies to be read."""
+    journal = MemoryJournal()
+
+    async def work() -> tuple[int, int]:
+        commits = GroupCommit(journal, CountingProgress())
+        commits.start()
+        turns: list[int] = []
+        turn = 0
+
+        async def read(number: int) -> None:
+            await commits.commit([b"%d" % number])
+            turns.append(turn)
+
+        readers = asyncio.gather(*(read(number) for number in range(50)))
+        while not readers.done():
+            await asyncio.sleep(0)
+            turn += 1
+        await commits.close()
+        return len(turns), len(set(turns))
+
+    read, turns = asyncio.run(work())
+
+    assert read == 50
+    assert turns >= 25
+    assert journal.syncs == 1
+
+
+def test_one_who_stops_waiting_takes_nobody_along() -> None:
+    """Everybody waits for the same sync, and each for himself."""
+
+    async def work() -> list[object]:
+        commits = GroupCommit(MemoryJournal(), CountingProgress())
+        commits.start()
+        waiting = [asyncio.create_task(commits.commit([b"%d" % number])) for number in range(3)]
+        await asyncio.sleep(0)
+        waiting[1].cancel()
+        ends = await asyncio.gather(*waiting, return_exceptions=True)
+        await commits.close()
+        return [type(end) for end in ends]
+
+    assert asyncio.run(work()) == [type(None), asyncio.CancelledError, type(None)]
