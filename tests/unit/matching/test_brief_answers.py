@@ -9,9 +9,10 @@ from mixseek.matching.match import match_answer
 
 QUESTION = "Which one?\nOptions:\n(A) true\n(B) 12 March 2024\n(C) the red ball\n(D) none of these"
 GOLDS = ("(A)", "(C)", "Yes", "False", "invalid", "7", "12", "1.5", "50%", "] )", "apple banana", "Paris")
-WORDS = st.sampled_from(
-    ["Yes", "No", "True", "False", "not", "(A)", "B.", "C", "answer", "is", "the", ":", "=", "7", "12", "seven", "1/2", "one-half", "red", "ball", "I", "cannot", "tell", "]", ")", "}", "Wait,", "no", "はい", "正解", "7時"]
-)
+WORDS = st.sampled_from((
+    "Yes", "No", "True", "False", "not", "(A)", "B.", "C", "answer", "is", "the", ":", "=", "7", "12", "seven", "1/2",
+    "one-half", "red", "ball", "I", "cannot", "tell", "]", ")", "}", "Wait,", "no", "はい", "正解", "7時",
+))  # fmt: skip
 
 
 @given(words=st.lists(WORDS, min_size=1, max_size=7), gold=st.sampled_from(GOLDS), asked=st.booleans())
