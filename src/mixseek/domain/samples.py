@@ -41,10 +41,7 @@ class Sample:
             self.task_type,
             self.rubric,
         )
+        encoded = [None if part is None else part.encode("utf-8", "surrogatepass") for part in parts]
         # \x00 for None and a length before each part: ("ab", "c") and ("a", "bc") must not collide.
-        blob = b"".join(
-            b"\x00" if part is None else b"%d:" % len(data) + data
-            for part in parts
-            for data in [b"" if part is None else part.encode("utf-8", "surrogatepass")]
-        )
+        blob = b"".join([b"\x00" if data is None else b"%d:%b" % (len(data), data) for data in encoded])
         return hashlib.blake2b(blob, digest_size=16).hexdigest()

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from contextlib import closing
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,10 +114,7 @@ def load_run(
         connection.begin()
         for table in ("runs", *TABLES.values(), *SCORED_TABLES):
             connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names
-        with closing(split_journal(run.journal, state.size_bytes, workspace.scratch)) as groups:
-            for pieces in groups:
-                for piece in pieces:
-                    load_piece(connection, run, judges, piece)
+        load_journal(connection, workspace, run, judges, state.size_bytes)
         settle_run(connection, run.name, judges, manifest.cascade)
         mark_controls(connection, run.name, judges)
         load_scores(connection, run.name, manifest.protocol.name)
@@ -132,6 +129,28 @@ def load_run(
             },
         )
         connection.commit()
+
+
+def load_journal(
+    connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, judges: list[str], size_bytes: int
+) -> None:
+    """Group by group; while DuckDB reads one, the next one is cut."""
+
+    def load(pieces: list[Piece]) -> None:
+        for piece in pieces:
+            load_piece(connection, run, judges, piece)
+
+    with (
+        split_journal(run.journal, size_bytes, workspace.scratch) as groups,
+        ThreadPoolExecutor(1, thread_name_prefix="indexing") as reader,
+    ):
+        loading: Future[None] | None = None
+        for pieces in groups:
+            if loading is not None:
+                loading.result()
+            loading = reader.submit(load, pieces)
+        if loading is not None:
+            loading.result()
 
 
 def load_piece(connection: duckdb.DuckDBPyConnection, run: RunDirectory, judges: list[str], piece: Piece) -> None:

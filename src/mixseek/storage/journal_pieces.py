@@ -1,11 +1,11 @@
 """A journal cut into files of one kind of line each: what is read at once stays small, however long the journal is."""
 
-import contextlib
 import os
-from collections.abc import Generator
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import damaged, read_lines
@@ -13,80 +13,91 @@ from mixseek.storage.journal import damaged, read_lines
 # Of the journal, for each group of pieces: small beside what DuckDB takes for itself.
 GROUP_BYTES = 8 << 20
 KINDS = ("sample", "reply", "outcome")
-_HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in KINDS}
+_HEADS = {kind: b'{"t":"%s' % kind[:3].encode() for kind in KINDS}
+# One that is being read, and one that is being written meanwhile.
+_GROUPS_ON_DISK = 2
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Piece:
     """Lines of one kind in a file of their own, in the order of the journal; `before` came in earlier pieces."""
 
     kind: str
     path: Path
     before: int
-    lines: int = 0
-    longest_bytes: int = 0
+    lines: int
+    longest_bytes: int
 
 
-@dataclass(slots=True)
-class _Group:
-    directory: Path
-    before: dict[str, int]
-    pieces: dict[str, Piece] = field(default_factory=dict)
-    files: dict[str, BinaryIO] = field(default_factory=dict)
-    size_bytes: int = 0
-
-    def add(self, kind: str, line: bytes) -> None:
-        piece = self.pieces.get(kind)
-        if piece is None:
-            path = self.directory / f"{os.getpid()}-{kind}.jsonl"
-            piece = self.pieces[kind] = Piece(kind, path, self.before[kind])
-            self.files[kind] = path.open("wb", buffering=1 << 17)
-        self.files[kind].write(line)
-        piece.lines += 1
-        size = len(line)
-        self.size_bytes += size
-        if size > piece.longest_bytes:
-            piece.longest_bytes = size
-
-    def close(self) -> list[Piece]:
-        for file in self.files.values():
-            file.close()
-        return list(self.pieces.values())
-
-    def remove(self) -> None:
-        for file in self.files.values():
-            with contextlib.suppress(OSError):
-                file.close()
-        for piece in self.pieces.values():
-            piece.path.unlink(missing_ok=True)
-
-
+@contextmanager
 def split_journal(
-    journal: Path, size_bytes: int, directory: Path, group_bytes: int = GROUP_BYTES
-) -> Generator[list[Piece], None, None]:
-    """Groups of pieces that hold the first `size_bytes` of the journal; each is gone when the next one is asked for.
+    journal: Path, size_bytes: int, directory: Path, group_bytes: int | None = None
+) -> Iterator[Iterator[list[Piece]]]:
+    """Groups of pieces that hold the first `size_bytes` of the journal.
 
-    Raises StorageError for a line that is none of ours, and for a disk that has no room.
+    Each may still be read while the next one is made, and is gone when the one after that is there. Asking for the next
+    raises StorageError for a line that is none of ours, and for a disk that has no room.
     """
-    before = dict.fromkeys(KINDS, 0)
-    group = _Group(directory, before)
+    groups = _Groups(directory)
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        yield _cut(journal, size_bytes, groups, group_bytes or GROUP_BYTES)
+    finally:
+        groups.remove()
+
+
+def _cut(journal: Path, size_bytes: int, groups: "_Groups", group_bytes: int) -> Iterator[list[Piece]]:
+    try:
+        lines = _by_head()
+        size = 0
         for offset, line in read_lines(journal):
             if offset >= size_bytes:
                 break
-            kind = _HEADS.get(line[:9])
-            if kind is None:
+            alike = lines.get(line[:9])
+            if alike is None:
                 raise damaged(journal, offset, ValueError("not a journal record"))
-            group.add(kind, line)
-            if group.size_bytes >= group_bytes:
-                yield group.close()
-                group.remove()
-                for piece in group.pieces.values():
-                    before[piece.kind] += piece.lines
-                group = _Group(directory, before)
-        yield group.close()
+            alike.append(line)
+            size += len(line)
+            if size >= group_bytes:
+                yield groups.write(lines)
+                lines, size = _by_head(), 0
+        yield groups.write(lines)
     except OSError as error:
-        raise storage_error("cut up the journal for indexing", directory, error) from error
-    finally:
-        group.remove()
+        raise storage_error("cut up the journal for indexing", groups.directory, error) from error
+
+
+def _by_head() -> dict[bytes, list[bytes]]:
+    return {head: [] for head in _HEADS.values()}
+
+
+class _Groups:
+    """The files of the last groups, and how many lines of each kind went before."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._before = dict.fromkeys(KINDS, 0)
+        self._number = 0
+        self._on_disk: deque[list[Path]] = deque()
+
+    def write(self, lines: dict[bytes, list[bytes]]) -> list[Piece]:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._number += 1
+        paths: list[Path] = []
+        self._on_disk.append(paths)
+        pieces: list[Piece] = []
+        for kind, head in _HEADS.items():
+            alike = lines[head]
+            if not alike:
+                continue
+            path = self.directory / f"{os.getpid()}-{self._number}-{kind}.jsonl"
+            paths.append(path)
+            with path.open("wb") as file:
+                file.writelines(alike)
+            pieces.append(Piece(kind, path, self._before[kind], len(alike), max(map(len, alike))))
+            self._before[kind] += len(alike)
+        self.remove(_GROUPS_ON_DISK)
+        return pieces
+
+    def remove(self, kept: int = 0) -> None:
+        while len(self._on_disk) > kept:
+            for path in self._on_disk.popleft():
+                path.unlink(missing_ok=True)

@@ -46,11 +46,8 @@ class ColumnPlan:
     fields: tuple[str, ...]
     columns: tuple[str, ...]  # the one that fills each field
     extras: tuple[str, ...]  # columns nobody asked for: metadata
-
-    @property
-    def is_plain(self) -> bool:
-        """Every field takes text as it stands; alternatives may be a list written as text."""
-        return _ALTERNATIVES not in self.fields
+    # Every field takes text as it stands; alternatives may be a list written as text.
+    is_plain: bool
 
 
 class RowReader:
@@ -157,7 +154,7 @@ def plan_columns(shape: Iterable[str], mapping: Mapping[str, str]) -> ColumnPlan
             chosen[field] = column
     used = set(chosen.values())
     extras = tuple(column for column in shape if column not in used)
-    return ColumnPlan(tuple(chosen), tuple(chosen.values()), extras)
+    return ColumnPlan(tuple(chosen), tuple(chosen.values()), extras, _ALTERNATIVES not in chosen)
 
 
 def read_fields(plan: ColumnPlan, cells: Iterable[Any]) -> dict[str, Any]:

@@ -26,8 +26,8 @@ def test_every_line_is_in_one_piece_of_its_kind_and_in_order(tmp_path: Path, gro
     journal = tmp_path / "journal.jsonl"
     journal.write_bytes(b"".join(lines))
     found: dict[str, list[bytes]] = {kind: [] for kind in KINDS}
-    for pieces in split_journal(journal, 1 << 30, tmp_path / "pieces", group_bytes):
-        for piece in pieces:
+    with split_journal(journal, 1 << 30, tmp_path / "pieces", group_bytes) as groups:
+        for piece in (piece for pieces in groups for piece in pieces):
             content = piece.path.read_bytes().splitlines(keepends=True)
             assert piece.before == len(found[piece.kind])
             assert (piece.lines, piece.longest_bytes) == (len(content), max(map(len, content)))
@@ -43,7 +43,8 @@ def test_what_was_written_since_is_left_for_the_next_time(tmp_path: Path) -> Non
     journal = tmp_path / "journal.jsonl"
     journal.write_bytes(b"".join(lines))
 
-    (pieces,) = split_journal(journal, len(b"".join(lines[:6])), tmp_path / "pieces")
+    with split_journal(journal, len(b"".join(lines[:6])), tmp_path / "pieces") as groups:
+        (pieces,) = groups
 
     assert {piece.kind: piece.lines for piece in pieces} == {"sample": 2, "reply": 2, "outcome": 2}
 
@@ -54,15 +55,31 @@ def test_a_strange_line_leaves_nothing_behind(tmp_path: Path) -> None:
     journal = tmp_path / "journal.jsonl"
     journal.write_bytes(b"".join(first) + b"garbage\n")
 
-    with pytest.raises(StorageError, match=f"damaged at byte {len(b''.join(first))} "):
-        list(split_journal(journal, 1 << 30, tmp_path / "pieces"))
+    place = f"damaged at byte {len(b''.join(first))} "
+    with (
+        pytest.raises(StorageError, match=place),
+        split_journal(journal, 1 << 30, tmp_path / "pieces", 1) as groups,
+    ):
+        list(groups)
 
     assert not list((tmp_path / "pieces").iterdir())
 
 
+def test_a_group_may_be_read_while_the_next_one_is_made(tmp_path: Path) -> None:
+    """And no longer: however long the journal is, two groups are on disk."""
+    journal = tmp_path / "journal.jsonl"
+    journal.write_bytes(b"".join(journal_lines(6)))
+
+    with split_journal(journal, 1 << 30, tmp_path / "pieces", 1) as groups:
+        first, second, third = next(groups), next(groups), next(groups)
+        exist = [all(piece.path.is_file() for piece in pieces) for pieces in (first, second, third)]
+
+    assert exist == [False, True, True]
+
+
 def test_positions_run_on_from_piece_to_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables keep the order of the dataset, each reply at its sample."""
-    monkeypatch.setattr(split_journal, "__defaults__", (1_000,))
+    monkeypatch.setattr("mixseek.storage.journal_pieces.GROUP_BYTES", 1_000)
     workspace, run = make_run(tmp_path, journal_lines(30))
 
     index_run(workspace, run)
