@@ -146,7 +146,7 @@ def live_batches(
         keys = [key for one in rest for key in first_asks(seats, one)] if not isinstance(cache, NoCache) else ()
         found = cache.get_many(keys) if keys else _NOTHING
         if found:
-            rest = [replace(one, cached=found) for one in rest]
+            rest = [one._replace(cached=found) for one in rest]
         yield LiveBatch(rest, skipped=skipped)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Message
@@ -20,8 +20,7 @@ class Call:
     ask: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens as the endpoint counted them; None where it did not say."""
 
     input_tokens: int | None = None
@@ -29,8 +28,7 @@ class Usage:
     cached_input_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A reply with what the endpoint said about it; `reply.details` holds the same as JSON for the journal."""
 
     reply: Reply

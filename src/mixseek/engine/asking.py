@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
@@ -161,7 +161,7 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
         usage = called.answer.usage
         cost = seat.price(usage, called.answer.model)
         details = describe(seat, call, called, cost)
-        reply = replace(called.answer.reply, judge=seat.name, attempt=call.ask, details=details)
+        reply = Reply(called.answer.reply.text, seat.name, call.ask, details)
         counts = {"calls": called.tries}
         if cost:
             counts["cost_millionths"] = round(cost * 1_000_000)

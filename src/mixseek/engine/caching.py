@@ -2,8 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mixseek.domain.judgments import Reply, Status
 
@@ -18,8 +17,7 @@ class ReplyCache(Protocol):
     def put_many(self, replies: Mapping[bytes, Reply]) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """Two lines of a journal, each from behind the names of sample and judge; the reply's says that it was cached."""
 
     status: Status

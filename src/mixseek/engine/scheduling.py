@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from mixseek.domain.calls import Answer, Call, LiveJudge
 from mixseek.engine.limits import AdaptiveLimit
@@ -34,8 +34,7 @@ class Surroundings:
     tell: Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(NamedTuple):
     """An answer, and how many requests it took."""
 
     answer: Answer

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from mixseek.domain.calls import Call, LiveJudge, Usage
 from mixseek.domain.judgments import Finding, Reply, Status
@@ -62,23 +63,24 @@ class LiveSeat:
 
 
 Seat = OfflineSeat | LiveSeat
+# Shared, and nobody's to change.
+_NOTHING: Mapping[Any, Any] = {}
 # A judge's name and the number of the take.
 TakeKey = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SampleAtHand:
+class SampleAtHand(NamedTuple):
     """A sample still to be judged, with what an earlier process or the cache already has of it."""
 
     sample: Sample
     key: str
-    known: Mapping[TakeKey, Status] = field(default_factory=dict)
+    known: Mapping[TakeKey, Status] = _NOTHING
     # Requests of earlier processes that brought no reply.
-    lost_tries: Mapping[TakeKey, int] = field(default_factory=dict)
+    lost_tries: Mapping[TakeKey, int] = _NOTHING
     # Journaled by an earlier process that died before it read them, in the order of asking.
-    unread: Mapping[TakeKey, tuple[Reply, ...]] = field(default_factory=dict)
+    unread: Mapping[TakeKey, tuple[Reply, ...]] = _NOTHING
     # First asks that the cache knows, by request key.
-    cached: Mapping[bytes, Reply] = field(default_factory=dict)
+    cached: Mapping[bytes, Reply] = _NOTHING
 
 
 def is_settled(known: Mapping[TakeKey, Status], seats: tuple[Seat, ...], cascade: bool) -> bool:

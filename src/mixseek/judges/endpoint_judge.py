@@ -6,10 +6,10 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from multidict import CIMultiDict
@@ -39,8 +39,7 @@ _MAX_DIALECTS = 4
 _FROM_ENVIRONMENT = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Received:
+class _Received(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -138,7 +137,7 @@ class EndpointJudge:
             requests += 1
         reading = self._read(received, body.keys())
         if split:
-            reading = replace(reading, extra={**reading.extra, "defused_control_tokens": split})
+            reading = reading._replace(extra={**reading.extra, "defused_control_tokens": split})
         return self._answer(call, reading, received, self._clock() - started, (dialect, requests))
 
     async def list_models(self) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """What a wire format must say: how a call is written down, and what an answer's document holds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from mixseek.domain.calls import Call, Usage
 from mixseek.judges.endpoints import Target
+
+_NO_MORE: Mapping[str, Any] = {}
 
 
 class SchemaMode(StrEnum):
@@ -25,8 +27,7 @@ class Dialect:
     limit_parameter: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """An answer's document, read. `extra` goes to the reply's details."""
 
     text: str
@@ -34,7 +35,7 @@ class Reading:
     usage: Usage
     model: str | None
     request_id: str | None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = _NO_MORE
 
 
 class NoReplyError(Exception):

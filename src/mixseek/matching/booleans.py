@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from mixseek.matching.outcome import Decision
 from mixseek.matching.polarity_words import (
@@ -94,8 +95,7 @@ def _behind_last_verb(piece: str) -> tuple[str, int]:
     return (piece[ends[-1] :], ends[-1]) if ends else ("", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class PolarWord:
+class PolarWord(NamedTuple):
     """A word, or a word with its negation, that says yes or no."""
 
     value: bool

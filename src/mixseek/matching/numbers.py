@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 from mixseek.matching.reading import REPEATED_LENGTH
 
@@ -87,8 +87,7 @@ def _roman_numerals() -> dict[str, int]:
 ROMAN = _roman_numerals()
 
 
-@dataclass(frozen=True, slots=True)
-class NumberToken:
+class NumberToken(NamedTuple):
     """A number in a text with every value its writing allows: 10.000 is ten, or ten thousand."""
 
     values: tuple[Decimal, ...]

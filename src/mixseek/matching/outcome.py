@@ -1,7 +1,7 @@
 """What the matcher says about one response, and how a comparer says it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from mixseek.domain.judgments import ErrorType, Span
 
@@ -14,8 +14,7 @@ class Decision(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What one comparer says of one piece of text; `rule` names the table row that fired."""
 
     decision: Decision
@@ -24,8 +23,7 @@ class Comparison:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MatchResult:
+class MatchResult(NamedTuple):
     """The decision, the exact place in the original response, and the rules that led there, in order."""
 
     decision: Decision

@@ -4,7 +4,7 @@ A judge that knows the ground truth may "extract" it from a response that never 
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.fold import fold
@@ -19,8 +19,7 @@ _MARKS = re.compile(r"\S")
 _MAX_ANSWER_LENGTH = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """Where an answer stands. `is_certain` is False when it was not found and not all of the response was looked at."""
 
     span: Span | None

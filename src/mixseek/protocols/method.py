@@ -1,19 +1,21 @@
 """How a judged verdict came about, derived from who judged whom; never asked of the judge."""
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
 from mixseek.protocols.model_names import Families, ModelName, built_in_families, fold_model_name
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """`same_family`: judge and target are different models of one family, which may favour its own."""
 
     method: Method
     same_family: bool = False
+
+
+_STRANGERS = Relation(Method.CROSS_JUDGE)
 
 
 def judge_identity(reply: Reply) -> str:
@@ -25,8 +27,7 @@ def judge_identity(reply: Reply) -> str:
 def relate(judge: str | None, target: str | None, table: Families | None = None) -> Relation:
     """Unknown on either side is a cross judgment: nobody is accused of judging himself without a name."""
     if not judge or not target:
-        return Relation(Method.CROSS_JUDGE)
-    table = table or Families()
+        return _STRANGERS
     judging, judged = _folded(judge, table), _folded(target, table)
     if judging.is_same_model(judged):
         return Relation(Method.SELF_JUDGE)
@@ -35,7 +36,6 @@ def relate(judge: str | None, target: str | None, table: Families | None = None)
 
 def is_same_model(one: str, other: str, table: Families | None = None) -> bool:
     """Whether two names mean one model."""
-    table = table or Families()
     return _folded(one, table).is_same_model(_folded(other, table))
 
 
@@ -49,8 +49,8 @@ def method_of(reply: Reply, sample: Sample) -> Method:
     return relation_of(reply, sample).method
 
 
-def _folded(name: str, table: Families) -> ModelName:
-    return _fold(name, table.model_dump_json())
+def _folded(name: str, table: Families | None) -> ModelName:
+    return _fold(name, "{}" if table is None else table.model_dump_json())
 
 
 # A run holds a handful of names and a million replies; the table itself is not hashable, its text is.

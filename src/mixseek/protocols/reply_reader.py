@@ -7,8 +7,7 @@ Never raises and takes linear time, whatever the text: a reply has been paid for
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply_json import canonical, decode_plain, excerpt, excerpt_text
@@ -20,8 +19,7 @@ PROSE = "the protocol asks for a JSON object, and the reply does not even begin 
 _TOOL_CALL_KEYS = frozenset({"tool_calls", "function_call", "tool_use", "arguments", "tool_name"})
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyReading:
+class ReplyReading(NamedTuple):
     """`value` is None when no single object could be read. Findings beside a value are strict mode's objections."""
 
     value: Mapping[str, Any] | None

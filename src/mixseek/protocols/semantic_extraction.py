@@ -4,8 +4,8 @@ Judges that know the ground truth "extract" it from responses which never say it
 they themselves quote as a different one. Both are countable without a second judge.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from mixseek.domain.judgments import Finding, Flag, Span
 from mixseek.domain.samples import Sample
@@ -32,8 +32,7 @@ _FLAGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(NamedTuple):
     """`verified` is None when the judge extracted nothing, or the response is too long to say."""
 
     verified: bool | None

@@ -1,8 +1,7 @@
 """What a judge's object must satisfy under the semantic protocol: shape, ranges, and values that must agree."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import ErrorType, Flag
 from mixseek.domain.samples import Sample
@@ -16,8 +15,7 @@ ERROR_TYPES = tuple(error_type.value for error_type in ErrorType)
 OPAQUE_ID = 1
 
 
-@dataclass(frozen=True, slots=True)
-class SemanticReply:
+class SemanticReply(NamedTuple):
     """Seed 001's object. A field is None where it was objected to, or where null is its value."""
 
     is_correct: bool | None

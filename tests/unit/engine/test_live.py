@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, ScriptedJudge, at_hand
@@ -188,7 +187,7 @@ def test_requests_that_brought_nothing_are_written_beside_the_outcome() -> None:
         return "good" if call.sample_key == samples[2].key else "bad"
 
     samples = at_hand("a", "b", "c")
-    samples.append(replace(at_hand("d")[0], lost_tries={("model", 1): 5}))
+    samples.append(at_hand("d")[0]._replace(lost_tries={("model", 1): 5}))
     judge = ScriptedJudge(script, court.time)
 
     court.judge(samples, court.seat(judge))

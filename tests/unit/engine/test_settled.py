@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -109,7 +108,7 @@ def test_half_done_samples_are_left() -> None:
     known, seat = Remembering(), seat_of()
     (one,) = at_hand("a")
     remember(known, seat, one)
-    half = replace(one, unread={("model", 1): (Reply("good", "model"),)})
+    half = one._replace(unread={("model", 1): (Reply("good", "model"),)})
 
     assert settle(known, [half], seat)[1] == ["a"]
 
