@@ -211,6 +211,10 @@ class BooleanReader:
         is_core = word in UNSPACED_CORE[self.family]
         return PolarWord(value, before.start() if before else start, behind.end() if behind else end, is_core)
 
+    def for_any_question(self, text: str) -> "BooleanReader":
+        """What was asked went into the fields."""
+        return self
+
     def is_absent(self, text: str) -> bool:
         """Two-valued words are too common for their absence to be told apart from silence."""
         return False

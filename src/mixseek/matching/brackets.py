@@ -48,6 +48,10 @@ class BracketReader:
             return Reading(Decision.UNDECIDED, run.start(), run.end(), "whole_bracket_sequence")
         return Reading(Decision.INCORRECT, run.start(), run.end(), "bracket_sequence")
 
+    def for_any_question(self, text: str) -> "BracketReader":
+        """What was asked went into the fields."""
+        return self
+
     def is_absent(self, text: str) -> bool:
         """No run of brackets ends in the completion."""
         return not any(re.sub(r"[^\[\](){}<>]", "", run[0]).endswith(self.sequence) for run in _RUN.finditer(text))

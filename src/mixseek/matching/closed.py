@@ -45,6 +45,19 @@ class Closed(NamedTuple):
 
 def match_closed(visible: Visible, reader: Reader) -> Closed:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
+    if len(visible.text) <= REPEATED_LENGTH:
+        same = reader.for_any_question(visible.text)
+        if same is not None:
+            return _match_again(visible, same)
+    return _match(visible, reader)
+
+
+@lru_cache(maxsize=4_096)
+def _match_again(visible: Visible, reader: Reader) -> Closed:
+    return _match(visible, reader)
+
+
+def _match(visible: Visible, reader: Reader) -> Closed:
     text = visible.text
     outline = _outline_again(visible) if len(text) <= REPEATED_LENGTH else _outline(visible)
     lowered = outline.lowered

@@ -26,6 +26,10 @@ class EitherReader:
         """What the first reads, else what the second reads."""
         return self.first.read(piece, firm=firm) or self.second.read(piece, firm=firm)
 
+    def for_any_question(self, text: str) -> None:
+        """The first reads options, which every question lists anew."""
+        return
+
     def is_absent(self, text: str) -> bool:
         """Absent only in both writings."""
         return self.first.is_absent(text) and self.second.is_absent(text)

@@ -215,6 +215,11 @@ class NumberReader:
             return Reading(Decision.UNDECIDED, token.start, token.end, "scale_word")
         return Reading(Decision.INCORRECT, token.start, token.end, rule)
 
+    def for_any_question(self, text: str) -> "NumberReader | None":
+        """Only of several numbers does the question say which one is meant."""
+        are_several = len(read_numbers(text, words=False)) + len(word_numbers(text)) > 1
+        return None if are_several else NumberReader(self.value, "", self.percent)
+
     def is_absent(self, text: str) -> bool:
         """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
         if len(_DIGITS.findall(text)) > _MOST_NUMBERS:

@@ -259,6 +259,10 @@ class OptionReader:
             return None
         return Reading(Decision.INCORRECT, found.start(), found.end(), "none_of_the_options")
 
+    def for_any_question(self, text: str) -> None:
+        """Every question lists its own options."""
+        return
+
     def is_absent(self, text: str) -> bool:
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
         if not self.options.labels or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):

@@ -32,6 +32,10 @@ class Reader(Protocol):
         """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
         ...
 
+    def for_any_question(self, text: str) -> "Reader | None":
+        """An equal reader whatever was asked, for a text that is read the same under every question; else None."""
+        ...
+
     def is_absent(self, text: str) -> bool:
         """Whether the ground truth stands nowhere in the text, in any writing this kind can read."""
         ...

@@ -94,6 +94,10 @@ class WordListReader:
         is_last = len(foreign) == 1 and not piece[foreign[0][2] :].strip()
         return foreign if is_last and piece[run[-1][2] : foreign[0][1]] in {" ", ", "} else []
 
+    def for_any_question(self, text: str) -> "WordListReader":
+        """What was asked went into the fields."""
+        return self
+
     def is_absent(self, text: str) -> bool:
         """The last words of the list that the text mentions are not the list in order."""
         mentioned = [

@@ -7,18 +7,24 @@ from hypothesis import strategies as st
 from mixseek.matching import booleans, closed, numbers
 from mixseek.matching.match import match_answer
 
-QUESTION = "Which one?\nOptions:\n(A) true\n(B) 12 March 2024\n(C) the red ball\n(D) none of these"
+QUESTIONS = (
+    "What is it?",
+    "She had 7 and gave 12 away. How many are seven and one?",
+    "Which one?\nOptions:\n(A) true\n(B) 12 March 2024\n(C) the red ball\n(D) none of these",
+    "Which one?\nOptions:\n(A) red\n(B) yes\n(C) 7",
+)
 GOLDS = ("(A)", "(C)", "Yes", "False", "invalid", "7", "12", "1.5", "50%", "] )", "apple banana", "Paris")
 WORDS = st.sampled_from((
-    "Yes", "No", "True", "False", "not", "(A)", "B.", "C", "answer", "is", "the", ":", "=", "7", "12", "seven", "1/2",
-    "one-half", "red", "ball", "I", "cannot", "tell", "]", ")", "}", "Wait,", "no", "はい", "正解", "7時",
+    "Yes", "No", "True", "False", "not", "(A)", "B.", "C", "answer", "is", "the", ":", "=", "7", "12", "seven", "two",
+    "1/2", "one-half", "red", "ball", "I", "cannot", "tell", "]", ")", "}", "Wait,", "no", "はい", "正解", "7時",
 ))  # fmt: skip
 
 
-@given(words=st.lists(WORDS, min_size=1, max_size=7), gold=st.sampled_from(GOLDS), asked=st.booleans())
-def test_a_remembered_answer_is_judged_like_a_new_one(words: list[str], gold: str, asked: bool) -> None:
-    """The same decision, place and rules, whether or not anybody said it before."""
-    text, question = " ".join(words), QUESTION if asked else "What is it?"
+@given(words=st.lists(WORDS, min_size=1, max_size=7), gold=st.sampled_from(GOLDS))
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_remembered_answer_is_judged_like_a_new_one(question: str, words: list[str], gold: str) -> None:
+    """The same decision, place and rules, whether or not anybody said it before, to this question or another."""
+    text = " ".join(words)
     with pytest.MonkeyPatch.context() as patch:
         for module in (closed, numbers, booleans):
             patch.setattr(module, "REPEATED_LENGTH", -1)
