@@ -15,7 +15,9 @@ from mixseek.errors import StorageError
 # Long enough to gather the replies of many calls, short beside any model's think time.
 GATHER_SECONDS = 0.025
 GATHER_LINES = 256
-# Replies of a group are read in so many turns of the loop, or one a turn: the next requests leave in between.
+# So many replies of a group are read in one turn of the loop, or as many as leave this number of turns for a large one:
+# the next requests leave in between.
+_READ_AT_ONCE = 3
 _READING_TURNS = 32
 # Whoever writes faster than the disk waits here: memory stays flat. A "line" may be a whole batch of them.
 MAX_WAITING_BYTES = 4 << 20
@@ -146,7 +148,7 @@ class GroupCommit:
             self._fail(error, waiting)
             self._fail(error, self._waiting)
             return
-        at_once = 1 + len(waiting) // _READING_TURNS
+        at_once = max(_READ_AT_ONCE, len(waiting) // _READING_TURNS)
         for place, future in enumerate(waiting, start=1):
             if not future.done():
                 future.set_result(None)

@@ -1,5 +1,6 @@
 """What a kind of ground truth makes of a stated answer."""
 
+from collections.abc import Hashable
 from typing import NamedTuple, Protocol
 
 from mixseek.matching.outcome import Decision
@@ -18,7 +19,7 @@ class Reading(NamedTuple):
     rule: str
 
 
-class Reader(Protocol):
+class Reader(Hashable, Protocol):
     """Knows one ground truth; reads pieces of responses against it."""
 
     @property
