@@ -270,6 +270,24 @@ def test_a_panel_lets_every_judge_judge_everything_and_missing_replies_leave_it_
     assert len(export(tmp_path)) == 100
 
 
+def test_a_corrected_reply_is_judged_again(data: Path, tmp_path: Path) -> None:
+    """As another run; under the name of the old one it is refused in one line, complete or not."""
+    replies = [reply(row["id"], is_correct=False) for row in sums(50)]
+    arguments = ("judge", data, "--workspace", "ws", "--json", "--judge", "replay:replies.jsonl")
+    runs = []
+    for corrected in (False, True, True):
+        write_jsonl(tmp_path / "replies.jsonl", [reply("sum-0", is_correct=corrected), *replies[1:]])
+        runs.append(json.loads(mixseek_here(*arguments, cwd=tmp_path).stdout))
+    write_jsonl(tmp_path / "replies.jsonl", replies)
+
+    done = mixseek_here(*arguments, "--run", runs[1]["run"], cwd=tmp_path)
+
+    assert [one["mean_score"] * 50 for one in runs] == [0, 1, 1]
+    assert len({one["run"] for one in runs}) == 2
+    assert done.returncode == 2
+    assert "was started with another version of replay:replies.jsonl; choose a new name" in the_one_line(done)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_other_formats_hold_the_same_rows(ending: str, data: Path, tmp_path: Path) -> None:
     """A table for a spreadsheet, a table for a database."""

@@ -257,7 +257,8 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
         },
         "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
         "prompts": plan.prompts.model_dump(mode="json"),
-        "judges": [describe_judge(judge).model_dump(mode="json") for judge in plan.judges],
+        # Replies may be added to a file while the race is on; whoever corrects one names another execution.
+        "judges": [describe_judge(judge).without_replies.model_dump(mode="json") for judge in plan.judges],
     }
 
 

@@ -7,7 +7,15 @@ from datetime import UTC, datetime
 
 from mixseek.composition.catalogue import answers_at_once, replays_file
 from mixseek.composition.protocol_documents import keep_protocol
-from mixseek.composition.requests import RULES, JudgeRequest, Plan, available_cores, first_manifest, make_plan
+from mixseek.composition.requests import (
+    RULES,
+    JudgeRequest,
+    Plan,
+    available_cores,
+    first_manifest,
+    make_plan,
+    overlook_added_replies,
+)
 from mixseek.composition.summaries import RunSummary, summarise_run
 from mixseek.composition.watching import ProgressMaker, Told
 from mixseek.composition.writing import JournalEncoder
@@ -82,10 +90,12 @@ def take_up(plan: Plan, at: datetime) -> Manifest:
     if not plan.run.exists():
         return request
     before = read_manifest(plan.run.manifest)
-    before.check_resumable(request)
+    before.check_resumable(overlook_added_replies(request, before, plan.judges))
     if before.status is RunStatus.COMPLETE:
         return before
-    return before.restarted(at, request.environment).model_copy(update={"gates": request.gates})
+    return before.restarted(at, request.environment).model_copy(
+        update={"gates": request.gates, "judges": request.judges}
+    )
 
 
 def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:

@@ -21,7 +21,15 @@ from mixseek.errors import DatasetError
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
-from mixseek.storage.manifest import Environment, JudgeEntry, Manifest, ProtocolEntry, RunStatus
+from mixseek.storage.manifest import (
+    REPLIES_BYTES,
+    REPLIES_SHA256,
+    Environment,
+    JudgeEntry,
+    Manifest,
+    ProtocolEntry,
+    RunStatus,
+)
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 
 RULES = Method.RULES.value
@@ -193,7 +201,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
 
 
 def describe_judge(judge: AnyJudge) -> JudgeEntry:
-    """Rules are named by their own digest: a run begun by other rules is another run, not half of this one."""
+    """Rules and recorded replies are named by their digest: a run begun by others is another run, not half of this."""
     if is_waited_for(judge):
         said = dict(judge.description)
         model = said.pop("model", None)
@@ -201,7 +209,28 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
         parameters = {**said, "fingerprint": judge.fingerprint}
         return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=parameters)
     kind = judge.name.partition(":")[0]
+    if replays_file(judge):
+        recorded = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
+        return JudgeEntry(name=judge.name, kind=kind, parameters=recorded)
     return JudgeEntry(name=judge.name, kind=kind, parameters={"rules_sha256": digest_rules()} if kind == RULES else {})
+
+
+def overlook_added_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:
+    """The request as if files of replies were what they were, where replies were only added to them.
+
+    Whoever collects the replies that were missing goes on with the run; whoever corrects one begins another.
+    """
+    begun = {entry.name: entry for entry in before.judges}
+
+    def overlook(judge: AnyJudge, entry: JudgeEntry) -> JudgeEntry:
+        known = begun[judge.name].parameters if judge.name in begun else {}
+        digest, length_bytes = known.get(REPLIES_SHA256), known.get(REPLIES_BYTES)
+        if not replays_file(judge) or not isinstance(digest, str) or not isinstance(length_bytes, int):
+            return entry
+        return begun[judge.name] if judge.has_grown_from(digest, length_bytes) else entry
+
+    entries = tuple(overlook(judge, entry) for judge, entry in zip(judges, request.judges, strict=True))
+    return request.model_copy(update={"judges": entries})
 
 
 def hash_prompts(protocol: JudgeProtocol) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Judges whose replies were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 # A file of these kinds may be one reply about many samples, as a judge wrote it.
 _WHOLE_FILES = (".json", ".txt", ".md")
 _MAX_WHOLE_BYTES = 64 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,22 @@ class DatasetReplayJudge:
         """The other names are not looked at: `response` and `output` are the judged text here."""
         column = next((name for name in REPLY_NAMES[:3] if sample.metadata.get(name) is not None), REPLY_NAMES[0])
         return recorded_reply(sample.metadata, column, self.name, sample.id)
+
+
+class FileContent:
+    """Digest and length of what was read, taken while it is read: the file may be large, or a pipe."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self.length_bytes = 0
+
+    def add(self, data: bytes) -> None:
+        self._digest.update(data)
+        self.length_bytes += len(data)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +65,46 @@ class FileReplayJudge:
     wanted_judge: str | None = None
     bundles: tuple[PlacedBundle, ...] = field(default=(), repr=False, compare=False)
     matching: Matching | None = field(default=None, repr=False, compare=False)
+    # Of the whole file, as it was when it was opened.
+    sha256: str = ""
+    length_bytes: int = 0
 
     @classmethod
     def open(cls, path: Path, name: str) -> "FileReplayJudge":
         """Reads the file once, and refuses it as a whole when a line is bad or an id stands twice."""
         path, wanted = split_judge(path)
-        bundle = read_whole_bundle(path)
+        content = FileContent()
+        bundle = read_whole_bundle(path, content)
         if bundle is not None:
-            return cls(name, path, OffsetIndex(), wanted, (bundle,))
+            return cls(name, path, OffsetIndex(), wanted, (bundle,), None, content.sha256, content.length_bytes)
+        content = FileContent()
         judge = cls(name, path, OffsetIndex(), wanted)
-        bundles = tuple(judge._take_up_lines())
+        bundles = tuple(judge._take_up_lines(content))
         if not len(judge.index) and not bundles:
             raise DatasetError(
                 f"{path}: holds no replies{f' of judge {wanted!r}' if wanted else ''}; "
                 'expected JSON lines such as {"id": …, "reply": …}'
             )
-        return replace(judge, bundles=bundles)
+        return replace(judge, bundles=bundles, sha256=content.sha256, length_bytes=content.length_bytes)
+
+    def has_grown_from(self, sha256: str, length_bytes: int) -> bool:
+        """Whether lines were only added since: every reply that was there is still the same.
+
+        Never with bundles: a name that fitted one entry may fit two when another is added.
+        """
+        if self.bundles or length_bytes >= self.length_bytes:
+            return False
+        content = FileContent()
+        try:
+            with self.path.open("rb") as file:
+                while content.length_bytes < length_bytes:
+                    data = file.read(min(_CHUNK_BYTES, length_bytes - content.length_bytes))
+                    if not data:
+                        return False
+                    content.add(data)
+        except OSError as error:
+            raise ConfigurationError(f"{self.path}: recorded replies cannot be read ({error.strerror})") from error
+        return content.sha256 == sha256
 
     def matched_to(self, samples: Iterable[Sample]) -> "FileReplayJudge":
         """With every bundled entry laid at the door of its sample; needs all samples, because a name may fit two."""
@@ -78,9 +120,9 @@ class FileReplayJudge:
             return Missing(f"no recorded reply for id {sample.id!r}")
         return self.matching.reply(sample, self.name)
 
-    def _take_up_lines(self) -> Iterator[PlacedBundle]:
+    def _take_up_lines(self, content: FileContent) -> Iterator[PlacedBundle]:
         """Fills the index; gives the lines whose reply is about many samples."""
-        for number, offset, line in _lines(self.path):
+        for number, offset, line in _lines(self.path, content):
             place = f"{self.path}:{number}"
             row = _checked_row(line, place)
             if self.wanted_judge is not None and judge_of(row) != self.wanted_judge:
@@ -129,15 +171,17 @@ def split_judge(path: Path) -> tuple[Path, str | None]:
     return (Path(name), judge) if mark and name and judge and not path.exists() else (path, None)
 
 
-def read_whole_bundle(path: Path) -> PlacedBundle | None:
-    """None for JSON lines, whatever the file is called."""
+def read_whole_bundle(path: Path, content: FileContent) -> PlacedBundle | None:
+    """None for JSON lines, whatever the file is called; else `content` has all of it."""
     if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > _MAX_WHOLE_BYTES:
         return None
     first = next((line for _, _, line in _lines(path)), b"")
     if _is_row(first):
         return None
+    data = path.read_bytes()
+    content.add(data)
     try:
-        bundle = split_bundle(path.read_bytes().decode())
+        bundle = split_bundle(data.decode())
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
     return None if bundle is None else PlacedBundle(bundle, path.name)
@@ -151,12 +195,14 @@ def _is_row(line: bytes) -> bool:
     return isinstance(row, dict) and _reply_name(row) is not None
 
 
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Line number, byte offset and content of every line that is not blank."""
+def _lines(path: Path, content: FileContent | None = None) -> Iterator[tuple[int, int, bytes]]:
+    """Line number, byte offset and text of every line that is not blank; `content` is given every byte."""
     try:
         with path.open("rb") as file:
             offset = 0
             for number, line in enumerate(file, start=1):
+                if content is not None:
+                    content.add(line)
                 skipped = len(_UTF8_MARK) if number == 1 and line.startswith(_UTF8_MARK) else 0
                 if line[skipped:].strip():
                     yield number, offset + skipped, line[skipped:]

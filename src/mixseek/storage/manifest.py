@@ -14,6 +14,8 @@ from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.records import make_plain, replace_surrogates
 
 MANIFEST_VERSION = 1
+# Of the file of a judge `replay:FILE`, as it was at the latest start.
+REPLIES_SHA256, REPLIES_BYTES = "replies_sha256", "replies_bytes"
 # File names may hold bytes that are no UTF-8; a manifest shows them as U+FFFD.
 ArgumentText = Annotated[str, BeforeValidator(replace_surrogates)]
 
@@ -46,12 +48,18 @@ class ProtocolEntry(ManifestPart):
 
 
 class JudgeEntry(ManifestPart):
-    """Who answered; `model` and `parameters` (decoding) are empty for rules."""
+    """Who answered; `parameters` is decoding for a model, and for the others the digest of what they judge by."""
 
     name: str
     kind: str
     model: str | None = None
     parameters: Mapping[str, Any] = Field(default_factory=dict)
+
+    @property
+    def without_replies(self) -> "JudgeEntry":
+        """The judge whatever stands in its file; all that an older mixseek wrote down."""
+        rest = {name: value for name, value in self.parameters.items() if name not in (REPLIES_SHA256, REPLIES_BYTES)}
+        return self.model_copy(update={"parameters": rest})
 
 
 class Environment(ManifestPart):
@@ -108,16 +116,27 @@ class Manifest(ManifestPart):
 
     def check_resumable(self, request: "Manifest") -> None:
         """Refuse to add other samples, another protocol or other judges to this run; runs are never mixed."""
-        for what, ours, theirs in (
+        panels = zip(self.judges, request.judges, strict=False)
+        replies = [
+            (f"version of {ours.name}", ours.parameters[REPLIES_SHA256], theirs.parameters.get(REPLIES_SHA256))
+            for ours, theirs in panels
+            if REPLIES_SHA256 in ours.parameters
+        ]
+        for what, begun, asked in (
             ("dataset", self.dataset.get("sha256"), request.dataset.get("sha256")),
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
             ("number of samples", self.sample_count, request.sample_count),
             ("protocol", self.protocol.hash, request.protocol.hash),
-            ("set of judges, or other rules", self.judges, request.judges),
+            (
+                "set of judges, or other rules",
+                [judge.without_replies for judge in self.judges],
+                [judge.without_replies for judge in request.judges],
+            ),
+            *replies,
             ("cascade", self.cascade, request.cascade),
             ("number of repeats", self.repeats, request.repeats),
         ):
-            if ours != theirs:
+            if begun != asked:
                 raise ConfigurationError(
                     f"run {self.run}: was started with another {what}; "
                     "choose a new name with --run, or leave --run out to get one"

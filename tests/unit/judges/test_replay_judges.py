@@ -1,5 +1,6 @@
 """Recorded replies come back to the letter, by id, or are missing; a bad file is refused before the run."""
 
+import hashlib
 import json
 import pickle
 import tracemalloc
@@ -169,3 +170,41 @@ def test_replies_in_the_dataset_stand_in_its_reply_column() -> None:
     assert judge.reply(sample("a", reply={"id": 1}), PROTOCOL) == Reply(
         '{"id":1}', "replay", details={"reserialised": True}
     )
+
+
+@pytest.mark.parametrize("name", ["replies.jsonl", "replies.json"])
+@pytest.mark.parametrize("rows", [[{"id": "a", "reply": "x"}], [[{"output_id": "a", "s": 1}, {"output_id": "b"}]]])
+def test_the_digest_is_of_the_whole_file(tmp_path: Path, name: str, rows: list[Any]) -> None:
+    """As sha256sum has it, blank lines and the byte-order mark included; lines and bundles alike."""
+    path = tmp_path / name
+    if name.endswith("l") and isinstance(rows[0], list):
+        rows = [{"reply": json.dumps(rows[0])}]
+    path.write_text("\ufeff\n" + "\n\n".join(map(json.dumps, rows)) + "\n\n", encoding="utf-8")
+    judge = FileReplayJudge.open(path, "replay:r")
+
+    assert judge.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert judge.length_bytes == path.stat().st_size
+
+
+BEFORE = '{"id": "a", "reply": "x"}\n{"id": "b", "reply": "y"}'
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (BEFORE, False),
+        (BEFORE + "\n", True),
+        (BEFORE + '\n{"id": "c", "reply": "z"}\n', True),
+        (BEFORE.replace("x", "w") + '\n{"id": "c", "reply": "z"}\n', False),
+        ('{"id": "c", "reply": "z"}\n' + BEFORE, False),
+        ('{"id": "a", "reply": "x"}\n', False),
+        (BEFORE + '\n{"reply": "[{\\"output_id\\": \\"a\\"}, {\\"output_id\\": \\"c\\"}]"}\n', False),
+    ],
+    ids=["same", "line break", "added", "corrected and added", "added in front", "cut", "bundle added"],
+)
+def test_a_file_has_grown_when_every_reply_is_where_it_was(file: Path, after: str, expected: bool) -> None:
+    file.write_text(BEFORE)
+    before = FileReplayJudge.open(file, "replay")
+    file.write_text(after)
+
+    assert FileReplayJudge.open(file, "replay").has_grown_from(before.sha256, before.length_bytes) is expected

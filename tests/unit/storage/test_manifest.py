@@ -9,7 +9,7 @@ import pytest
 from tests.unit.storage.material import NOW, make_manifest
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.manifest import Environment, ProtocolEntry, RunStatus, read_manifest, write_manifest
+from mixseek.storage.manifest import Environment, JudgeEntry, ProtocolEntry, RunStatus, read_manifest, write_manifest
 
 
 def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -66,6 +66,21 @@ def test_a_run_is_never_mixed_with_another_request(changes: dict[str, Any], word
 
     with pytest.raises(ConfigurationError, match=f"run trial: was started with another {word}; choose a new name"):
         manifest.check_resumable(make_manifest(**changes))
+
+
+def test_other_recorded_replies_are_named_and_an_old_manifest_knows_none() -> None:
+    """A run begun before digests were written down can still be taken up."""
+    old, begun, corrected = (
+        make_manifest().model_copy(update={"judges": (JudgeEntry(name="replay:r", kind="replay", parameters=known),)})
+        for known in ({}, {"replies_sha256": "ab", "replies_bytes": 3}, {"replies_sha256": "cd", "replies_bytes": 3})
+    )
+
+    begun.check_resumable(begun)
+    old.check_resumable(begun)
+    with pytest.raises(ConfigurationError, match="run trial: was started with another version of replay:r; choose a"):
+        begun.check_resumable(corrected)
+    with pytest.raises(ConfigurationError, match="set of judges"):
+        begun.check_resumable(make_manifest())
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"run": 1}', "\0\0\0"])
