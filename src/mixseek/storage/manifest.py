@@ -161,5 +161,5 @@ def read_manifest(path: Path) -> Manifest:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise StorageError(
-            f"{path}: not a manifest ({where}: {first['msg']}); run the judge command again to write it anew"
+            f"{path}: not a manifest ({where}: {first['msg']}); restore it from a copy, or judge under another --run"
         ) from error

@@ -85,7 +85,7 @@ def test_other_recorded_replies_are_named_and_an_old_manifest_knows_none() -> No
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"run": 1}', "\0\0\0"])
 def test_a_broken_manifest_is_one_line(tmp_path: Path, content: str) -> None:
-    """With its path."""
+    """With its path, and advice that works: the judge command itself refuses to go on without knowing with what."""
     path = tmp_path / "manifest.json"
     path.write_text(content)
 
@@ -93,6 +93,7 @@ def test_a_broken_manifest_is_one_line(tmp_path: Path, content: str) -> None:
         read_manifest(path)
 
     assert str(caught.value).startswith(f"{path}: not a manifest (")
+    assert str(caught.value).endswith("; restore it from a copy, or judge under another --run")
     assert "\n" not in str(caught.value)
 
 
