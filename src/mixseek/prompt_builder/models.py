@@ -11,7 +11,6 @@ from pydantic_settings import (
     EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
 from mixseek.domain.rounds import LeaderBoardReader, RoundState
@@ -23,6 +22,7 @@ from mixseek.prompt_builder.constants import (
     TEMPLATE_VARIABLES,
 )
 from mixseek.settings.load import load_settings
+from mixseek.settings.sources import TomlFileSource
 from mixseek.templating.template import StrictTemplate, compile_template
 
 TOML_FILE = "configs/prompt_builder.toml"
@@ -128,7 +128,7 @@ class PromptBuilderSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Add the file, which `toml_file=` alone does not read, and the second spelling of the variables."""
         exact = EnvSettingsSource(settings_cls, env_prefix=EXACT_ENVIRONMENT_PREFIX)
-        return init_settings, exact, env_settings, TomlConfigSettingsSource(settings_cls, settings_file(settings_cls))
+        return init_settings, exact, env_settings, TomlFileSource(settings_cls, settings_file(settings_cls))
 
 
 def settings_file(settings: type[BaseSettings]) -> Path:

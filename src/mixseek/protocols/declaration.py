@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.reply_json import canonical
+from mixseek.settings.marked_text import decode_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def unknown_among(name: str, known: Collection[str]) -> str:
 
 def _parse_file(path: Path) -> DeclarationFile:
     try:
-        return DeclarationFile.model_validate(tomllib.loads(_read_text(path)))
+        return DeclarationFile.model_validate(tomllib.loads(read_toml_text(path)))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
     except ValidationError as error:
@@ -136,13 +137,18 @@ def _parse_file(path: Path) -> DeclarationFile:
 
 def read_template(path: Path) -> PromptSource:
     """To the letter; ConfigurationError where it cannot be read."""
-    return PromptSource(_read_text(path), path.name)
+    # Bytes, not text mode: a prompt is hashed to the letter, and line endings are letters.
+    return PromptSource(_read(path, bytes.decode), path.name)
 
 
-def _read_text(path: Path) -> str:
+def read_toml_text(path: Path) -> str:
+    """The TOML text; ConfigurationError where it cannot be read."""
+    return _read(path, decode_text)
+
+
+def _read(path: Path, decode: Callable[[bytes], str]) -> str:
     try:
-        # Bytes, not text mode: a prompt is hashed to the letter, and line endings are letters.
-        return path.read_bytes().decode()
+        return decode(path.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:

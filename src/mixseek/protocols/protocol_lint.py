@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.complaints import Complaint
-from mixseek.protocols.declaration import DeclarationFile, read_template, unknown_among
+from mixseek.protocols.declaration import DeclarationFile, read_template, read_toml_text, unknown_among
 from mixseek.protocols.declaration_lint import complaints_of
 from mixseek.protocols.registry import describe, load_protocol, protocol_names
 from mixseek.protocols.scored import DEFAULT_LANGUAGES
@@ -51,7 +51,7 @@ class _File:
 
 def lint_protocol(path: Path, where: str) -> list[Complaint]:
     """`where` names the file in the complaints. Raises ConfigurationError only for a file that cannot be read."""
-    text = _read(path)
+    text = read_toml_text(path)
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -66,24 +66,13 @@ def lint_protocol(path: Path, where: str) -> list[Complaint]:
 def task_types_of(path: Path) -> tuple[str, ...]:
     """The task types that a declaration names, for linting task rubrics beside it; none where it names none."""
     try:
-        table = tomllib.loads(_read(path))
+        table = tomllib.loads(read_toml_text(path))
         return tuple(ScoredParameters.model_validate(table.get("parameters", {})).task_types.types)
     except (tomllib.TOMLDecodeError, ValidationError, AttributeError):
         return ()
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode()
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not UTF-8 (byte {error.start})") from error
-
-
 def _syntax_complaint(text: str, message: str, where: str) -> Complaint:
-    if text.startswith("\ufeff"):
-        return Complaint(where, 1, "the file begins with a byte order mark", "save it as UTF-8 without BOM")
     found = _TOML_LINE.search(message)
     line = int(found[1]) if found else text.count("\n") + 1
     return Complaint(where, line, f"not valid TOML: {message}", "")

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from mixseek.errors import ConfigurationError
+from mixseek.settings.marked_text import decode_text
 from mixseek.settings.race import RaceFile, TeamTable
 
 
@@ -51,9 +52,9 @@ def read_instructions(team: TeamTable, directory: Path) -> str:
 
 
 def read_text(path: Path, where: str) -> str:
-    """UTF-8, to the letter."""
+    """UTF-8, to the letter but for a byte-order mark."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return decode_text(path.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{where}: {path}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:

@@ -1,11 +1,24 @@
 """Where settings come from. Apart from the models: pydantic-settings costs a fifth of a second to import."""
 
+import tomllib
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from mixseek.settings.marked_text import decode_text
 from mixseek.settings.models import Settings
 
 SETTINGS_FILE = "mixseek.toml"
 ENVIRONMENT_PREFIX = "MIXSEEK_"
+
+
+class TomlFileSource(TomlConfigSettingsSource):
+    """A TOML file as it was saved; the library's own source refuses a byte-order mark."""
+
+    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
+        return tomllib.loads(decode_text(file_path.read_bytes()))
 
 
 class GivenSettings(Settings, BaseSettings):
@@ -30,4 +43,4 @@ class GivenSettings(Settings, BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Add the TOML source: `toml_file=` alone reads nothing."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, TomlFileSource(settings_cls)

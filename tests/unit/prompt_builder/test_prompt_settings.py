@@ -50,6 +50,15 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(
     assert getattr(PromptBuilderSettings(**{field: "given"}), field) == "given"
 
 
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_byte_order_mark_is_passed_over(field: str, workspace: Path) -> None:
+    """Windows editors write one."""
+    write(workspace, f'\ufeff{field} = "from the file"')
+
+    assert getattr(PromptBuilderSettings(), field) == "from the file"
+    assert getattr(load_prompt_settings(workspace), field) == "from the file"
+
+
 def test_the_full_name_alone_is_read(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both spellings count by themselves, and neither disturbs the settings of the program."""
     monkeypatch.setenv("MIXSEEK_PROMPT_BUILDER__JUDGMENT_USER_PROMPT", "{{ round_number }}")

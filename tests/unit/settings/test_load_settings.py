@@ -37,6 +37,19 @@ def test_the_file_is_really_read() -> None:
     assert settings.judge.judges == ("rules", "replay:r.jsonl")
 
 
+def test_a_byte_order_mark_is_passed_over() -> None:
+    """Windows editors write one; a second one is a mistake, and a place in the file counts the first."""
+    write('\ufeffworkspace = "ws"\n')
+
+    assert load_settings().workspace == Path("ws")
+    write('\ufeff\ufeffworkspace = "ws"\n')
+    with pytest.raises(ConfigurationError, match=r"mixseek\.toml: not valid TOML"):
+        load_settings()
+    Path("mixseek.toml").write_bytes(b"\xef\xbb\xbf# \xff")
+    with pytest.raises(ConfigurationError, match="not UTF-8 at byte 5"):
+        load_settings()
+
+
 def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """And an empty variable counts as unset."""
     write('workspace = "from-file"\n')

@@ -37,6 +37,14 @@ def test_whole_numbers_are_numbers_wherever_a_number_is_asked_for(tmp_path: Path
     assert (file.rounds.round_timeout_seconds, file.rounds.min_gain) == (20.0, 1.0)
 
 
+def test_byte_order_marks_are_passed_over(tmp_path: Path) -> None:
+    """Of the race and of the texts beside it."""
+    (tmp_path / "task.md").write_text("\ufeffA task.", encoding="utf-8")
+
+    assert load("\ufeff" + WHOLE, tmp_path).task == "t"
+    assert load('\ufefftask_file = "task.md"\n' + TEAM + METRIC, tmp_path).task == "A task."
+
+
 def test_long_texts_may_stand_in_files_beside_the_race(tmp_path: Path) -> None:
     """To the letter."""
     (tmp_path / "task.md").write_text("A long\ntask.", encoding="utf-8")
