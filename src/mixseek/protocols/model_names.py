@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 _TABLE = Path(__file__).parent / "model_names.toml"
 
-_REMARK = re.compile(r"[(\[（【][^)\]）】]{0,200}[)\]）】]")
+_REMARK = re.compile(r"[(\[【][^)\]】]{0,200}[)\]】]")
 # `@` opens a base URL or, with some hosts, a snapshot; neither says which model it is.
 _PLACE = re.compile(r"@(?=\S*://)\S*")
 _SEPARATORS = re.compile(r"[\s_./@:-]+")
@@ -108,7 +108,7 @@ def fold_model_name(text: str, table: Families) -> ModelName:
 
 
 def _dashed(text: str) -> str:
-    return _SEPARATORS.sub("-", text.strip()).strip("-")
+    return _SEPARATORS.sub("-", text).strip("-")
 
 
 def _without_providers(path: list[str], table: Families) -> str:
@@ -137,7 +137,7 @@ def _spaced(name: str, words: Iterable[str]) -> str:
 
 def _without_modes(name: str, modes: Iterable[str]) -> str:
     endings = sorted({f"-{_dashed(mode)}" for mode in modes}, key=len, reverse=True)
-    while ending := next((one for one in endings if name.endswith(one) and name != one[1:]), None):
+    while ending := next((one for one in endings if name.endswith(one)), None):
         name = name[: -len(ending)]
     return name
 

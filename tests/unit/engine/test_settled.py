@@ -9,6 +9,7 @@ from tests.unit.engine.live_stubs import Court, PlainLines, ScriptedJudge, at_ha
 from tests.unit.engine.stub_judging import StubRules
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Reply, Status, ValidJudgment
+from mixseek.domain.samples import Sample
 from mixseek.engine.caching import Settled
 from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
 from mixseek.engine.settled import NothingSettled, Settler, make_settled
@@ -69,9 +70,15 @@ def test_what_is_settled_is_written_and_the_rest_is_left() -> None:
     lines, left, counts = settle(known, samples, seat)
 
     assert left == ["b"]
-    assert [line.split()[0] for line in lines] == ["sample", "reply", "outcome", "sample", "sample", "reply", "outcome"]
-    assert [line for line in lines if line.startswith("sample")] == ["sample a", "sample b", "sample c"]
-    assert "cached=True" in lines[1]
+    assert lines == [
+        "sample a",
+        f"reply {samples[0].key} model 1/1 good cached=True",
+        f"outcome {samples[0].key} a  1 valid",
+        "sample b",
+        "sample c",
+        f"reply {samples[2].key} model 1/1 good cached=True",
+        f"outcome {samples[2].key} c  1 valid",
+    ]
     assert counts == {"valid": 2, "samples": 2, "cached": 2}
 
 
@@ -103,25 +110,40 @@ def test_every_judge_and_every_take_must_be_settled() -> None:
     assert counts == {"valid": 3, "samples": 1, "cached": 3}
 
 
-def test_half_done_samples_are_left() -> None:
-    """What the journal has of them comes first."""
-    known, seat = Remembering(), seat_of()
-    (one,) = at_hand("a")
-    remember(known, seat, one)
-    half = one._replace(unread={("model", 1): (Reply("good", "model"),)})
+@pytest.mark.parametrize(
+    "half", [{"unread": {("model", 1): (Reply("good", "model"),)}}, {"known": {("model", 1): Status.VALID}}]
+)
+def test_half_done_samples_are_left(half: Mapping[str, Any]) -> None:
+    """What the journal has of them comes first; their neighbours are settled all the same."""
+    known, seat, (one, other) = Remembering(), seat_of(), at_hand("a", "b")
+    for sample in (one, other):
+        remember(known, seat, sample)
 
-    assert settle(known, [half], seat)[1] == ["a"]
+    _, left, counts = settle(known, [one._replace(**half), other], seat)
+
+    assert left == ["a"]
+    assert counts == {"valid": 1, "samples": 1, "cached": 1}
+
+
+def test_where_a_judge_knows_none_of_them_nothing_is_written() -> None:
+    """The engine introduces the samples that it takes up."""
+    known, seat, samples = Remembering(), seat_of("one"), at_hand("a", "b")
+    for one in samples:
+        remember(known, seat, one)
+
+    assert settle(known, samples, seat, seat_of("two")) == ([], ["a", "b"], Counter())
 
 
 @pytest.mark.parametrize("cascade", [False, True])
 def test_rules_and_cascades_are_walked_in_order(cascade: bool) -> None:
     """Nothing is settled over their heads; a cascade of one is none."""
-    known, seat, samples = Remembering(), seat_of(), at_hand("a")
-    remember(known, seat, samples[0])
+    known, seat, other, samples = Remembering(), seat_of(), seat_of("other"), at_hand("a")
+    for one in (seat, other):
+        remember(known, one, samples[0])
 
-    assert settle(known, samples, OfflineSeat(StubRules()), seat, cascade=cascade)[1] == ["a"]
+    assert settle(known, samples, OfflineSeat(StubRules()), seat, cascade=cascade) == ([], ["a"], Counter())
     assert settle(known, samples, seat, cascade=cascade)[1] == []
-    assert settle(known, samples, seat, seat_of("other"), cascade=True)[1] == ["a"]
+    assert settle(known, samples, seat, other, cascade=cascade)[1] == (["a"] if cascade else [])
 
 
 def test_nothing_is_remembered_by_default() -> None:
@@ -129,4 +151,16 @@ def test_nothing_is_remembered_by_default() -> None:
     nothing = NothingSettled()
     nothing.note("model", b"k", Settled(Status.VALID, b"", b""))
 
-    assert not nothing.find("model", [b"k"])
+    assert nothing.find("model", [b"k"]) == {}
+
+
+def test_what_cannot_be_told_apart_from_its_names_is_not_settled() -> None:
+    """It is parsed again instead."""
+
+    class Inseparable(PlainLines):
+        def settle(self, sample: Sample, key: str, reply: Reply, outcome: Outcome, take: int) -> None:
+            return None
+
+    (one,) = at_hand("a")
+
+    assert make_settled(Inseparable(), one.sample, one.key, Reply("good", "model"), (CORRECT, 1)) is None

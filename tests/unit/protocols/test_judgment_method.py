@@ -6,7 +6,8 @@ import pytest
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
-from mixseek.protocols.method import method_of
+from mixseek.protocols.method import Relation, method_of, relation_of
+from mixseek.protocols.model_names import Families
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,17 @@ from mixseek.protocols.method import method_of
         ("openai:gpt-x", {}, "gpt-y", Method.CROSS_JUDGE),
         ("ollama:llama3:8b", {}, "qwen3:8b", Method.CROSS_JUDGE),
         ("openai:gpt-x", {}, None, Method.CROSS_JUDGE),
+        ("gpt-x", {"judge_model": " "}, "gpt-x", Method.SELF_JUDGE),
+        ("gpt-x", {"judge_model": 5}, "gpt-x", Method.SELF_JUDGE),
     ],
 )
 def test_the_same_model_is_a_self_judge(judge: str, details: Any, target: str | None, method: Method) -> None:
     assert method_of(Reply("{}", judge, details=details), Sample("1", "r", target_model=target)) is method
+
+
+def test_a_protocols_own_names_decide_who_is_who() -> None:
+    """An alias that only its table knows."""
+    reply, sample = Reply("{}", "house-model"), Sample("1", "r", target_model="gpt-x")
+
+    assert relation_of(reply, sample) == Relation(Method.CROSS_JUDGE)
+    assert relation_of(reply, sample, Families(aliases={"house-model": "gpt-x"})) == Relation(Method.SELF_JUDGE)

@@ -1,8 +1,10 @@
 """Which names mean one model, and which models are of one family: enumerated, because an error moves a judgment."""
 
 import itertools
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from mixseek.domain.judgments import Method
 from mixseek.protocols.method import is_same_model, relate
@@ -17,6 +19,11 @@ MODELS = {
         "gpt-5.2-extended-thinking",
         "gpt-5.2-high",
         "ChatGPT 5.2",
+        "GPT  5.2 -",
+        "openai://gpt-5.2/",
+        "GPT 5.2 [beta]",
+        "GPT 5.2（拡張）",
+        "GPT 5.2【拡張】",
     ],
     ("gpt", "5.2 mini"): ["gpt-5.2-mini", "openai/gpt-5.2-mini", "openrouter:openai/gpt-5.2-mini"],
     ("gpt", "4o"): ["gpt-4o", "openai:gpt-4o@https://example.test/v1", "chatgpt-4o-latest", "GPT4o", "azure:gpt-4o"],
@@ -32,7 +39,12 @@ MODELS = {
         "claude-3-5-sonnet-latest",
         "claude-sonnet-3.5",
     ],
-    ("claude", "sonnet 4"): ["claude-sonnet-4", "claude-4-sonnet", "openrouter:anthropic/claude-sonnet-4-thinking"],
+    ("claude", "sonnet 4"): [
+        "claude-sonnet-4",
+        "claude-4-sonnet",
+        "openrouter:anthropic/claude-sonnet-4-thinking",
+        "claude-sonnet-4-with-thinking",
+    ],
     ("claude", "opus 4"): ["claude-opus-4", "Anthropic Claude Opus 4"],
     ("gemini", "2.5 pro"): [
         "gemini-2.5-pro",
@@ -48,8 +60,11 @@ MODELS = {
     ("llama", "8b"): ["ollama:llama3:8b", "llama-3-8b", "meta/llama3-8b"],
     ("llama", "70b"): ["llama3:70b", "meta-llama/Llama-3-70B"],
     ("mistral", "large"): ["mistral-large", "mistral:mistral-large-latest", "mistralai/mistral-large"],
+    ("mistral", "host and model"): ["mistral", "Mistral"],
+    ("nova", "pro"): ["nova-pro", "us.amazon.nova-pro-v1:0", "amazon.nova-pro-v1:0"],
     ("deepseek", "chat"): ["deepseek-chat", "deepseek:deepseek-chat", "openrouter:deepseek/deepseek-chat:free"],
-    ("", "unknown"): ["my-own-model", "vllm:my-own-model", "My Own Model"],
+    ("", "unknown"): ["my-own-model", "vllm:my-own-model", "My Own Model", "local:vllm/my-own-model"],
+    ("", "after another"): ["my-own-gpt-5.2"],
     ("", "other"): ["their-model"],
     ("", "philosopher"): ["philosopher-7b"],
     ("phi", "4"): ["phi-4", "phi4", "microsoft/phi-4"],
@@ -94,10 +109,17 @@ def test_other_models_are_crossed_and_marked_when_of_one_family(model: tuple[str
         ("us.anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet-20240620", False),
         ("gpt-4-0613", "gpt-4-1106", False),
         ("o1", "o1-preview", False),
+        ("us.anthropic.claude-3-5-sonnet-20241022-v2", "claude-3-5-sonnet-20241022", True),
+        ("claude-sonnet-4@20250514", "claude-sonnet-4@20250229", False),
+        ("claude-3-7-sonnet-20250219-thinking", "claude-3.7-sonnet", True),
+        ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro-0506", True),
+        ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro-2025-05-06", True),
+        ("gpt-4-0613-2024-01-02", "gpt-4-0613-2023-06-13", False),
     ],
 )
 def test_dated_snapshots_are_told_apart_where_both_are_dated(one: str, other: str, is_same: bool) -> None:
     assert is_same_model(one, other) is is_same
+    assert is_same_model(other, one) is is_same
     assert relate(one, other).same_family is not is_same
 
 
@@ -105,8 +127,9 @@ def test_dated_snapshots_are_told_apart_where_both_are_dated(one: str, other: st
     "name", ["", " ", "()", "@", ":", "/", "-", "high", "latest", "\ud800", "x" * 10_000, "openai:"]
 )
 def test_any_text_can_be_folded_and_nobody_is_nobody(name: str) -> None:
-    fold_model_name(name, built_in_families())
+    folded = fold_model_name(name, built_in_families())
 
+    assert len(folded.name) <= 300
     assert relate(name, "").method is Method.CROSS_JUDGE
     assert relate(None, name).method is Method.CROSS_JUDGE
     assert relate(name, None).method is Method.CROSS_JUDGE
@@ -136,6 +159,42 @@ def test_every_family_of_the_built_in_table_claims_its_own_words_and_no_other() 
             assert fold_model_name(f"{word}-1", table).family == family
 
 
-def test_four_digits_are_a_date_only_behind_a_known_name() -> None:
-    assert not is_same_model("my-own-model-1024", "my-own-model")
-    assert not is_same_model("gpt-4-1350", "gpt-4")
+def test_a_family_of_the_same_name_replaces_the_built_in_one_and_is_looked_at_first() -> None:
+    own = Families(families={"gpt": Family(begins=("house",)), "ours": Family(begins=("claude",))})
+
+    assert relate("house-1", "house-2", own).same_family
+    assert not relate("gpt-4", "gpt-5", own).same_family
+    assert fold_model_name("claude-opus-4", own.over(built_in_families())).family == "ours"
+
+
+@pytest.mark.parametrize(
+    "table", [{"familes": {}}, {"families": {"x": {"begins": ["x"], "mode": []}}}, {"families": {"x": {"begins": []}}}]
+)
+def test_a_table_that_says_nothing_or_something_unknown_is_refused(table: dict[str, Any]) -> None:
+    """A word spelled wrong would otherwise change nothing, and nobody would notice."""
+    with pytest.raises(ValidationError):
+        Families.model_validate(table)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("my-own-model-1024", "my-own-model"),
+        ("my-own-model-20242001", "my-own-model"),
+        ("my-own-model-20241140", "my-own-model"),
+        ("my-own-model-202411011", "my-own-model1"),
+        ("gpt-4-012", "gpt-4"),
+        ("nova-v1-0-pro", "nova-pro"),
+    ],
+)
+def test_digits_that_are_no_date_and_no_version_of_the_host_belong_to_the_name(one: str, other: str) -> None:
+    """Four of them are a date only behind a known name."""
+    assert not is_same_model(one, other)
+
+
+@pytest.mark.parametrize("month", range(14))
+def test_four_digits_are_a_date_where_there_is_such_a_month_and_day(month: int) -> None:
+    for day in range(33):
+        is_date = 1 <= month <= 12 and 1 <= day <= 31
+
+        assert is_same_model(f"gpt-4-{month:02}{day:02}", "gpt-4") is is_date

@@ -33,6 +33,13 @@ def test_both_parts_together_are_the_line(sample: Sample, outcome: Outcome, text
             assert rest.count(b"\n") == 1
 
 
+def test_a_judge_whom_utf_8_cannot_name_is_not_settled() -> None:
+    """Such a line keeps the name beside it."""
+    sample = Sample("a", "r")
+
+    assert settle_lines(sample, sample.key(), Reply("x", "j\ud800"), Undecided("cannot tell"), 1) is None
+
+
 @pytest.mark.parametrize("text", ["half \ud800", '{"exact":1}'])
 def test_a_line_that_may_name_itself_twice_is_not_settled(text: str) -> None:
     """What UTF-8 cannot hold is kept beside the line with all its names; what only looks like it is no loss."""
