@@ -151,6 +151,7 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
 
     def permit() -> None:
         nonlocal open_permits
+        desk.commits.check()
         desk.budget.begin(expected_usd)
         open_permits += 1
 

@@ -61,10 +61,14 @@ class GroupCommit:
         """Needs a running loop."""
         self._syncing = asyncio.create_task(self._sync_groups(), name="journal")
 
-    def add(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
-        """Queue without waiting: written and durable with the next group, in the order of adding."""
+    def check(self) -> None:
+        """Raises StorageError where nothing can be kept any more: what would come back need not be asked for."""
         if self._failure is not None:
             raise self._failure
+
+    def add(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
+        """Queue without waiting: written and durable with the next group, in the order of adding."""
+        self.check()
         if lines:
             self._queued.extend(lines)
             self._lines += len(lines)

@@ -159,10 +159,11 @@ class _Run:
             except EndpointDownError as error:
                 self._halt(Ending.ENDPOINT_DOWN, str(error))
                 return
-            except MixseekError:
-                raise
             except Exception as error:
-                error.add_note(f"while judging sample {at_hand.sample.id!r}")
+                # It ends the run for everybody: nothing new is asked, and paid for, while that goes round.
+                self._halt(Ending.STOPPED, None)
+                if not isinstance(error, MixseekError):
+                    error.add_note(f"while judging sample {at_hand.sample.id!r}")
                 raise
             finally:
                 self._desk.written.discard(at_hand.key)

@@ -161,11 +161,18 @@ class Endpoint:
         self._waiting.append(place)
         self._dispatch()
         try:
-            return await place
+            return self._taken(await place)
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
                 self._leave(place.result())
             raise
+
+    def _taken(self, is_probe: bool) -> bool:
+        """The place is the call's, unless there was a halt since it was given."""
+        if self._is_halted:
+            self._leave(is_probe)
+            raise HaltedError("stopping")
+        return is_probe
 
     def _dispatch(self) -> None:
         while self._waiting:

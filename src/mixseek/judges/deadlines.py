@@ -33,7 +33,10 @@ class Deadlines:
     def end(self, task: "asyncio.Task[object]") -> None:
         """Whatever became of it."""
         self._due.pop(task, None)
-        self._overdue.discard(task)
+        if task in self._overdue:
+            # It ended in another way than by our cancelling, which must not count against its next call.
+            self._overdue.discard(task)
+            task.uncancel()
 
     def was_reached(self, task: "asyncio.Task[object]") -> bool:
         """Asked when the task was cancelled: True where only the time was up, and nobody else wants it to stop."""

@@ -85,6 +85,36 @@ def test_who_is_cancelled_by_somebody_else_stays_cancelled() -> None:
     assert asyncio.run(cancel_with_the_alarm())
 
 
+def test_a_cancelling_that_was_answered_in_another_way_is_taken_back() -> None:
+    """With an error, or not at all: the next call of the same task is ended by its own alarm all the same."""
+
+    async def fail_when_cancelled() -> str:
+        try:
+            return await last(5)
+        except asyncio.CancelledError:
+            raise ConnectionResetError from None
+
+    async def finish_when_cancelled() -> str:
+        try:
+            return await last(5)
+        except asyncio.CancelledError:
+            return "done"
+
+    async def call_thrice() -> tuple[list[str], int]:
+        deadlines = Deadlines(0.02)
+        answers = []
+        for work in (fail_when_cancelled(), finish_when_cancelled(), last(5)):
+            try:
+                answers.append(await within(deadlines, work))
+            except ConnectionResetError:
+                answers.append("failed")
+        task = asyncio.current_task()
+        assert task is not None
+        return answers, task.cancelling()
+
+    assert asyncio.run(call_thrice()) == (["failed", "done", "late"], 0)
+
+
 def test_another_loop_begins_anew() -> None:
     """A judge may be asked in one loop after another; an alarm of the first must not be missed in the second."""
     deadlines = Deadlines(0.02)
