@@ -118,8 +118,8 @@ def test_a_judge_that_is_out_has_no_opinion_and_the_policy_decides(
     assert "invalid" in team["rounds"][0]["opinion"]["reason"]
 
 
-def test_a_metric_that_is_missing_leaves_no_score_and_says_why(tmp_path: Path) -> None:
-    """The board shows nobody, because there is nothing to rank by; the submissions are all there."""
+def test_an_invalid_reply_of_a_metric_leaves_no_score_and_says_why(tmp_path: Path) -> None:
+    """A finished result: exit 0, because running again would change nothing. There is nothing to rank by."""
     with arena() as endpoint:
         endpoint.refuses.add("metric")
         write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
@@ -129,12 +129,34 @@ def test_a_metric_that_is_missing_leaves_no_score_and_says_why(tmp_path: Path) -
         sent = endpoint.requests - asked
     team = document(done)["teams"][0]
 
-    assert done.returncode == again.returncode == 4
-    assert "rounds without a score: 2" in done.stderr
+    assert done.returncode == again.returncode == 0
+    for one in (done, again):
+        assert "rounds without a score: 2; their judge's reply is there and cannot be used" in one.stderr
+        assert "run the same command again" not in one.stderr
     # The replies are there and are invalid; they are not asked for a third time.
     assert sent == 0
     assert (team["rank"], [entry["score"] for entry in team["rounds"]]) == (None, [None, None])
     assert "UNPARSABLE_OUTPUT" in team["rounds"][0]["metrics"][0]["comment"]
+
+
+def test_a_metric_whose_reply_could_not_be_had_is_asked_for_again(tmp_path: Path) -> None:
+    """Exit 4, and the same command heals it: here a reply is added to the recorded ones."""
+    scored = {"criteria": {"quality": {"reason": "so", "score": 40}}, "comment": "c", "total_score": 40}
+    rows = [{"id": "one/1/plain", "reply": json.dumps(scored)}, {"id": "one/2/plain", "reply": json.dumps(scored)}]
+    metric = 'type = "LLMPlain"\nname = "plain"\njudge = "replay:replies.jsonl"\n'
+    head, tail = OFFLINE.split('type = "semantic"')
+    counting = head.replace('"echo one"', '"cat > text; grep -c . text"')
+    write(tmp_path, counting + metric + tail[tail.index("[rounds]") :])
+    write(tmp_path, json.dumps(rows[0]) + "\n", "replies.jsonl")
+    done = compete(tmp_path, "--json")
+    write(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "replies.jsonl")
+    again = compete(tmp_path, "--json")
+
+    assert done.returncode == 4
+    assert "rounds without a score: 1; their metrics are missing" in done.stderr
+    assert "run the same command again" in done.stderr
+    assert again.returncode == 0, again.stderr
+    assert [entry["score"] for entry in document(again)["teams"][0]["rounds"]] == [40, 40]
 
 
 def test_a_model_that_refuses_its_key_ends_its_own_team(tmp_path: Path) -> None:

@@ -96,9 +96,14 @@ def decide_exit(competition: Competition) -> ExitCode:
         return ExitCode.INTERRUPTED
     for end in result.accidents:
         notify_plainly(f"team {end.team_id}: {end.stop_reason.value}: {one_line(end.message)}")
-    if result.unscored:
-        notify_plainly(f"rounds without a score: {result.unscored}; their metrics are missing")
-    if result.accidents or result.unscored:
+    if result.without_score:
+        notify_plainly(
+            f"rounds without a score: {result.without_score}; their judge's reply is there and cannot be used, "
+            "or it refuses the submission: running again changes nothing"
+        )
+    if result.awaiting_score:
+        notify_plainly(f"rounds without a score: {result.awaiting_score}; their metrics are missing")
+    if result.is_open:
         notify_plainly("run the same command again: failed rounds are played again, missing replies asked for")
         return ExitCode.INCOMPLETE
     return ExitCode.OK

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
 from mixseek.errors import MixseekError, PermanentJudgeError
-from mixseek.round_controller.controller import FINAL_REASONS, RoundController, RoundParts, TeamEnd
+from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd, awaits_score, end_of
 from mixseek.round_controller.events import Stage, TeamEvent
 from mixseek.round_controller.teams import Team
 
@@ -30,15 +30,25 @@ class CompetitionResult:
     reason: str | None = None
 
     @property
-    def unscored(self) -> int:
+    def awaiting_score(self) -> int:
         """Rounds whose evaluation was tried and gave no score; the same command tries again."""
+        return sum(1 for team in self.progress.values() for one in team.rounds if awaits_score(one))
+
+    @property
+    def without_score(self) -> int:
+        """Rounds that were evaluated as far as they can be, and have no score."""
         rounds = [one for team in self.progress.values() for one in team.rounds]
-        return sum(1 for one in rounds if one.evaluated_at is not None and one.score is None)
+        return sum(1 for one in rounds if one.evaluated_at is not None and one.score is None and not awaits_score(one))
 
     @property
     def accidents(self) -> tuple[TeamEnd, ...]:
         """Teams that were not ended by a decision."""
-        return tuple(end for end in self.ends if not end.is_final)
+        return tuple(end for end in self.ends if not end.is_decided)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the same command would try anything again."""
+        return self.awaiting_score > 0 or not all(end.is_final for end in self.ends)
 
 
 class Orchestrator:
@@ -115,11 +125,11 @@ class Orchestrator:
             # A judge that refuses everybody: what is in flight elsewhere still comes home, then it is said.
             self._refusal = self._refusal or error
             reason = self._stop_all(StopReason.INTERRUPTED, str(error))
-        if before is not None and before.stop_reason in FINAL_REASONS:
+        ended = None if before is None else end_of(before)
+        if before is not None and ended is not None:
             # It was over before: a stop that finds it waiting, or while a lost score is asked for, does not undo that.
-            if all(one.score is not None for one in before.rounds):
-                reason = before.stop_reason
-            return TeamEnd(team.team_id, before.team_name, reason, before.message)
+            is_undone = any(map(awaits_score, before.rounds))
+            return replace(ended, stop_reason=reason, is_for_good=False) if is_undone else ended
         await self._parts.store.finish_team(
             self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name
         )

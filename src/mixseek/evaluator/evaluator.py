@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mixseek.engine.live import all_of
 from mixseek.errors import MixseekError
@@ -82,7 +83,7 @@ def checked(metric: BaseMetric, result: object) -> MetricScore | MissingMetric:
                 metric.name, result.score, result.comment, result.details, metric.direction, result.replies
             )
         case MissingMetric():
-            return MissingMetric(metric.name, result.reason, result.replies)
+            return replace(result, name=metric.name)
         case _:
             return MissingMetric(metric.name, f"returned {type(result).__name__}, expected MetricScore")
 

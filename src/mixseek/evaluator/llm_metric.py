@@ -95,9 +95,9 @@ def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | Missin
             return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, replies)
         case InvalidJudgment(findings=findings):
             said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in findings)
-            return metric.missing(f"the judge's reply is invalid ({said})", replies)
-        case Undecided() as undecided:
-            return metric.missing(f"undecided: {undecided.reason}", replies)
+            return MissingMetric(metric.name, f"the judge's reply is invalid ({said})", replies, is_permanent=True)
+        case Undecided(reason=reason):
+            return metric.missing(Undecided(f"undecided: {reason}"), replies)
         case Missing() as missing:
             return metric.missing(missing, replies)
         case unexpected:

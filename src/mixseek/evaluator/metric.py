@@ -58,6 +58,9 @@ class BaseMetric(ABC):
         return MetricScore(self.name, score, comment, details or {}, self.direction, replies)
 
     def missing(self, outcome: Missing | Undecided | str, replies: tuple[Reply, ...] = ()) -> MissingMetric:
-        """No score, and why."""
-        reason = outcome if isinstance(outcome, str) else outcome.reason
-        return MissingMetric(self.name, reason, replies)
+        """No score, and why; in words of your own, it is tried again by the next command."""
+        if isinstance(outcome, str):
+            return MissingMetric(self.name, outcome, replies)
+        # The same rules say the same about the same text.
+        is_permanent = isinstance(outcome, Undecided) or outcome.is_permanent
+        return MissingMetric(self.name, outcome.reason, replies, is_permanent)

@@ -65,11 +65,16 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class MissingMetric:
-    """A metric that gave no score, and why. Never a number."""
+    """A metric that gave no score, and why. Never a number.
+
+    `is_permanent`: its judge has spoken (an invalid reply, undecided rules) or refuses this very submission, so
+    evaluating again changes nothing.
+    """
 
     name: str
     reason: str
     replies: tuple[Reply, ...] = ()
+    is_permanent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,10 @@ class EvaluationResult:
                 }
                 for metric in self.scores
             ],
-            "missing": [{"name": metric.name, "reason": metric.reason} for metric in self.missing],
+            "missing": [
+                {"name": metric.name, "reason": metric.reason, **({"permanent": True} if metric.is_permanent else {})}
+                for metric in self.missing
+            ],
             "usage": usage_of([reply for metric in self.metrics for reply in metric.replies]),
         }
 

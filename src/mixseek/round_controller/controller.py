@@ -65,20 +65,28 @@ class TeamEnd:
     team_name: str
     stop_reason: StopReason
     message: str = ""
+    # An accident that the same command would only repeat.
+    is_for_good: bool = False
+
+    @property
+    def is_decided(self) -> bool:
+        """False for an accident."""
+        return self.stop_reason in FINAL_REASONS
 
     @property
     def is_final(self) -> bool:
         """False where the same command would try again."""
-        return self.stop_reason in FINAL_REASONS
+        return self.is_decided or self.is_for_good
 
 
 class _EndedError(Exception):
     """Leaves the rounds from any depth; never seen outside."""
 
-    def __init__(self, stop_reason: StopReason, message: str = "") -> None:
+    def __init__(self, stop_reason: StopReason, message: str = "", *, is_for_good: bool = False) -> None:
         super().__init__(message)
         self.stop_reason = stop_reason
         self.message = message
+        self.is_for_good = is_for_good
 
 
 class RoundController:
@@ -95,16 +103,16 @@ class RoundController:
 
         Raises HaltedError when a stop was asked for, and whatever concerns all teams; both leave a resumable state.
         """
-        before = self._before
         await self._evaluate_again()
-        if before is not None and before.stop_reason in FINAL_REASONS:
-            return self._tell_end(TeamEnd(before.team_id, before.team_name, before.stop_reason, before.message))
+        ended = None if self._before is None else end_of(self._before)
+        if ended is not None:
+            return self._tell_end(ended)
         self._forget_outage()
         try:
             while True:
                 await self._play_round()
-        except _EndedError as ended:
-            end = TeamEnd(self._team.team_id, self._team.team_name, ended.stop_reason, ended.message)
+        except _EndedError as left:
+            end = TeamEnd(self._team.team_id, self._team.team_name, left.stop_reason, left.message, left.is_for_good)
         await self._parts.store.finish_team(
             self._parts.execution_id,
             end.team_id,
@@ -118,7 +126,7 @@ class RoundController:
     async def _evaluate_again(self) -> None:
         """Rounds that an earlier process could not score: missing is nothing yet. What followed from it stays."""
         for place, one in enumerate(self._rounds):
-            if one.evaluated_at is not None and one.score is None and one.decision is not None:
+            if awaits_score(one) and one.decision is not None:
                 self._check_stop()
                 self._rounds[place] = await self._evaluate(one)
 
@@ -206,7 +214,9 @@ class RoundController:
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
         self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
         if score is None and current.decision is None and parts.on_missing_metric is OutagePolicy.STOP:
-            raise _EndedError(StopReason.EVALUATION_FAILED, f"round {current.round_number}: {missing}")
+            message = f"round {current.round_number}: {missing}"
+            is_for_good = all(metric.is_permanent for metric in result.missing)
+            raise _EndedError(StopReason.EVALUATION_FAILED, message, is_for_good=is_for_good)
         return replace(current, score=score, details=details, evaluated_at=at)
 
     async def _decide(self, current: RoundProgress) -> RoundProgress:
@@ -252,6 +262,24 @@ class RoundController:
         text = f"{end.stop_reason.value}: {end.message}" if end.message else end.stop_reason.value
         self._tell(len(self._rounds), Stage.ENDED, best, text)
         return end
+
+
+def awaits_score(one: RoundProgress) -> bool:
+    """Whether evaluating the round again may give what it lacks; an invalid reply, say, stays invalid."""
+    if one.evaluated_at is None or one.score is not None:
+        return False
+    missing: Sequence[Mapping[str, Any]] = one.details.get("missing") or ()
+    return not missing or any(not metric.get("permanent") for metric in missing)
+
+
+def end_of(team: TeamProgress) -> TeamEnd | None:
+    """How an earlier process left a team that is over; None where there is something to play or to try again."""
+    reason = team.stop_reason
+    if reason is None:
+        return None
+    is_for_good = reason is StopReason.EVALUATION_FAILED and bool(team.rounds) and not awaits_score(team.rounds[-1])
+    end = TeamEnd(team.team_id, team.team_name, reason, team.message, is_for_good)
+    return end if end.is_final else None
 
 
 def without_surrogates(text: str) -> str:

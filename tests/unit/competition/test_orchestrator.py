@@ -1,6 +1,7 @@
 """Teams in parallel: up to a limit, independent of each other, stopped together."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import RoundParts
-from mixseek.round_controller.decisions import RoundRules
+from mixseek.round_controller.decisions import OutagePolicy, RoundRules
 from mixseek.round_controller.teams import FailedSubmission, Submission
 
 PROMPTS = UserPromptBuilder(settings=PromptBuilderSettings())
@@ -49,9 +50,11 @@ class BusyTeam(ScriptedTeam):
         return submission
 
 
-def compete(store: MemoryStore, teams: list[Any], *, parallel: int = 8, **more: Any) -> CompetitionResult:
+def compete(
+    store: MemoryStore, teams: list[Any], *, parallel: int = 8, scores: Sequence[Any] = (10.0, 20.0, 30.0), **more: Any
+) -> CompetitionResult:
     async def work() -> CompetitionResult:
-        made = RoundParts("race", "t", store, PROMPTS, Evaluator([ScriptedMetric([10.0, 20.0, 30.0])]))
+        made = RoundParts("race", "t", store, PROMPTS, Evaluator([ScriptedMetric(scores)]))
         parts = replace(made, clock=lambda: NOW, rules=RoundRules(1, 3), **more)
         return await Orchestrator(parts, teams, {}, parallel_teams=parallel).compete()
 
@@ -78,6 +81,27 @@ def test_a_team_that_dies_takes_nobody_along_and_keeps_its_best() -> None:
 
     assert [(team.team_id, team.best_score) for team in result.ranking] == [("lives", 30), ("dies", 20)]
     assert [(end.team_id, end.message) for end in result.accidents] == [("dies", "round 3: gone")]
+
+
+@pytest.mark.parametrize("policy", OutagePolicy)
+@pytest.mark.parametrize(
+    ("scores", "counts", "is_open"),
+    [
+        ((None, 20.0, 30.0), (1, 0), True),
+        (("invalid", 20.0, 30.0), (0, 1), False),
+        ((10.0, 20.0, 30.0), (0, 0), False),
+    ],
+    ids=["missing", "invalid", "scored"],
+)
+def test_a_competition_is_open_while_something_can_still_be_had(
+    scores: Sequence[Any], counts: tuple[int, int], is_open: bool, policy: OutagePolicy
+) -> None:
+    """An invalid reply is a finished result, whatever the policy made of it."""
+    result = compete(MemoryStore(), [ScriptedTeam("a")], scores=scores, on_missing_metric=policy)
+
+    assert (result.awaiting_score, result.without_score) == counts
+    assert result.is_open is is_open
+    assert bool(result.accidents) is (policy is OutagePolicy.STOP and counts != (0, 0))
 
 
 @pytest.mark.parametrize(

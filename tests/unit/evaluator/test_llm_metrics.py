@@ -155,20 +155,22 @@ def test_the_judge_is_not_told_whose_submission_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "reason"),
+    ("outcome", "reason", "is_permanent"),
     [
-        (Missing("no reply"), "no reply"),
-        (Undecided("rules decline"), "undecided: rules decline"),
-        ("I think it is fine.", "the judge's reply is invalid (UNPARSABLE_OUTPUT: "),
-        ("I'm sorry, but I cannot evaluate this.", "the judge's reply is invalid (JUDGE_REFUSAL_OR_EVASION: "),
+        (Missing("no reply"), "no reply", False),
+        (Missing("too long", is_permanent=True), "too long", True),
+        (Undecided("rules decline"), "undecided: rules decline", True),
+        ("I think it is fine.", "the judge's reply is invalid (UNPARSABLE_OUTPUT: ", True),
+        ("I'm sorry, but I cannot evaluate this.", "the judge's reply is invalid (JUDGE_REFUSAL_OR_EVASION: ", True),
     ],
 )
-def test_anything_but_a_valid_judgment_is_missing(outcome: Any, reason: str) -> None:
-    """Never 0."""
+def test_anything_but_a_valid_judgment_is_missing(outcome: Any, reason: str, is_permanent: bool) -> None:
+    """Never 0; for good, unless no reply could be had."""
     result = evaluate(make_metric("Coverage", MetricSetting("c"), bench(StubAsker(lambda *_: outcome))))
 
     assert isinstance(result, MissingMetric)
     assert result.reason.startswith(reason)
+    assert result.is_permanent is is_permanent
 
 
 def test_the_sum_is_recomputed() -> None:

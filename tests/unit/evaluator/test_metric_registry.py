@@ -67,7 +67,7 @@ def test_rules_that_decline_leave_the_metric_missing() -> None:
         "semantic", MetricSetting("m", {"ground_truth": "x"}), bench(StubAsker(lambda *_: Undecided("?")))
     )
 
-    assert asyncio.run(made.evaluate(REQUEST)) == MissingMetric("m", "undecided: ?")
+    assert asyncio.run(made.evaluate(REQUEST)) == MissingMetric("m", "undecided: ?", is_permanent=True)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from mixseek.domain.judgments import Missing
 from mixseek.domain.rounds import (
     BoardEntry,
     Execution,
@@ -165,9 +166,9 @@ class ScriptedTeam:
 
 
 class ScriptedMetric(BaseMetric):
-    """A score by round; None is a metric that is missing."""
+    """A score by round; None is a metric that is missing, a text is why it is missing for good."""
 
-    def __init__(self, scores: Sequence[float | None]) -> None:
+    def __init__(self, scores: Sequence[float | str | None]) -> None:
         super().__init__(MetricSetting("m"))
         self.scores = list(scores)
         self.evaluated: list[tuple[str, int]] = []
@@ -176,6 +177,8 @@ class ScriptedMetric(BaseMetric):
         self.evaluated.append((request.team_id, request.round_number))
         await asyncio.sleep(0)
         score = self.scores[request.round_number - 1]
+        if isinstance(score, str):
+            return self.missing(Missing(score, is_permanent=True))
         return self.missing("out of order") if score is None else self.scored(score, "a remark")
 
 

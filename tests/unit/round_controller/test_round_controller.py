@@ -15,12 +15,12 @@ from tests.unit.round_controller.memory_store import (
     ScriptedTeam,
 )
 
-from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, Opinion, StopReason
+from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, Opinion, RoundProgress, StopReason
 from mixseek.engine.scheduling import HaltedError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd
+from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd, awaits_score
 from mixseek.round_controller.decisions import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient
 from mixseek.round_controller.teams import Submission, TimeLimits
@@ -279,6 +279,45 @@ def test_where_the_policy_says_so_a_missing_metric_stops_the_team_and_is_tried_a
     assert again.stop_reason is StopReason.MAX_ROUNDS
     assert [one.score for one in store.teams["alpha"].rounds] == [10, 20]
     assert team.submitted == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("policy", "reason", "rounds"),
+    [
+        (OutagePolicy.CONTINUE, StopReason.MAX_ROUNDS, ["too long", 20.0]),
+        (OutagePolicy.STOP, StopReason.EVALUATION_FAILED, ["too long"]),
+    ],
+)
+def test_what_is_missing_for_good_is_not_tried_again(
+    policy: OutagePolicy, reason: StopReason, rounds: list[Any]
+) -> None:
+    """The next command only shows how it ended, whichever way the policy has it."""
+    store, metric, team = MemoryStore(), ScriptedMetric(["too long", 20.0]), ScriptedTeam()
+    given = parts(store, metric, rules=RoundRules(1, 2), on_missing_metric=policy)
+    ends = [play(given, team) for _ in range(2)]
+
+    assert ends[0] == ends[1]
+    assert (ends[0].stop_reason, ends[0].is_final) == (reason, True)
+    assert [number for _, number in metric.evaluated] == list(range(1, len(rounds) + 1))
+    assert store.teams["alpha"].rounds[0].details["missing"] == [{"name": "m", "reason": "too long", "permanent": True}]
+
+
+@pytest.mark.parametrize(
+    ("missing", "expected"),
+    [
+        ([], True),
+        ([{"name": "m"}], True),
+        ([{"name": "m", "permanent": True}], False),
+        ([{"name": "m", "permanent": True}, {"name": "n"}], True),
+    ],
+)
+def test_a_round_awaits_its_score_while_one_metric_can_still_be_had(missing: list[Any], expected: bool) -> None:
+    """Details of before that are without the word: it may be had."""
+    evaluated = RoundProgress(1, "text", {}, NOW, None, {"missing": missing}, NOW)
+
+    assert awaits_score(evaluated) is expected
+    assert not awaits_score(replace(evaluated, score=1.0))
+    assert not awaits_score(replace(evaluated, evaluated_at=None))
 
 
 def test_teams_see_scores_and_remarks_but_not_what_they_cost() -> None:
