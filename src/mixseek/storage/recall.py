@@ -21,7 +21,7 @@ TakeKey = tuple[str, int]
 class JudgedBefore:
     """Statuses by sample, judge and take. One dict of 16-byte keys for all judges: about 110 bytes a sample."""
 
-    def __init__(self, judges: Sequence[str], repeats: int = 1) -> None:
+    def __init__(self, judges: Sequence[str], repeats: int) -> None:
         takes = [(judge, take) for judge in judges for take in range(1, repeats + 1)]
         self._weights = {take: _BASE**position for position, take in enumerate(takes)}
         # The statuses of all judges as digits of one number: small, and shared by samples that ended alike.
@@ -67,9 +67,7 @@ class JudgedBefore:
         """Requests that brought no reply, as the last outcome told them."""
         return self._lost_tries.get(bytes.fromhex(key), {}) if self._lost_tries else {}
 
-    def remember(
-        self, key: str, judge: str, status: str, take: int = 1, *, is_permanent: bool = False, lost_tries: int = 0
-    ) -> None:
+    def remember(self, key: str, judge: str, status: str, take: int, *, is_permanent: bool, lost_tries: int) -> None:
         """The last status told counts; judges that are not asked in this run are passed over."""
         weight = self._weights.get((judge, take))
         if weight is None:
@@ -111,7 +109,7 @@ def recall_journal(path: Path, judges: Sequence[str], repeats: int = 1) -> Judge
     for offset, line in read_lines(path):
         try:
             remember_record(judged, decode_line(line))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise damaged(path, offset, ValueError(str(error))) from error
     return judged
 

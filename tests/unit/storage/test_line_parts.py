@@ -7,7 +7,7 @@ from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
 from mixseek.domain.judgments import Outcome, Reply, Undecided
 from mixseek.domain.samples import Sample
-from mixseek.storage.line_parts import line_head, settle_lines
+from mixseek.storage.line_parts import line_head, line_rest, settle_lines
 from mixseek.storage.records import encode_outcome, encode_reply
 
 
@@ -31,6 +31,15 @@ def test_both_parts_together_are_the_line(sample: Sample, outcome: Outcome, text
             start, end = line_head(kind, judge)
             assert start + key.encode() + end + rest == line
             assert rest.count(b"\n") == 1
+
+
+def test_a_line_of_somebody_else_has_no_rest() -> None:
+    """Whatever stands behind names of the same length."""
+    line = encode_reply("ab" * 16, Reply("x", "one"))
+
+    assert line_rest(line, "reply", "ab" * 16, "one") is not None
+    assert line_rest(line, "reply", "ab" * 16, "two") is None
+    assert line_rest(line, "reply", "cd" * 16, "one") is None
 
 
 def test_a_judge_whom_utf_8_cannot_name_is_not_settled() -> None:

@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 from tests.unit.storage.material import CORRECT, INVALID, MISSING, OUTCOMES, UNDECIDED, judged_lines, make_sample
 
-from mixseek.domain.judgments import Missing, Outcome, Status, status_of
+from mixseek.domain.judgments import Missing, Outcome, Reply, Status, status_of
 from mixseek.errors import StorageError
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.recall import JudgedBefore, recall_journal
-from mixseek.storage.records import encode_outcome, encode_sample
+from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
 
 
-def recall(tmp_path: Path, lines: list[bytes], *judges: str) -> JudgedBefore:
+def recall(tmp_path: Path, lines: list[bytes], *judges: str, repeats: int = 1) -> JudgedBefore:
     path = tmp_path / "journal.jsonl"
     path.unlink(missing_ok=True)
     with JournalFile(path) as journal:
         journal.append(lines)
-    return recall_journal(path, judges)
+    return recall_journal(path, judges, repeats)
 
 
 def test_every_pair_of_outcomes_under_two_judges_is_remembered(tmp_path: Path) -> None:
@@ -101,7 +101,62 @@ def test_an_empty_journal_recalls_nothing(tmp_path: Path) -> None:
     assert recall(tmp_path, [], "a").statuses(make_sample(1)) == {}
 
 
-@pytest.mark.parametrize("damage", [b"torn\n", b"{}\n", b'{"t":"new"}\n', b'{"t":"outcome","key":"zz"}\n', b"[1]\n"])
+def test_takes_are_remembered_one_by_one(tmp_path: Path) -> None:
+    """As many as this run makes; the first one speaks for the judge."""
+    sample, key = make_sample(1), make_sample(1).key()
+    told: list[Outcome] = [CORRECT, INVALID, UNDECIDED]
+    lines = [encode_outcome(sample, key, "b", outcome, take) for take, outcome in enumerate(told, start=1)]
+
+    judged = recall(tmp_path, lines, "a", "b", repeats=2)
+
+    assert judged.takes(key) == {("b", 1): Status.VALID, ("b", 2): Status.INVALID}
+    assert judged.statuses(sample) == {"b": Status.VALID}
+    assert judged.takes(make_sample(2).key()) == {}
+    assert judged.lost_tries(key) == {}
+    assert judged.counts() == {"a": {}, "b": {Status.VALID: 1, Status.INVALID: 1}}
+    assert recall(tmp_path, lines, "b").takes(key) == {("b", 1): Status.VALID}
+
+
+def test_replies_that_nobody_read_are_kept_until_their_outcome_is_told(tmp_path: Path) -> None:
+    """In the order of asking, by judge and take; those of judges that are not asked in this run are passed over."""
+    sample, key = make_sample(1), make_sample(1).key()
+    first, again, second = Reply("x", "a"), Reply("y", "a", 2), Reply("z", "a", details={"take": 2})
+    lines = [encode_reply(key, reply) for reply in (first, again, second, Reply("w", "old"))]
+    both = recall(tmp_path, lines, "a", "b", repeats=2)
+    told = encode_outcome(sample, key, "a", INVALID)
+
+    half = recall(tmp_path, [*lines, told], "a", repeats=2)
+    other = recall(tmp_path, [*lines, encode_outcome(sample, key, "b", CORRECT)], "a", "b", repeats=2)
+    none = recall(tmp_path, [*lines, told, encode_outcome(sample, key, "a", CORRECT, 2)], "a", repeats=2)
+
+    assert both.unread_replies(key) == {("a", 1): (first, again), ("a", 2): (second,)}
+    assert other.unread_replies(key) == both.unread_replies(key)
+    assert half.unread_replies(key) == {("a", 2): (second,)}
+    assert none.unread_replies(key) == {}
+    assert both.unread_replies(make_sample(2).key()) == {}
+
+
+def test_lost_tries_are_those_of_the_sample(tmp_path: Path) -> None:
+    """Of another one, nothing is known."""
+    sample = make_sample(1)
+    judged = recall(tmp_path, [encode_outcome(sample, sample.key(), "a", MISSING, lost_tries=3)], "a")
+
+    assert judged.lost_tries(sample.key()) == {("a", 1): 3}
+    assert judged.lost_tries(make_sample(2).key()) == {}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"torn\n",
+        b"{}\n",
+        b'{"t":"new"}\n',
+        b'{"t":"outcome","key":"zz"}\n',
+        b'{"t":"outcome","key":5,"judge":"a","status":"valid"}\n',
+        b'{"t":"reply","key":"ab","judge":"a","attempt":1,"text":"x","details":null}\n',
+        b"[1]\n",
+    ],
+)
 def test_damage_is_found_before_new_work_is_added(tmp_path: Path, damage: bytes) -> None:
     """The byte is named, whatever is wrong with the line."""
     first = judged_lines(make_sample(1), {"a": CORRECT})
