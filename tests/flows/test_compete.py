@@ -118,6 +118,25 @@ def test_a_judge_that_is_out_has_no_opinion_and_the_policy_decides(
     assert "invalid" in team["rounds"][0]["opinion"]["reason"]
 
 
+def test_a_judge_of_progress_that_refuses_its_key_stops_the_race_before_it_is_paid_for(tmp_path: Path) -> None:
+    """No outage: it will never have an opinion. One line, exit 2, and with the right key it goes on at that round."""
+    with arena() as endpoint:
+        endpoint.statuses["judgment"] = 401
+        write(tmp_path, race_text(endpoint.spec, 1, rounds="min = 1\nmax = 3"))
+        done = compete(tmp_path)
+        metrics = endpoint.asked["metric", "t0", 1]
+        endpoint.statuses.clear()
+        again = compete(tmp_path, "--json")
+        paid_twice = endpoint.asked["metric", "t0", 1] - metrics
+
+    assert done.returncode == 2
+    assert "401" in done.stderr.splitlines()[-1]
+    assert CANARY not in done.stderr + done.stdout
+    assert again.returncode == 0, again.stderr
+    assert paid_twice == 0
+    assert all(entry["opinion"]["should_continue"] for entry in document(again)["teams"][0]["rounds"])
+
+
 def test_an_invalid_reply_of_a_metric_leaves_no_score_and_says_why(tmp_path: Path) -> None:
     """A finished result: exit 0, because running again would change nothing. There is nothing to rank by."""
     with arena() as endpoint:
