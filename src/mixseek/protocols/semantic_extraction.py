@@ -50,7 +50,7 @@ def verify_extraction(reply: SemanticReply, sample: Sample) -> Extraction:
     location = locate_answer(sample.response, answer)
     span = location.span
     verified = True if span is not None else False if location.is_certain else None
-    if not verified and is_truth and reply.is_correct:
+    if not verified and is_truth:
         matched = _match(sample.response, sample)
         if matched.decision is Decision.CORRECT:
             verified, span = True, matched.span

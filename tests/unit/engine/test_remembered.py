@@ -1,21 +1,26 @@
 """Samples that the cache settles on its own."""
 
+import multiprocessing
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from tests.unit.engine.live_stubs import Court, PlainLines, ScriptedJudge, at_hand
 from tests.unit.engine.stub_judging import StubProtocol, StubRules
 
-from mixseek.domain.judgments import Reply
+from mixseek.domain.judgments import Outcome, Reply, Status
+from mixseek.domain.samples import Sample
 from mixseek.engine import remembered as module
 from mixseek.engine.batch import BatchResult
 from mixseek.engine.live import LiveBatch
-from mixseek.engine.remembered import Crew, Remembered, RememberedAssignment, settle_remembered
+from mixseek.engine.remembered import Crew, Remembered, RememberedAssignment, remembered, settle_remembered
 from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
 from mixseek.engine.settled import NothingSettled
+from mixseek.errors import WorkerError
 
 
 class CrewHere:
@@ -86,8 +91,11 @@ def test_what_is_wholly_cached_is_settled_and_the_rest_is_left() -> None:
     lines, left, counts, crew = settle(cached(seat, {"a": "good", "b": "", "c": "good", "d": "good"}), seat)
 
     assert left == ["b"]
-    assert [line.split()[1] for line in lines if line.startswith("outcome")] == ["a", "c", "d"]
-    assert all("cached=True" in line for line in lines if line.startswith("reply"))
+    assert lines == [
+        line
+        for name in ("a", "c", "d")
+        for line in (f"sample {name}", "reply model 1/1 good cached=True", f"outcome {name} model 1 valid")
+    ]
     assert counts == {"valid": 3, "samples": 3, "cached": 3}
     assert crew.dismissed == 1
 
@@ -133,3 +141,137 @@ def test_a_cascade_of_two_models_is_walked_in_order(cascade: bool, left: list[st
     second = LiveSeat(first.judge, first.endpoint, first.keys)
 
     assert settle(cached(first, {"a": "good"}), first, second, cascade=cascade)[1] == left
+    assert settle(cached(first, {"a": "good"}), first, cascade=cascade)[1] == []
+
+
+@pytest.mark.parametrize(
+    "half", [{"unread": {("model", 1): (Reply("good", "model"),)}}, {"known": {("model", 1): Status.VALID}}]
+)
+def test_half_done_samples_are_left(half: Mapping[str, Any]) -> None:
+    """What the journal has of them comes first."""
+    seat = seat_of()
+    one, other = cached(seat, {"a": "good", "b": "good"})
+
+    assert settle([one._replace(**half), other], seat)[1] == ["a"]
+
+
+def test_each_take_has_its_own_reply() -> None:
+    """One bad take of two, and everything is to be looked at in order; nothing of the sample is written."""
+    seat, (one,) = seat_of(takes=2), at_hand("a")
+    replies = {seat.keys.key(one.key, take, 1): Reply(text, "x") for take, text in enumerate(("good", "bad"), start=1)}
+    held = remembered(one._replace(cached=replies), [seat])
+    assert held is not None
+    result = RememberedAssignment(StubProtocol(), PlainLines(), frozenset({"model"})).judge([held])
+
+    assert [reply.text for reply in held.replies] == ["good", "bad"]
+    assert (result.lines, result.left, result.samples, result.settled) == ([], [0], 0, [])
+
+
+class Inseparable(PlainLines):
+    """Lines that name their sample twice."""
+
+    def settle(self, sample: Sample, key: str, reply: Reply, outcome: Outcome, take: int) -> None:
+        return None
+
+
+@pytest.mark.parametrize(("lines", "is_told"), [(PlainLines(), True), (Inseparable(), False)])
+def test_what_was_made_of_a_reply_is_told_for_runs_to_come(lines: PlainLines, is_told: bool) -> None:
+    """By the key of its request, where its lines can be told apart from its names."""
+    seat = seat_of()
+    crew = CrewHere(RememberedAssignment(StubProtocol(), lines, frozenset()))
+    told: list[tuple[str, bytes, Status]] = []
+    samples = cached(seat, {"a": "good", "b": "bad"})
+
+    make_crew: Callable[[], Crew] = lambda: crew  # type: ignore[assignment, return-value]  # noqa: E731 - a fake
+    batches = settle_remembered(
+        iter([LiveBatch(samples, skipped=3)]),
+        [seat],
+        False,
+        make_crew,
+        lambda lines, counts: None,
+        lambda judge, key, settled: told.append((judge, key, settled.status)),
+    )
+
+    assert [(batch.samples, batch.skipped) for batch in batches] == [([], 3)]
+    expected = [
+        ("model", seat.keys.key(one.key, 1, 1), status)
+        for one, status in zip(samples, (Status.VALID, Status.INVALID), strict=True)
+    ]
+    assert told == (expected if is_told else [])
+
+
+@pytest.mark.parametrize(("worth", "made"), [(1, 1), (4, 1), (5, 0)])
+def test_processes_are_started_once_and_only_where_they_pay(
+    worth: int, made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came before is judged as if there were no crew; the order of batches is kept."""
+    monkeypatch.setattr(module, "SAMPLES_WORTH_PROCESSES", worth)
+    seat, crews = seat_of(), list[CrewHere]()
+
+    def make_crew() -> Any:
+        crews.append(CrewHere(RememberedAssignment(StubProtocol(), PlainLines(), frozenset({"model"}))))
+        return crews[-1]
+
+    texts = ({"a": "good", "b": "bad"}, {"c": "good", "d": "bad"}, {"e": ""}, {"f": ""}, {"g": ""}, {"h": ""})
+    batches = iter([LiveBatch(cached(seat, one)) for one in texts])
+    read = 0
+
+    def reading() -> Iterator[LiveBatch]:
+        nonlocal read
+        for batch in batches:
+            read += 1
+            yield batch
+
+    ahead: list[int] = []
+    left: list[list[str]] = []
+    for batch in settle_remembered(reading(), [seat], False, make_crew, lambda *told: None, NothingSettled().note):
+        left.append([one.sample.id for one in batch.samples])
+        ahead.append(read - len(left))
+
+    first = {1: [["b"], ["d"]], 4: [["a", "b"], ["d"]], 5: [["a", "b"], ["c", "d"]]}[worth]
+    assert left == [*first, ["e"], ["f"], ["g"], ["h"]]
+    assert len(crews) == made
+    assert max(ahead) == (CrewHere.depth if made else 0)
+    assert [crew.dismissed for crew in crews] == [1] * made
+
+
+def test_a_crew_judges_in_processes_of_its_own() -> None:
+    """The same lines as here, in one piece."""
+    seat = seat_of()
+    work = RememberedAssignment(StubProtocol(), PlainLines(), frozenset())
+    batches = [
+        [held for one in cached(seat, {name: "good"}) if (held := remembered(one, [seat])) is not None]
+        for name in ("a", "b", "c")
+    ]
+    crew = Crew(work, 1)
+    try:
+        results = [future.result(30.0) for future in [crew.submit(batch) for batch in batches]]
+    finally:
+        crew.dismiss()
+
+    assert [list(result.lines) for result in results] == [[b"".join(work.judge(batch).lines)] for batch in batches]
+    assert crew.depth == 2
+    assert multiprocessing.active_children() == []
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Longer than anybody would wait."""
+
+    def judge(self, batch: Any) -> BatchResult:
+        time.sleep(60.0)
+        raise AssertionError
+
+
+def test_a_crew_that_is_dismissed_is_not_waited_for() -> None:
+    """Neither what it is at, nor what is still to come."""
+    crew = Crew(Slow(), 1)  # type: ignore[arg-type]  # anything that judges
+    begun, queued = crew.submit([]), crew.submit([])
+    while not begun.running():
+        time.sleep(0.01)
+    before = time.monotonic()
+    crew.dismiss()
+
+    assert time.monotonic() - before < 30.0
+    assert isinstance(begun.exception(), WorkerError)
+    assert queued.cancelled()

@@ -27,7 +27,7 @@ MODELS = {
     ],
     ("gpt", "5.2 mini"): ["gpt-5.2-mini", "openai/gpt-5.2-mini", "openrouter:openai/gpt-5.2-mini"],
     ("gpt", "4o"): ["gpt-4o", "openai:gpt-4o@https://example.test/v1", "chatgpt-4o-latest", "GPT4o", "azure:gpt-4o"],
-    ("gpt", "o3"): ["o3", "openai:o3", "o3-high"],
+    ("gpt", "o3"): ["o3", "openai:o3", "o3-high", "OpenAI o3"],
     ("gpt", "o3 mini"): ["o3-mini", "o3-mini-low"],
     ("gpt", "oss"): ["openai/gpt-oss-20b", "ollama:gpt-oss:20b", "hf.co/unsloth/gpt-oss-20b-GGUF:Q4_K_M"],
     ("gpt", "web"): ["chatgpt", "ChatGPT (web app, 2025)", "chatgpt web"],
@@ -44,6 +44,7 @@ MODELS = {
         "claude-4-sonnet",
         "openrouter:anthropic/claude-sonnet-4-thinking",
         "claude-sonnet-4-with-thinking",
+        "claude-sonnet-4-no-thinking",
     ],
     ("claude", "opus 4"): ["claude-opus-4", "Anthropic Claude Opus 4"],
     ("gemini", "2.5 pro"): [
@@ -67,6 +68,7 @@ MODELS = {
     ("", "after another"): ["my-own-gpt-5.2"],
     ("", "other"): ["their-model"],
     ("", "philosopher"): ["philosopher-7b"],
+    ("", "phix"): ["phix4"],
     ("phi", "4"): ["phi-4", "phi4", "microsoft/phi-4"],
 }
 NAMED = [(model, name) for model, names in MODELS.items() for name in names]
@@ -160,9 +162,10 @@ def test_every_family_of_the_built_in_table_claims_its_own_words_and_no_other() 
 
 
 def test_a_family_of_the_same_name_replaces_the_built_in_one_and_is_looked_at_first() -> None:
-    own = Families(families={"gpt": Family(begins=("house",)), "ours": Family(begins=("claude",))})
+    own = Families(families={"gpt": Family(begins=("house", "house-cat")), "ours": Family(begins=("claude",))})
 
     assert relate("house-1", "house-2", own).same_family
+    assert is_same_model("house-cat3", "house-cat-3", own)
     assert not relate("gpt-4", "gpt-5", own).same_family
     assert fold_model_name("claude-opus-4", own.over(built_in_families())).family == "ours"
 

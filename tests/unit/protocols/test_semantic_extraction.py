@@ -53,6 +53,7 @@ def test_the_rules_vouch_for_the_ground_truth_in_other_words() -> None:
     assert judgment.fields["warnings"] == []
     assert judgment.span is not None
     assert worded.response[judgment.span.start : judgment.span.end] == "seven"
+    assert checked(reply_text(**INCORRECT), worded) == (True, [CONTRADICTION])
 
 
 def test_a_response_too_long_to_search_is_not_accused() -> None:
@@ -65,6 +66,25 @@ def test_an_alternative_counts_as_ground_truth() -> None:
     sample = replace(SILENT, ground_truth="7 cups", ground_truth_alternatives=("seven",))
 
     assert checked(reply_text(extracted_answer="Seven"), sample) == (False, [NOT_THERE, COPY])
+
+
+def test_an_alternative_in_other_words_is_no_contradiction() -> None:
+    worded = replace(SAMPLE, ground_truth="4", response="So the answer is seven.")
+    text = reply_text(extracted_answer="seven")
+
+    assert checked(text, worded) == (True, [CONTRADICTION])
+    assert checked(text, replace(worded, ground_truth_alternatives=("7",))) == (True, [])
+
+
+def test_the_question_says_what_an_option_means() -> None:
+    asked = replace(SAMPLE, question="How many cups?\nA) 3\nB) 7\nC) 9", ground_truth="B", response="It is 3.")
+
+    assert checked(reply_text(extracted_answer="3"), asked) == (True, [CONTRADICTION])
+    assert checked(reply_text(extracted_answer="3"), replace(asked, question="How many?")) == (True, [])
+
+
+def test_a_blank_answer_is_no_extraction() -> None:
+    assert checked(reply_text(**INCORRECT, extracted_answer=" "), SILENT) == (None, [])
 
 
 def test_an_incorrect_verdict_may_describe_instead_of_quoting() -> None:
@@ -97,7 +117,9 @@ def test_the_policy_verified_refuses_what_the_sample_belies(text: str, sample: S
     findings = flags_and_details(parse_invalid(text, sample, extraction_policy="verified"))
 
     assert [flag for flag, _ in findings] == flags
-    assert all('extracted_answer is "7"' in detail for _, detail in findings)
+    said = f'is_correct is {str(sample is SILENT).lower()}, extracted_answer is "7": '
+    warnings = [NOT_THERE, COPY] if sample is SILENT else [CONTRADICTION]
+    assert [detail for _, detail in findings] == [said + warning for warning in warnings]
 
 
 def test_the_policy_verified_accepts_what_is_proven() -> None:
