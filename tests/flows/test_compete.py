@@ -118,6 +118,35 @@ def test_a_judge_that_is_out_has_no_opinion_and_the_policy_decides(
     assert "invalid" in team["rounds"][0]["opinion"]["reason"]
 
 
+@pytest.mark.parametrize("fault", ["invalid", "out"])
+def test_where_a_race_stopped_for_want_of_an_opinion_the_same_command_asks_once_more(
+    fault: str, tmp_path: Path
+) -> None:
+    """An invalid reply of yesterday is no answer either; both replies are kept."""
+    with arena() as endpoint:
+        if fault == "invalid":
+            endpoint.refuses.add("judgment")
+        else:
+            endpoint.statuses["judgment"] = 400
+        text = race_text(endpoint.spec, 1, rounds="min = 1\nmax = 2")
+        write(tmp_path, text.replace("[judgment]", '[judgment]\non_outage = "stop"'))
+        done = compete(tmp_path)
+        asked = endpoint.requests
+        still = compete(tmp_path)
+        once_more = endpoint.requests - asked
+        endpoint.refuses.clear()
+        endpoint.statuses.clear()
+        again = compete(tmp_path, "--json")
+    team = document(again)["teams"][0]
+
+    assert done.returncode == still.returncode == 4
+    # With a re-ask, where there was something to re-ask about.
+    assert once_more == (2 if fault == "invalid" else 1)
+    assert again.returncode == 0, again.stderr
+    assert [entry["opinion"]["should_continue"] for entry in team["rounds"]] == [True, True]
+    assert len([line for line in replies(tmp_path) if "rather not" in line["text"]]) == (4 if fault == "invalid" else 0)
+
+
 def test_a_judge_of_progress_that_refuses_its_key_stops_the_race_before_it_is_paid_for(tmp_path: Path) -> None:
     """No outage: it will never have an opinion. One line, exit 2, and with the right key it goes on at that round."""
     with arena() as endpoint:

@@ -97,6 +97,8 @@ class RoundController:
         self._team = team
         self._before = before
         self._rounds: list[RoundProgress] = list(before.rounds) if before is not None else []
+        # The judge's word on the last round, on which an earlier process stopped, was none.
+        self._asks_anew = False
 
     async def play(self) -> TeamEnd:
         """To the end, from wherever an earlier process had come; a team that had ended is only reported.
@@ -135,6 +137,7 @@ class RoundController:
         last = self._rounds[-1] if self._rounds else None
         if last is not None and last.decision is not None and last.decision.stop_reason is StopReason.JUDGE_OUT:
             self._rounds[-1] = replace(last, opinion=None, decision=None, decided_at=None)
+            self._asks_anew = True
 
     async def _play_round(self) -> None:
         last = self._rounds[-1] if self._rounds else None
@@ -230,7 +233,9 @@ class RoundController:
                 team_id=team.team_id,
                 team_name=team.team_name,
                 execution_id=parts.execution_id,
+                asks_anew=self._asks_anew,
             )
+        self._asks_anew = False
         decision, at = decide(scores, opinion, parts.rules), parts.clock()
         await parts.store.save_decision(parts.execution_id, team.team_id, current.round_number, opinion, decision, at)
         self._tell(current.round_number, Stage.DECIDED, current.score)

@@ -33,16 +33,25 @@ class JudgmentClient:
         team_id: str,
         team_name: str,
         execution_id: str,
+        asks_anew: bool = False,
     ) -> ImprovementJudgment | NoOpinion:
-        """The model's opinion on the round after those of the history; raises what ends the whole competition."""
+        """The model's opinion on the round after those of the history; raises what ends the whole competition.
+
+        `asks_anew`: an invalid reply of an earlier process is no answer. Else it is one, so that a process which died
+        before it could act on the reply leaves no trace.
+        """
         prompt = await self._format_user_prompt(user_query, round_history, team_id, team_name, execution_id)
         protocol = JudgmentProtocol(prompt, self._prompts.settings.judgment_user_prompt, self._language)
         place = f"{team_id}/{len(round_history)}/{JUDGMENT_NAME}"
         latest = round_history[-1].submission_content if round_history else ""
         sample = Sample(place, response=latest, question=user_query)
+        # By name: the prompt shows the leader board, which other teams change meanwhile.
+        identity, take = f"{execution_id}/{place}", 1
         try:
-            # By name: the prompt shows the leader board, which other teams change meanwhile.
-            answered = await self._asker.ask(protocol, sample, self._judge, identity=f"{execution_id}/{place}")
+            answered = await self._asker.ask(protocol, sample, self._judge, identity=identity)
+            while asks_anew and answered.is_recalled and isinstance(answered.outcome, InvalidJudgment):
+                take += 1
+                answered = await self._asker.ask(protocol, sample, self._judge, take=take, identity=identity)
         except EndpointDownError as error:
             return NoOpinion(str(error))
         match answered.outcome:

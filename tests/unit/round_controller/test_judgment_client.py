@@ -14,6 +14,7 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Outcome, Re
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RankedTeam, RoundState
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.questions import Answered
 from mixseek.engine.scheduling import EndpointDownError
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
@@ -185,3 +186,27 @@ def test_languages_have_prompts_of_their_own_and_others_are_refused() -> None:
 
     with pytest.raises(ConfigurationError, match="available are en, ja"):
         client(StubAsker(lambda *_: ""), "fr")
+
+
+class RecallingAsker(StubAsker):
+    """The first take was answered with nonsense in an earlier process."""
+
+    async def ask(self, protocol: Any, sample: Sample, judge: str, *, take: int = 1, **more: Any) -> Answered:
+        answered = await super().ask(protocol, sample, judge, **more)
+        if take > 1:
+            return answered
+        return Answered(parse("no idea"), Reply("no idea", judge), is_recalled=True)
+
+
+@pytest.mark.parametrize(("asks_anew", "takes"), [(False, 1), (True, 2)])
+def test_an_invalid_reply_of_an_earlier_process_counts_unless_it_stopped_the_team(asks_anew: bool, takes: int) -> None:
+    """A process that died before it could act on the reply must end like one that did not."""
+    asker = RecallingAsker(lambda *_: json.dumps(GOOD))
+    work = client(asker).judge_improvement_prospects(
+        "the task", HISTORY, team_id="alpha", team_name="Alpha", execution_id="race", asks_anew=asks_anew
+    )
+    opinion = asyncio.run(work)
+
+    assert isinstance(opinion, ImprovementJudgment) is asks_anew
+    assert len(asker.asked) == takes
+    assert len(set(asker.identities)) == 1

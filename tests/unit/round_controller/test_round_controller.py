@@ -36,7 +36,7 @@ class ScriptedJudge(JudgmentClient):
         self.opinions = list(opinions)
         self.asked: list[int] = []
 
-    async def judge_improvement_prospects(self, user_query: str, round_history: Any, **team: str) -> Any:
+    async def judge_improvement_prospects(self, user_query: str, round_history: Any, **team: Any) -> Any:
         self.asked.append(len(round_history))
         return self.opinions[len(round_history) - 1]
 
