@@ -40,7 +40,11 @@ def total_of(parameters: ScoredParameters, scores: Mapping[str, int | float], ta
 
 
 def total_range(parameters: ScoredParameters, task_type: str | None) -> tuple[int | float, int | float]:
-    """The lowest and the highest total."""
+    """The lowest and the highest total; of any task type where the type is not known."""
+    types = parameters.task_types.types
+    if types and task_type not in types:
+        bottoms, tops = zip(*(total_range(parameters, name) for name in types), strict=True)
+        return min(bottoms), max(tops)
     lowest = dict.fromkeys(parameters.dimensions, parameters.scale.minimum)
     return (
         total_of(parameters, lowest, task_type),
