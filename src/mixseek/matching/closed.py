@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.commitment import as_said
+from mixseek.matching.discounted import is_ruled_out
 from mixseek.matching.option_letters import OptionReader
 from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import REPEATED_LENGTH, Reader, Reading
@@ -32,6 +34,8 @@ _FIELDS = {"json_field", "answer_tag"}
 _PROSE = {"answer_cue", "answer_behind"}
 # "Answer:" above a list of steps announces the steps.
 _STEPS = re.compile(r"(?:step\s*\d|1[.)]\s[^\n]*\n+[\s*]*2[.)]|[-*•]\s[^\n]*\n+\s*[-*•]\s)", re.IGNORECASE)
+# What stands in a field, in a box or behind a mark of its own is given, whatever is said around it.
+_SENTENCES = _PROSE | {"answer_line", "whole_response"}
 _CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
 
@@ -61,10 +65,12 @@ def _match(visible: Visible, reader: Reader) -> Closed:
     text = visible.text
     outline = _outline_again(visible) if len(text) <= REPEATED_LENGTH else _outline(visible)
     lowered = outline.lowered
-    firm = _read_firm(text, lowered, visible, reader, outline.firm)
+    firm, named = _read_firm(text, lowered, visible, reader, outline.firm)
     if (firm is None or _may_be_program(text, firm[0])) and is_code(text):
         return Closed(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(text, outline, visible, reader) if firm is None or firm[0].start >= visible.cut else []
+    if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
+        soft.append(named)
     decisions = {reading.decision for _, reading in soft}
     if firm is not None:
         if decisions and decisions != {firm[1].decision}:
@@ -141,9 +147,11 @@ def _stated(statement: Statement, reading: Reading) -> Closed:
 
 def _read_firm(
     text: str, lowered: str, visible: Visible, reader: Reader, statements: Iterable[Statement]
-) -> tuple[Statement, Reading] | None:
-    """The last firm statement that holds a value of the wanted kind."""
+) -> tuple[tuple[Statement, Reading] | None, tuple[Statement, Reading] | None]:
+    """The last firm statement that holds a value of the wanted kind; without one, where the right value is named."""
     chosen: tuple[Statement, Reading] | None = None
+    named: tuple[Statement, Reading] | None = None
+    rival: Decision | None = None
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
     for statement in statements:
         # Words in another field of an object do not overrule its answer field.
@@ -152,8 +160,19 @@ def _read_firm(
         reading = _read_statement(text, statement, reader)
         if reading is None:
             continue
+        if statement.cue in _SENTENCES:
+            said = as_said(text, lowered, statement.start, reading, visible.cut, reader)
+            if said is not reading:
+                if reading.decision is Decision.CORRECT:
+                    named = named or (statement, said)
+                if rival is None and not is_ruled_out(lowered, statement.start, visible.cut):
+                    rival = reading.decision
+                continue
         if chosen is None:
             chosen = (statement, reading)
+            if rival not in {None, reading.decision} and statement.cue in _SENTENCES:
+                # One value is stated, another one named behind it: which of them was meant?
+                return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
             if (
                 statement.cue != "json_field"
                 and lowered.count("answer", max(0, len(lowered) - _CIRCLE_REACH)) < _CIRCLE
@@ -166,9 +185,9 @@ def _read_firm(
             statement.cue == chosen[0].cue == "json_field"
             or (len(text) - statement.start < _CIRCLE_REACH and turns_in_circles(text))
         ):
-            return statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")
+            return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
         break
-    return None if chosen is None else _corrected(text, lowered, visible, reader, *chosen)
+    return (None, named) if chosen is None else (_corrected(text, lowered, visible, reader, *chosen), None)
 
 
 # "Wait, no, it is B": at the start of a sentence behind the answer.
@@ -303,7 +322,9 @@ def _read_soft(text: str, outline: _Outline, visible: Visible, reader: Reader) -
     places = soft_statements(text, outline.lowered, 0, visible.cut) if outline.soft is None else list(outline.soft)
     if reader.kind == "brackets":
         places += bracket_lines(text)[-1:]
-    closing = _readings(text, [place for place in places if place.cue != "first_sentence"], reader)
+    closing = _readings(
+        text, outline.lowered, visible, [place for place in places if place.cue != "first_sentence"], reader
+    )
     # The last sentence is the sharper view of the last line.
     if any(statement.cue == "last_sentence" for statement, _ in closing):
         closing = [item for item in closing if item[0].cue != "last_line"]
@@ -318,23 +339,30 @@ def _read_soft(text: str, outline: _Outline, visible: Visible, reader: Reader) -
     is_plain_prose = reader.kind == "number" and "=" not in text
     if closing and not is_plain_prose:
         return closing
-    opening = _readings(text, [place for place in places if place.cue == "first_sentence"], reader)
+    opening = _readings(
+        text, outline.lowered, visible, [place for place in places if place.cue == "first_sentence"], reader
+    )
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
     # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
     return closing + [item for item in opening if item[1].rule == "single_number"]
 
 
-def _readings(text: str, places: list[Statement], reader: Reader) -> list[tuple[Statement, Reading]]:
+def _readings(
+    text: str, lowered: str, visible: Visible, places: list[Statement], reader: Reader
+) -> list[tuple[Statement, Reading]]:
     """What stands at these places, without lines of a list, checks of the result, and numbered first steps."""
-    return [
-        (place, reading)
+    found = [
+        (place, reading, as_said(text, lowered, place.start, reading, visible.cut, reader))
         for place in places
         if not _is_listing(text, place)
         and not _CHECKS.match(text, place.start)
         and not (reader.kind == "number" and place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
         and (reading := _read_place(text, place, reader)) is not None
     ]
+    plain = {said.decision for _, reading, said in found if said is reading}
+    # What is said outright may be supposed as well.
+    return [(place, said) for place, reading, said in found if said is reading or reading.decision not in plain]
 
 
 def _is_undisputed(text: str, reader: Reader, opening: Reading) -> bool:

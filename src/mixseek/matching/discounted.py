@@ -55,7 +55,7 @@ def is_discounted(lowered: str, start: int, position: int, value: int, end: int)
     """Whether the answer announced at `position`, with its value from `value` on, is not the one that is given."""
     if lowered.startswith(" is ", position + 6) and _PLAIN_CUE.search(lowered, max(start, position - 16), position):
         # "So the answer is": most cues are of this kind, and nothing in them can discount.
-        return _ONLY_IF.match(lowered, value, end) is not None
+        return False
     before = lowered[max(start, position - _SENTENCE) : position]
     for mark in _SENTENCE_STARTS:
         place = before.rfind(mark)
@@ -63,13 +63,16 @@ def is_discounted(lowered: str, start: int, position: int, value: int, end: int)
             before = before[place + 1 :]
     between = lowered[position + 6 : value]
     if between.strip() in _PLAIN_VERBS and _PLAIN_WORDS.issuperset(before.split()):
-        return _ONLY_IF.match(lowered, value, end) is not None
+        return False
     if _PARTIAL.match(between) or _DENIED.search(between) or _CHECKED.search(before) or _SOMEBODY.search(before):
         return True
     if _WOULD.search(between) and _COUNTERFACTUAL.search(before) and re.search(r"\bif\b|\bhad\b", before):
         return re.search(r"\b(?:had|were|was|without|not)\b|n't\b", before) is not None
-    if _ONLY_IF.match(lowered, value, end):
-        return True
     if _ASKED.search(before) and "?" in lowered[value : value + 40].partition("\n")[0]:
         return True
     return _SUPPOSED.search(before) is not None and _OBJECTION.search(lowered, value, min(end, value + 300)) is not None
+
+
+def is_ruled_out(lowered: str, value: int, end: int) -> bool:
+    """Whether the value from `value` on stands under a condition that is not met: it takes nothing else back."""
+    return _ONLY_IF.match(lowered, value, end) is not None

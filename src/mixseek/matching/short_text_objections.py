@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from mixseek.matching.commitment import commits_to_words
 from mixseek.matching.short_text_case import Case, Found, Rule
 from mixseek.matching.short_text_gold import Kind
 from mixseek.matching.short_text_lexicon import FUNCTION_WORDS, ROMAN_NUMERALS, word_set
@@ -183,6 +184,8 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         or _CORRECTION_AFTER.search(after)
     ):
         return Rule.DENIED
+    if not commits_to_words(case.lowered, span.start, span.end):
+        return Rule.HEDGED
     if _HEDGE.search(case.lowered) and _CHOICE.search(case.lowered):
         return Rule.HEDGED
     is_short = len(case.words) <= _SHORT_RESPONSE

@@ -2,7 +2,6 @@
 
 import pytest
 
-from mixseek.matching.discounted import is_discounted
 from mixseek.matching.unanswered import turns_in_circles
 
 
@@ -20,11 +19,3 @@ def test_a_text_that_only_ends_as_it_began_does_not() -> None:
     others = "Bo looked for it in the cellar and then in the attic, and at last in the garden shed, in vain. "
 
     assert not turns_in_circles(line + others + line)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("it differs. so the answer is 7.", False), ("it differs. so the answer is 7 only if the switch is on.", True)],
-)
-def test_a_condition_discounts_even_the_plainest_cue(text: str, expected: bool) -> None:
-    assert is_discounted(text, 0, text.index("answer"), text.index("7"), len(text)) is expected
