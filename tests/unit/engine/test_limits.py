@@ -162,6 +162,111 @@ def test_it_does_not_grow_while_the_endpoint_is_queueing() -> None:
     assert limit.calls == before < 512
 
 
+def test_one_slow_answer_says_nothing_and_two_end_the_doubling() -> None:
+    """When the queue is gone, it grows again, by a twentieth a round trip."""
+    limit = AdaptiveLimit(512, start=64)
+    calls = []
+    for latency_seconds, times in ((0.1, 100), (2.0, 1), (2.0, 1), (0.1, 100)):
+        for _ in range(times):
+            limit.succeeded(latency_seconds)
+        calls.append(limit.calls)
+
+    assert calls[:3] == [164, 165, 165]
+    assert 168 <= calls[3] <= 170
+
+
+def test_one_in_ten_is_too_many_and_one_in_two_is_a_wall() -> None:
+    """Of as many as are in flight."""
+    ten, five, two = AdaptiveLimit(10), AdaptiveLimit(5), AdaptiveLimit(2)
+    for limit, refusals in ((ten, 1), (five, 2), (two, 1)):
+        for _ in range(refusals):
+            limit.overloaded(1.0, 2.0)
+
+    assert [limit.is_overloaded for limit in (ten, five, two)] == [True, True, True]
+    assert [limit.is_blocked for limit in (ten, five, two)] == [False, False, True]
+
+
+def test_of_one_call_at_a_time_a_success_says_everything_too() -> None:
+    """And growth is one call a round trip, however few they are."""
+    limit = AdaptiveLimit(4)
+    for moment in range(20):
+        limit.overloaded(moment, moment)
+    limit.succeeded(0.2)
+
+    assert not limit.is_overloaded
+    assert limit.calls == 2
+    for _ in range(3):
+        limit.succeeded(0.2)
+    assert limit.calls == 3
+
+
+def test_there_is_always_one_to_begin_with() -> None:
+    assert AdaptiveLimit(4, start=0).calls == 1
+
+
+def test_a_call_that_began_with_the_lowering_met_the_new_limit() -> None:
+    limit = AdaptiveLimit(100)
+    for moment in (1.0, 2.0, 3.0):
+        for _ in range(500):
+            limit.overloaded(started_at=moment, now=moment + 1.0)
+
+    assert limit.calls == 12
+
+
+def test_a_late_refusal_does_not_take_a_lowering_back() -> None:
+    """Though fewer are refused by then."""
+    limit = AdaptiveLimit(100)
+    for _ in range(500):
+        limit.overloaded(started_at=1.0, now=2.0)
+    for _ in range(20):
+        limit.succeeded(0.2)
+    limit.overloaded(started_at=1.0, now=3.0)
+
+    assert limit.is_overloaded
+    assert limit.calls == 50
+
+
+def test_refusals_that_come_home_after_everything_is_well_again_are_counted() -> None:
+    """Of calls that began before the last lowering, whose beginning is forgotten by then."""
+    limit = AdaptiveLimit(100)
+    for is_refused, times in ((True, 500), (False, 500), (True, 20)):
+        for _ in range(times):
+            if is_refused:
+                limit.overloaded(started_at=1.0, now=2.0)
+            else:
+                limit.succeeded(0.2)
+
+    assert limit.is_overloaded
+    assert limit.calls < 100
+
+
+def round_trip(limit: AdaptiveLimit, moment: int) -> None:
+    """Two in five refused, wherever they are many or few."""
+    for number in range(limit.calls):
+        if number % 5 in (1, 3):
+            limit.overloaded(started_at=moment, now=moment + 1.0)
+        else:
+            limit.succeeded(0.2)
+
+
+def test_a_lowering_in_vain_is_taken_back_at_once_and_forgotten_when_all_is_well() -> None:
+    """Then refusals mean again what they meant in the beginning."""
+    limit = AdaptiveLimit(256)
+    calls = []
+    for moment in range(6):
+        calls.append(limit.calls)
+        round_trip(limit, moment)
+
+    assert calls == [*sorted(calls[:5], reverse=True), 256]
+    assert calls[4] <= 128
+    assert not limit.is_overloaded
+    for _ in range(500):
+        limit.succeeded(0.2)
+    for _ in range(12):
+        limit.overloaded(started_at=9.0, now=10.0)
+    assert limit.is_overloaded
+
+
 @pytest.mark.parametrize("per_minute", [6, 60, 600, 6_000])
 def test_a_rate_is_kept_over_a_minute(per_minute: int) -> None:
     """One second's worth may come at once, no more."""
