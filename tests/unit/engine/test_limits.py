@@ -115,13 +115,15 @@ def test_an_endpoint_that_takes_so_many_is_sent_so_many(capacity: int) -> None:
     assert refused <= 0.2 * sent
 
 
-def test_of_one_call_at_a_time_a_refusal_says_everything() -> None:
+def test_of_one_call_at_a_time_the_last_answer_says_everything() -> None:
     """There is nobody else to compare with."""
     limit = AdaptiveLimit(1)
     limit.overloaded(1.0, 2.0)
 
     assert limit.is_overloaded
     assert limit.is_blocked
+    limit.succeeded(0.2)
+    assert not limit.is_overloaded
 
 
 def test_after_an_overload_it_grows_by_a_twentieth_a_round_trip() -> None:
@@ -186,8 +188,8 @@ def test_one_in_ten_is_too_many_and_one_in_two_is_a_wall() -> None:
     assert [limit.is_blocked for limit in (ten, five, two)] == [False, False, True]
 
 
-def test_of_one_call_at_a_time_a_success_says_everything_too() -> None:
-    """And growth is one call a round trip, however few they are."""
+def test_growth_is_one_call_a_round_trip_however_few_they_are() -> None:
+    """From one to two with one success, from two to three with a few."""
     limit = AdaptiveLimit(4)
     for moment in range(20):
         limit.overloaded(moment, moment)
