@@ -27,12 +27,14 @@ _FULL_STOP = 4
 
 # One search tells most sentences apart: without such a word nothing below can match.
 _HINT_BEFORE = re.compile(
-    r"\b(?:if|unless|only when|whether|suppos|assum|imagine|pretend|provided|had|were|would have|not|never|cannot|no|"
-    r"nobody|hardly|doubt|unclear|unsure|uncertain|wrong|mistake|incorrect|false|anything|think|say|said|believe|"
-    r"claim|argue|guess|expect|conclude|thought|alleges|to (?:show|prove|verify|check))|n't\b"
+    r"\b(?:if|unless|only when|whenever|as long as|in case|in the event|on condition|under the ass|should|"
+    r"whether|suppos|assum|imagine|pretend|provided|had|were|would have|not|never|cannot|no|"
+    r"nobody|hardly|far|by|doubt|unclear|unsure|uncertain|wrong|mistake|incorrect|false|anything|think|say|said|believe|"
+    r"claim|argue|guess|expect|conclude|thought|tempt|wish|alleges|incorrectly|to (?:show|prove|verify|check))|n't\b"
 )
 _HINT_BEHIND = re.compile(
-    r"\biff?\b|\bunless\b|\bprovid|\bassuming\b|only when|otherwise|depend|\?|not\b|n't\b",
+    r"\biff?\b|\bunless\b|\bprovid|\bassuming\b|only when|whenever|in case|in the event|"
+    r"on condition|otherwise|depend|wrong|incorrect|false|reject|mistaken|ruled|\?|not\b|n't\b",
 )
 
 # "if I remember well", "if I had to choose", "if you add them up": said with a condition's words, and meant.
@@ -41,7 +43,10 @@ _NO_CONDITION = (
     r" (?:i|we|you|one)\b"
     r"(?!(?:'re| are| were| had(?! to)| assume| suppose| want| take| allow| ignore| include| exclude)\b))"
 )
-_CONDITION_WORDS = r"only (?:if|when)|if and only if|iff?|unless|provided that|providing|assuming"
+_CONDITION_WORDS = (
+    r"only (?:if|when)|if and only if|iff?|unless|provided that|providing|assuming|in case|"
+    r"in the event|on condition that|whenever|under the assumption"
+)
 # "(A) only if it rains", "18, provided that it rains"; not "(A) because if it rains …", "(A) even if it rains".
 _CONDITION_BEHIND = re.compile(
     r"(?:(?!\b(?:because|since|so|which|where|who|while|even|regardless|but(?! only| it depends| that depends)|"
@@ -52,9 +57,9 @@ _CONDITION_RIGHT_BEHIND = re.compile(rf"\W{{0,3}}(?:only )?\b(?:{_CONDITION_WORD
 _CONDITION_BEFORE = re.compile(
     r"(?<!even )(?<!as )(?<!matter )(?<!see )(?<!check )(?<!know )(?<!test )(?<!decide )(?<!verify )(?<!determine )"
     r"(?<!asked )"
-    rf"\b(?:{_CONDITION_WORDS}|supposing)\b{_NO_CONDITION}"
-    r"|^\W*(?:(?:so|now|but|and|then|first|next|let us|let's|let me|we|i|can|could)\b[\s,]*)*"
-    r"(?:suppose|assume|imagine|pretend|(?:had|were) (?:it|he|she|they|we|i|the|there))\b"
+    rf"\b(?:{_CONDITION_WORDS}|supposing|as long as)\b{_NO_CONDITION}"
+    r"|\blet(?: u|')s say\b|^\W*(?:(?:so|now|but|and|then|first|next|let us|let's|let me|we|i|can|could)\b[\s,]*)*"
+    r"(?:suppose|assume|imagine|pretend|provided|(?:had|were|should) (?:it|he|she|they|we|i|the|there))\b"
 )
 _STRONG_BEFORE = re.compile(
     r"\b(?:only if|only when|unless)\b|\bif\b.*\b(?:would|could|might)\b|\bhad\b.*\bwould have\b"
@@ -68,8 +73,9 @@ _NOT_ASSERTED = re.compile(
     r"|\b(?:one|you|someone|somebody|some|some people|many|many people|people|others|students|they)\s+"
     r"(?:(?:might|may|could|would|will|often|also|have|initially|at first|be tempted to)\s+)*"
     r"(?:think|say|believe|claim|argue|guess|assume|suppose|expect|conclude|thought|said|believed|claimed|argued)"
-    r"|\b(?:claims|claimed|argues|alleges)|\bsaid to be|\bto (?:show|prove|verify|check)|\banswer would have been)\b"
-    + _CLAUSE
+    r"|\b(?:claims|claimed|argues|alleges|wish|tempting)|\bi (?:used to think|(?:first |initially )?thought)"
+    r"|\b(?:wrongly|incorrectly|mistakenly|by no means|in no way)|\bsupposed to be"
+    r"|\bsaid to be|\bto (?:show|prove|verify|check)|\banswer would have been)\b" + _CLAUSE
 )
 _DENIED_CLAUSE = re.compile(
     r"(?:\bnot|n't|\bcannot|\bnever|\bno(?! doubt| question)|\bnobody|\bhardly|(?<!no )(?<!without )(?<!a )\bdoubt\w*"
@@ -77,39 +83,43 @@ _DENIED_CLAUSE = re.compile(
     r"(?:that|whether|if|think|say|saying|believe|conclude|claim|assume|suppose|know|mean|imply)\b" + _CLAUSE
 )
 _DENIED_VALUE = re.compile(
-    r"(?:\bnot|n't|\bnever|\bcannot|\bhardly|\banything but)\s+"
+    r"(?:\bnot|n't|\bnever|\bcannot|\bhardly|\bno longer|\bfar from)\s+"
     r"(?:(?:be|have been|necessarily|actually|really|equal|to|the|an?|is|option|choice)\s+)*[\W_]*$"
 )
 _DENIED_BEHIND = re.compile(
     r"[\W_]*\b(?:is|was|are|would|can|could|must)(?: not|n't|not)\s+(?:be\s+)?"
     r"(?:(?:the|our|my|an?)\s+)?(?:\w+\s+)?(?:answer|option|choice|solution|correct|right)\b"
+    r"|[\W_]*(?:which\s+)?\b(?:is|was|are|must be|would be)\s+(?:\w+ly\s+)?"
+    r"(?:wrong|incorrect|false|rejected|mistaken|ruled out)\b"
 )
 _ASKS = re.compile(
     r"[\W_]*(?:(?:so|but|and|or|then|now|wait|hmm)\b[\s,]*)?"
-    r"(?:is|are|was|could|can|might|may|would|should|does|do|did|will|what if|how about|what about|maybe|perhaps)\b"
+    r"(?:is|are|was|could|can|might|may|would|should|does|do|did|will|what if|how about|what about|why|how|"
+    r"maybe|perhaps)\b"
 )
 _HYPOTHETICAL = re.compile(r"\b(?:would|could|might)\b|\w'd\b")
 _PAST = re.compile(r"(?:\s+\w+){0,3}?\s+(?:were|was|had|did|\w+ed)\b")
 _QUESTION_MARK = re.compile(r"[^.!?\n]{0,30}\\?")
 
 _UNSPACED_CONDITION = re.compile(
-    r"もし|仮に|(?<!なぜ)なら(?:ば)?,?(?:答え|正解|$)|(?<!この)(?<!その)場合(?!分け)|限り,|限って|"
-    r"如果|假如|假设|假設|倘若|要是|若(?!干)|只有|除非|当且仅当|仅当|否则"
+    r"もし|仮に|(?<!なぜ)なら(?:ば)?[,)]?(?:答え|正解|[\W_]*$)|ければ,?(?:答え|正解)|(?<!この)(?<!その)場合(?!分け)|限り,|限って|"
+    r"如果|假如|假设|假設|倘若|要是|若(?!干)|只有|只要|除非|当且仅当|仅当|否则|(?<!这种)(?<!此)(?<!该)情况下"
 )
 _UNSPACED_STRONG = re.compile(r"場合(?:に限|のみ|だけ)|限り,|只有|除非|当且仅当|仅当")
 _UNSPACED_DENIED = re.compile(
-    r"不能(?:说|得出|认为|断定|确定|肯定)|(?:没有|无)(?:证据|理由)|是否(?:是|为|應|应)?[\W_]*$"
+    r"不(?:认为|觉得|相信)|难道|怎么可能|不能(?:说|得出|认为|断定|确定|肯定)|(?:没有|无)(?:证据|理由)|是否(?:是|为|應|应)?[\W_]*$"
     r"|(?:有人|有些人|很多人|人们)[^,。]{0,4}(?:说|认为|觉得|以为)|可能会?(?:以为|认为|觉得|会说)"
     r"|(?:と言う人|という人|と思う人)"
 )
 _UNSPACED_DENIED_VALUE = re.compile(
-    r"(?:不(?:会|可能|应该|應該|应|能|该)?是|并非|並非|并不是|不为|不等于|不要?选|不(?:应该|应|该|能)选)[\W_]*$"
+    r"(?:不(?:会|可能|应该|應該|应|能|该)?是|并非|並非|并不是|绝不是|决不是|未必是|不一定是|不为|不等于|不要?选|不(?:应该|应|该|能)选)[\W_]*$"
 )
 _UNSPACED_NOT_BEHIND = re.compile(r"[^。!?\n,]{0,12}?(?:では|じゃ)(?:な[いくか]|ありません)|[^。!?\n,]{0,8}?でない")
 _UNSPACED_BEHIND = re.compile(
     r"[^。!?\n,]{0,12}?(?:とは(?:限|言え|いえ|思え|考え)|かどうか|と(?:言う|いう|思う|考える|主張する)(?:人|かもしれ)"
-    r"|でしょうか|ですか|だと(?:する|します|仮定)|と(?:する|仮定する)と|の場合も|吗|的结论)"
-    r"|[^。!?\n]{0,10}?[,\s]*(?:除非|如果|前提是|否则|仅当|只有在|ただし.{0,12}場合に限|そうでなければ|さもなければ)"
+    r"|でしょうか|だろうか|ですか|はず(?:が|は)(?:な|あり)|わけでは|は(?:答え|正解)では(?:な|あり)|だと(?:する|します|仮定)|と(?:する|仮定する)と|の場合も|吗|的结论)"
+    r"|[^。!?\n]{0,10}?[,\s]*(?:除非|如果|前提是|否则|仅当|只有在|ただし.{0,12}場合に限|そうでなければ|さもなければ|\([^)\n]{0,20}場合(?:のみ|だけ|に限))"
+    r"|[^。!?\n,]{0,6}?(?:\?|不是答案|不(?:正确|对)|是(?:错误|错|不对))"
 )
 _TOKEN = re.compile(r"[a-z]{4,}|\d+|[\u3040-\u9fff]{2}")
 # So much of a condition must stand in the question for it to be the question's own.

@@ -55,6 +55,10 @@ _OPEN = [
     "Unless the lid is shut, the answer is {}.",
     "Had the lid been shut, the answer would have been {}.",
     "The answer might be {}, but it depends on the lid.",
+    "In case the lid is shut, the answer is {}.",
+    "Should the lid be shut, the answer is {}.",
+    "As long as the lid is shut, the answer is {}.",
+    "The answer is {} on condition that the lid is shut.",
     # denials of the whole clause
     "It is not the case that the answer is {}.",
     "I doubt that the answer is {}.",
@@ -63,11 +67,16 @@ _OPEN = [
     "There is no evidence that the answer is {}.",
     "It would be a mistake to say the answer is {}.",
     "The answer is anything but {}.",
+    "The answer is {}, which is wrong.",
+    "The claim that the answer is {} is false.",
     # what others say, what is asked, what is supposed
     "One might say the answer is {}.",
     "You might think that the answer is {}.",
     "Some people believe the answer is {}.",
     "My neighbour claims the answer is {}.",
+    "I used to think the answer was {}.",
+    "It would be tempting to say the answer is {}.",
+    "Let's say the answer is {}.",
     "Suppose the answer is {}.",
     "Let us assume that the answer is {}.",
     "Is the answer {}?",
@@ -83,6 +92,8 @@ _OPEN_JAPANESE = [
     "答えが{}とは限りません。",
     "答えは{}だと言う人もいます。",
     "答えは{}でしょうか。",
+    "答えが{}であるはずがない。",
+    "ふたが閉まっているなら、答えは{}です。",
     "答えが{}であるとは言えません。",
 ]
 _OPEN_CHINESE = [
@@ -93,6 +104,9 @@ _OPEN_CHINESE = [
     "有人会说答案是{}。",
     "不能说答案是{}。",
     "答案是{}吗？",
+    "难道答案是{}？",
+    "我不认为答案是{}。",
+    "只要盖子关着，答案就是{}。",
     "答案是{}，前提是盖子关着。",
 ]
 
@@ -122,7 +136,13 @@ def test_a_value_that_is_only_named_is_neither_correct_nor_proof_of_the_opposite
     assert other.decision is not Decision.CORRECT, other.rules
 
 
-_DENIED = ["The answer is not {}.", "So the answer cannot be {}.", "{} is not the answer.", "The answer is never {}."]
+_DENIED = [
+    "The answer is not {}.",
+    "So the answer cannot be {}.",
+    "{} is not the answer.",
+    "The answer is never {}.",
+    "The answer is far from {}.",
+]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +150,7 @@ _DENIED = ["The answer is not {}.", "So the answer cannot be {}.", "{} is not th
     [
         *_each(_DENIED, [asked for asked in _ENGLISH if asked.right not in {"valid", "yes"}]),
         *_each(["答えは{}ではありません。", "よって、答えは{}ではない。"], _JAPANESE),
-        *_each(["答案不是{}。", "答案并非{}。", "答案不可能是{}。"], _CHINESE),
+        *_each(["答案不是{}。", "答案并非{}。", "答案不可能是{}。", "答案不一定是{}。", "{}不是答案。"], _CHINESE),
     ],
 )
 def test_a_denied_value_is_not_correct(template: str, asked: _Asked, opening: str) -> None:
@@ -156,6 +176,8 @@ _GIVEN = [
     "She had the lid, so the answer is {}.",
     "Suppose the lid is shut. That cannot be. So the answer is {}.",
     "The answer would be {}.",
+    "The answer is {}, as long as I read it well.",
+    "We can say that the answer is {}.",
     "The answer is {}. Let me know if you have any questions.",
     "Is the lid shut? No. The answer is {}.",
 ]
@@ -166,7 +188,7 @@ _GIVEN = [
     [
         *_each(_GIVEN, _ENGLISH[:4], ("", _OPENING)),
         *_each(["この場合、答えは{}です。", "閉まっていないので、答えは{}です。"], _JAPANESE[:2]),
-        *_each(["因为没有关上，所以答案是{}。", "即使关着，答案也是{}。"], _CHINESE[:2]),
+        *_each(["因为没有关上，所以答案是{}。", "即使关着，答案也是{}。", "在这种情况下，答案是{}。"], _CHINESE[:2]),
     ],
 )
 def test_words_of_doubt_about_something_else_do_not_take_an_answer_back(
