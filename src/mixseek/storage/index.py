@@ -14,11 +14,12 @@ from mixseek.storage.durable import storage_error
 from mixseek.storage.index_connection import (
     PATIENCE_SECONDS,
     SMALLEST_OBJECT_BYTES,
+    allow_memory,
     connecting,
     discard_index,
     index_error,
     is_beyond_repair,
-    make_room_for,
+    room_for,
 )
 from mixseek.storage.index_schema import (
     ADD_MISSING,
@@ -135,9 +136,15 @@ def load_journal(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, judges: list[str], size_bytes: int
 ) -> None:
     """Group by group; while DuckDB reads one, the next one is cut."""
+    allowed = 0
 
     def load(pieces: list[Piece]) -> None:
+        nonlocal allowed
         for piece in pieces:
+            needed = room_for(piece.before + piece.lines, piece.bytes_so_far, object_bytes_of(piece))
+            if needed > allowed:
+                allowed = needed
+                allow_memory(connection, allowed)
             load_piece(connection, run, judges, piece)
 
     with (
@@ -155,14 +162,17 @@ def load_journal(
 
 def load_piece(connection: duckdb.DuckDBPyConnection, run: RunDirectory, judges: list[str], piece: Piece) -> None:
     """Fewer rows than lines is damage."""
-    object_bytes = max(SMALLEST_OBJECT_BYTES, piece.longest_bytes + 1_024)
-    make_room_for(connection, object_bytes)
     parameters: dict[str, Any] = {"run": run.name, "journal": escape_glob(piece.path), "before": piece.before}
     if piece.kind == "outcome":
         parameters["judges"] = judges
-    loaded = connection.execute(load_statement(piece.kind, object_bytes), parameters).fetchone()
+    loaded = connection.execute(load_statement(piece.kind, object_bytes_of(piece)), parameters).fetchone()
     if loaded != (piece.lines,):
         raise find_damage(run)
+
+
+def object_bytes_of(piece: Piece) -> int:
+    """How long a line DuckDB has to expect."""
+    return max(SMALLEST_OBJECT_BYTES, piece.longest_bytes + 1_024)
 
 
 def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str], cascade: bool) -> None:

@@ -23,6 +23,11 @@ _LOADING_MB = 64
 # A group of rows is packed in memory as a whole, and rows hold texts: DuckDB's own 122,880 are made for numbers.
 _ROW_GROUP_ROWS = 8_192
 _THREADS = 2
+# So much text in a group of rows fits beside the reader; what is beyond takes its own size twice while it is packed.
+_SPARE_BYTES = 16 << 20
+# Of a huge line, at the most: the reader's own, and one for each column that is taken out of its JSON.
+_READING_COPIES = 32
+_WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
 # DuckDB's JSON reader sets aside several times this for each thread.
 SMALLEST_OBJECT_BYTES = 4 << 20
 
@@ -81,10 +86,17 @@ def try_attach(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection | No
     return connection
 
 
-def make_room_for(connection: duckdb.DuckDBPyConnection, object_bytes: int) -> None:
-    """Where single lines are huge, the reader needs room for a few of them."""
-    if object_bytes > SMALLEST_OBJECT_BYTES:
-        connection.execute(f"SET memory_limit = '{_LOADING_MB + (12 * object_bytes >> 20)}MB'")
+def room_for(lines: int, size_bytes: int, object_bytes: int) -> int:
+    """Megabytes it takes to load so much into one table; 0 where lines are short, and what there is will do."""
+    reading = _READING_COPIES * object_bytes if object_bytes > SMALLEST_OBJECT_BYTES else 0
+    group_bytes = size_bytes * min(lines, _ROW_GROUP_ROWS) // max(1, lines)
+    packing = 2 * max(0, group_bytes - _SPARE_BYTES)
+    return _MEMORY_MB + (reading + packing >> 20) if reading or packing else 0
+
+
+def allow_memory(connection: duckdb.DuckDBPyConnection, megabytes: int) -> None:
+    """From now on, the commit included."""
+    connection.execute(f"SET memory_limit = '{megabytes}MB'")
 
 
 def memory_settings(scratch: Path, object_bytes: int) -> Settings:
@@ -100,15 +112,20 @@ def memory_settings(scratch: Path, object_bytes: int) -> Settings:
 
 
 def is_beyond_repair(error: duckdb.Error) -> bool:
-    """The file's fault, not the disk's: throwing the index away helps."""
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return False
-    return not any(words in str(error).lower() for words in _FAULTS_OF_THE_DISK)
+    """The file's fault, not the disk's or the memory's: throwing the index away helps."""
+    return not is_short_of_memory(error) and not any(words in str(error).lower() for words in _FAULTS_OF_THE_DISK)
+
+
+def is_short_of_memory(error: duckdb.Error) -> bool:
+    """A commit that fails for it says so in its words only."""
+    return isinstance(error, duckdb.OutOfMemoryException) or any(
+        words in str(error).lower() for words in _WORDS_OF_MEMORY
+    )
 
 
 def index_error(path: Path, error: duckdb.Error) -> StorageError:
     """The first line of what DuckDB says, with the remedy that fits."""
-    if isinstance(error, duckdb.OutOfMemoryException) or "no space" in str(error).lower():
+    if is_short_of_memory(error) or "no space" in str(error).lower():
         remedy = "free some memory and disk space; the journals are complete, and the index is rebuilt from them"
     elif is_beyond_repair(error):
         remedy = "remove this file: it is rebuilt from the journals"

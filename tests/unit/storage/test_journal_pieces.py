@@ -1,12 +1,15 @@
 """A journal cut up for indexing."""
 
+import random
 from pathlib import Path
 
+import duckdb
 import pytest
 from tests.unit.storage.material import CORRECT, judged_lines, make_run, make_sample
 
 from mixseek.errors import StorageError
 from mixseek.storage.index import index_run
+from mixseek.storage.index_connection import SMALLEST_OBJECT_BYTES, index_error, is_beyond_repair, room_for
 from mixseek.storage.journal_pieces import KINDS, split_journal
 from mixseek.storage.run_index import open_run_index
 
@@ -87,3 +90,59 @@ def test_positions_run_on_from_piece_to_piece(tmp_path: Path, monkeypatch: pytes
     with open_run_index(workspace, run) as opened:
         rows = [(row.id, row.raw_reply) for row in opened.rows()]
     assert rows == [(f"s{number}", f"reply {number}") for number in range(30)]
+
+
+def test_pieces_of_a_process_that_was_killed_are_taken_away(tmp_path: Path) -> None:
+    """They hold judged texts; what has another name is not ours to remove."""
+    directory = tmp_path / "pieces"
+    directory.mkdir()
+    for name in ("1-2-reply.jsonl", "1-sample.jsonl", "1-2-notes.jsonl", "duckdb_temp_1.tmp"):
+        (directory / name).write_bytes(b"left")
+    journal = tmp_path / "journal.jsonl"
+    journal.write_bytes(b"".join(journal_lines(1)))
+
+    with split_journal(journal, 1 << 30, directory) as groups:
+        assert sum(len(pieces) for pieces in groups) == 3
+
+    assert sorted(path.name for path in directory.iterdir()) == ["1-2-notes.jsonl", "duckdb_temp_1.tmp"]
+
+
+def test_long_texts_are_indexed_whatever_memory_short_ones_take(tmp_path: Path) -> None:
+    """A group of rows is packed as a whole: 80 MB of responses do not fit where thousands of short ones do."""
+    text = " ".join(map(str, random.Random(1).choices(range(10_000), k=400_000)))
+    samples = (make_sample(number, response=f"{number} {text}") for number in range(42))
+    workspace, run = make_run(
+        tmp_path, (line for sample in samples for line in judged_lines(sample, {"rules": CORRECT}))
+    )
+
+    index_run(workspace, run)
+
+    with open_run_index(workspace, run) as opened:
+        assert [totals.valid for totals in opened.totals()] == [42]
+
+
+@pytest.mark.parametrize(
+    ("lines", "size_bytes", "object_bytes", "needs_more"),
+    [
+        (100_000, 100_000 * 1_000, SMALLEST_OBJECT_BYTES, False),
+        (600, 600 * 100_000, SMALLEST_OBJECT_BYTES, True),
+        (100_000, 100_000 * 100_000, SMALLEST_OBJECT_BYTES, True),
+        (1, 5 << 20, 5 << 20, True),
+        (0, 0, SMALLEST_OBJECT_BYTES, False),
+    ],
+)
+def test_memory_grows_with_the_length_of_lines_and_not_with_their_number(
+    lines: int, size_bytes: int, object_bytes: int, needs_more: bool
+) -> None:
+    """A million short lines take what a thousand take."""
+    assert (room_for(lines, size_bytes, object_bytes) > 0) is needs_more
+    assert room_for(lines * 10, size_bytes * 10, object_bytes) <= 10 * room_for(lines, size_bytes, object_bytes)
+
+
+@pytest.mark.parametrize("words", ["Failed to commit: failed to pin block of size 256.0 KiB", "Out of Memory Error: x"])
+def test_short_memory_is_not_taken_for_a_damaged_index(words: str) -> None:
+    """Throwing the index away would cost the other runs theirs, and help nobody."""
+    error = duckdb.TransactionException(words)
+
+    assert not is_beyond_repair(error)
+    assert "free some memory" in str(index_error(Path("index"), error))
