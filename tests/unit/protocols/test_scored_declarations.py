@@ -63,6 +63,14 @@ def test_templates_beside_the_file_replace_those_of_ours(own: Path) -> None:
     assert "<<<RESPONSE" in user.content
 
 
+def test_a_template_that_cannot_be_rendered_is_refused_before_the_first_sample(own: Path) -> None:
+    own.write_text(OWN_TOML.replace("[parameters]", '[templates]\nsystem = "mine.{language}.md.j2"\n[parameters]', 1))
+    (own.parent / "mine.en.md.j2").write_text("Judge as {{ nobody }} would.")
+
+    with pytest.raises(ConfigurationError, match="nobody"):
+        load_protocol(str(own))
+
+
 def test_a_users_protocol_judges_like_any_other(own: Path) -> None:
     judgment = load_protocol(str(own)).parse(Reply(json.dumps(OWN_VALID), "j"), OWN_SAMPLE)
 

@@ -116,3 +116,13 @@ def test_a_reply_that_repeats_an_injected_verdict_is_given_away_by_its_quotes() 
 
     assert {finding.flag for finding in judgment.findings} == {Flag.PROTOCOL_VIOLATION}
     assert len(judgment.findings) == 4
+
+
+def test_an_invalid_judgment_keeps_what_was_repaired_and_what_was_quoted() -> None:
+    """Quotes count against the judge even then; where there are none, nothing stands in their place."""
+    unread = parse_invalid("rubric", "<think>hm</think>no object here")
+    quoted = parse_invalid("cross", changed(CROSS_VALID, "verdict", "FAIL"))
+
+    assert (list(unread.repairs), unread.fields) == (["think_block"], {})
+    assert len(quoted.fields["evidence"]) == len(CROSS_DIMENSIONS)
+    assert parse_invalid("rubric", changed(RUBRIC_VALID, "total_score", 3)).fields == {}
