@@ -144,7 +144,7 @@ def load_journal(
             needed = room_for(piece.before + piece.lines, piece.bytes_so_far, object_bytes_of(piece))
             if needed > allowed:
                 allowed = needed
-                allow_memory(connection, allowed)
+                allow_memory(connection, f"{allowed}MB")
             load_piece(connection, run, judges, piece)
 
     with (

@@ -18,6 +18,8 @@ _RETRY_SECONDS = 0.1
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
 # For reading; it is used only by questions that need it.
 _MEMORY_MB = 160
+# For what does not fit into that.
+AMPLE_MEMORY = "50%"
 # For loading: its JSON reader takes half of it, whatever it reads.
 _LOADING_MB = 64
 # A group of rows is packed in memory as a whole, and rows hold texts: DuckDB's own 122,880 are made for numbers.
@@ -94,9 +96,9 @@ def room_for(lines: int, size_bytes: int, object_bytes: int) -> int:
     return _MEMORY_MB + (reading + packing >> 20) if reading or packing else 0
 
 
-def allow_memory(connection: duckdb.DuckDBPyConnection, megabytes: int) -> None:
-    """From now on, the commit included."""
-    connection.execute(f"SET memory_limit = '{megabytes}MB'")
+def allow_memory(connection: duckdb.DuckDBPyConnection, limit: str) -> None:
+    """From now on, the commit included; a limit as DuckDB writes it, "64MB" or a share of the machine."""
+    connection.execute(f"SET memory_limit = '{limit}'")
 
 
 def memory_settings(scratch: Path, object_bytes: int) -> Settings:
