@@ -10,7 +10,7 @@ import duckdb
 
 from mixseek.domain.judgments import Status
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, offline_settings
+from mixseek.storage.duckdb_session import Settings, escape_glob, fetch_all, first_line, offline_settings
 from mixseek.storage.durable import replacing, storage_error, temporary_beside
 from mixseek.storage.manifest import read_manifest
 from mixseek.storage.pairs import NOT_JUDGED, JournalPairs, JudgedTake
@@ -183,7 +183,7 @@ def convert(staged: Path, target: Path, suffix: str, longest: int) -> None:
     }
     try:
         with duckdb.connect(config=settings) as connection:
-            connection.execute(query, {"staged": escape_glob(staged), "target": str(target)})
+            fetch_all(connection, query, {"staged": escape_glob(staged), "target": str(target)})
     except duckdb.Error as error:
         raise StorageError(
             f"{target.parent}: cannot write the export: {first_line(error)}; free some space there, or export to .jsonl"

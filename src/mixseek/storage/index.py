@@ -9,12 +9,11 @@ from typing import Any
 import duckdb
 
 from mixseek.errors import StorageError
-from mixseek.storage.duckdb_session import escape_glob
+from mixseek.storage.duckdb_session import allow_memory, escape_glob
 from mixseek.storage.durable import storage_error
 from mixseek.storage.index_connection import (
     PATIENCE_SECONDS,
     SMALLEST_OBJECT_BYTES,
-    allow_memory,
     connecting,
     discard_index,
     index_error,

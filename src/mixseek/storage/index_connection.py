@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from mixseek.errors import BusyError, StorageError
-from mixseek.storage.duckdb_session import Settings, first_line, offline_settings
+from mixseek.storage.duckdb_session import Settings, first_line, is_short_of_memory, offline_settings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.workspace import Workspace
 
@@ -18,8 +18,6 @@ _RETRY_SECONDS = 0.1
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
 # For reading; it is used only by questions that need it.
 _MEMORY_MB = 160
-# For what does not fit into that.
-AMPLE_MEMORY = "50%"
 # For loading: its JSON reader takes half of it, whatever it reads.
 _LOADING_MB = 64
 # A group of rows is packed in memory as a whole, and rows hold texts: DuckDB's own 122,880 are made for numbers.
@@ -29,7 +27,6 @@ _THREADS = 2
 _SPARE_BYTES = 16 << 20
 # Of a huge line, at the most: the reader's own, and one for each column that is taken out of its JSON.
 _READING_COPIES = 32
-_WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
 # DuckDB's JSON reader sets aside several times this for each thread.
 SMALLEST_OBJECT_BYTES = 4 << 20
 
@@ -96,11 +93,6 @@ def room_for(lines: int, size_bytes: int, object_bytes: int) -> int:
     return _MEMORY_MB + (reading + packing >> 20) if reading or packing else 0
 
 
-def allow_memory(connection: duckdb.DuckDBPyConnection, limit: str) -> None:
-    """From now on, the commit included; a limit as DuckDB writes it, "64MB" or a share of the machine."""
-    connection.execute(f"SET memory_limit = '{limit}'")
-
-
 def memory_settings(scratch: Path, object_bytes: int) -> Settings:
     """One thread and more memory where single lines are huge: the reader needs room for a few of them."""
     is_huge = object_bytes > SMALLEST_OBJECT_BYTES
@@ -116,13 +108,6 @@ def memory_settings(scratch: Path, object_bytes: int) -> Settings:
 def is_beyond_repair(error: duckdb.Error) -> bool:
     """The file's fault, not the disk's or the memory's: throwing the index away helps."""
     return not is_short_of_memory(error) and not any(words in str(error).lower() for words in _FAULTS_OF_THE_DISK)
-
-
-def is_short_of_memory(error: duckdb.Error) -> bool:
-    """A commit that fails for it says so in its words only."""
-    return isinstance(error, duckdb.OutOfMemoryException) or any(
-        words in str(error).lower() for words in _WORDS_OF_MEMORY
-    )
 
 
 def index_error(path: Path, error: duckdb.Error) -> StorageError:

@@ -20,15 +20,9 @@ from mixseek.storage.call_accounts import (
     MISSING_FOR_GOOD,
     read_accounts,
 )
+from mixseek.storage.duckdb_session import fetch_all
 from mixseek.storage.index import ensure_indexed
-from mixseek.storage.index_connection import (
-    AMPLE_MEMORY,
-    PATIENCE_SECONDS,
-    allow_memory,
-    connecting,
-    index_error,
-    is_short_of_memory,
-)
+from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 if TYPE_CHECKING:
@@ -244,15 +238,7 @@ class RunIndex:
         return [read_row(wide[outcome], replies) for outcome in outcomes]
 
     def _all(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        named = {"run": self._run, **parameters}
-        try:
-            return self._connection.execute(query, named).fetchall()
-        except duckdb.Error as error:
-            if not is_short_of_memory(error):
-                raise
-        # DuckDB reads two thousand rows at once, and these hold texts as long as books.
-        allow_memory(self._connection, AMPLE_MEMORY)
-        return self._connection.execute(query, named).fetchall()
+        return fetch_all(self._connection, query, {"run": self._run, **parameters})
 
 
 @contextlib.contextmanager

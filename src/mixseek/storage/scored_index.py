@@ -19,6 +19,7 @@ from mixseek.domain.scored_counts import (
     VariantSums,
 )
 from mixseek.storage import scored_queries as sql
+from mixseek.storage.duckdb_session import fetch_all
 
 # What a page can show as a grid, and what can be laid out in a moment to find the holes.
 _GRID_CELLS = 2_000
@@ -113,4 +114,4 @@ class ScoredIndex:
             yield CoverageCell(question, variant, target, judge, Status(status) if status else None)
 
     def _all(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query, {"run": self._run, **parameters}).fetchall()
+        return fetch_all(self._connection, query, {"run": self._run, **parameters})
