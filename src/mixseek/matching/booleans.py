@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from mixseek.matching.outcome import Decision
@@ -16,7 +15,7 @@ from mixseek.matching.polarity_words import (
     UNSPACED,
     UNSPACED_CORE,
 )
-from mixseek.matching.reading import REPEATED_LENGTH, Reading
+from mixseek.matching.reading import Reading
 
 _NEGATORS = {
     "not", "cannot", "never", "neither", "nor", "hardly", "scarcely", "barely", "far from", "fails", "doubt",
@@ -166,10 +165,6 @@ class BooleanReader:
 
     def polar_words(self, piece: str) -> list[PolarWord]:
         """Words that say yes or no to a question of this family, negations taken in."""
-        return list(_polar_words_again(self.family, piece)) if len(piece) <= REPEATED_LENGTH else self.find_words(piece)
-
-    def find_words(self, piece: str) -> list[PolarWord]:
-        """The same, looked for anew."""
         positive, negative = FAMILIES[self.family]
         found: list[PolarWord] = []
         negator: tuple[int, int] | None = None
@@ -218,9 +213,3 @@ class BooleanReader:
     def is_absent(self, text: str) -> bool:
         """Two-valued words are too common for their absence to be told apart from silence."""
         return False
-
-
-# "Yes", "No" and their like come again and again.
-@lru_cache(maxsize=1_024)
-def _polar_words_again(family: str, piece: str) -> tuple[PolarWord, ...]:
-    return tuple(BooleanReader(True, family).find_words(piece))

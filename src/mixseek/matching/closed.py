@@ -77,9 +77,9 @@ def _match(visible: Visible, reader: Reader) -> Closed:
             # The cue belongs to a run-on question; what was said before it says otherwise.
             return Closed(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
-    if is_opening(text) if outline.silence is None else outline.silence.is_opening:
+    if is_opening(text):
         return Closed(Decision.INCORRECT, None, ("no_answer",))
-    refusal = find_refusal(lowered) if outline.silence is None else outline.silence.refusal
+    refusal = find_refusal(lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
         return Closed(decision, refusal, ("refusal",))
@@ -97,18 +97,12 @@ def _match(visible: Visible, reader: Reader) -> Closed:
     return Closed(Decision.UNDECIDED, None, (reason,))
 
 
-class _Silence(NamedTuple):
-    is_opening: bool
-    refusal: Span | None
-
-
 class _Outline(NamedTuple):
     """What of a response does not depend on the ground truth; None where it is worked out only when it is asked for."""
 
     lowered: str
     firm: Iterable[Statement]
     soft: tuple[Statement, ...] | None = None
-    silence: _Silence | None = None
 
 
 def _outline(visible: Visible) -> _Outline:
@@ -116,16 +110,12 @@ def _outline(visible: Visible) -> _Outline:
     return _Outline(lowered, _firm(visible.text, lowered, visible))
 
 
-# As a response, or as what a judge says it extracted from one.
+# Most of what is left where the question has its say, and nothing is judged again as a whole.
 @lru_cache(maxsize=4_096)
 def _outline_again(visible: Visible) -> _Outline:
     text, lowered = visible.text, visible.text.lower()
-    return _Outline(
-        lowered,
-        tuple(_firm(text, lowered, visible)),
-        tuple(soft_statements(text, lowered, 0, visible.cut)),
-        _Silence(is_opening(text), find_refusal(lowered)),
-    )
+    soft = tuple(soft_statements(text, lowered, 0, visible.cut))
+    return _Outline(lowered, tuple(_firm(text, lowered, visible)), soft)
 
 
 def _answers_all_the_same(refusal: Span, soft: list[tuple[Statement, Reading]]) -> bool:
