@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from mixseek.matching import booleans, closed, numbers
 from mixseek.matching.match import match_answer
+from mixseek.matching.options import lettered_options
+from mixseek.matching.outcome import Decision
 
 QUESTIONS = (
     "What is it?",
@@ -42,3 +44,19 @@ def test_what_is_given_out_can_be_changed_without_harm() -> None:
     assert [token.values[0] for token in numbers.read_numbers("3 apples and 4 pears")] == [3, 4]
     assert [token.values[0] for token in numbers.word_numbers("three apples")] == [3]
     assert [word.value for word in booleans.BooleanReader(True, "yes_no").polar_words("Yes")] == [True]
+
+
+def test_of_two_numbers_every_question_has_its_own_say() -> None:
+    """A number that the question gave is seldom its answer; another question gave another one."""
+    decisions = [
+        match_answer("7 and 5 apples", "5", question=question).decision for question in ("She had 7.", "She had 5.")
+    ]
+
+    assert decisions == [Decision.CORRECT, Decision.UNDECIDED]
+
+
+def test_the_last_list_of_options_counts() -> None:
+    """Examples with lists of their own stand before the question."""
+    question = "Example:\n(A) cat\n(B) dog\nNow answer:\n(A) oak\n(B) elm\n(C) fir"
+
+    assert lettered_options(question).texts == ("oak", "elm", "fir")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,15 @@ def test_no_history_is_said_in_words() -> None:
 def test_details_that_json_does_not_know_are_shown_as_text() -> None:
     """A prompt is read, not parsed."""
     assert '"at": "2026-03-01 12:30:15+00:00"' in format_submission_history([RoundState(1, "x", 1.0, {"at": NOON})])
+
+
+@pytest.mark.parametrize(
+    ("details", "shown"),
+    [({"by": {1: "one"}}, '"1": "one"'), ({"n": 2**70}, str(2**70)), ({"t": "half \ud800"}, "half")],
+)
+def test_details_that_not_every_writer_takes_are_shown_all_the_same(details: dict[str, Any], shown: str) -> None:
+    """Keys that are no text, numbers beyond 64 bits, half a surrogate pair."""
+    assert shown in format_submission_history([RoundState(1, "x", 1.0, details)])
 
 
 def test_the_ranking_is_a_table_with_the_team_marked() -> None:
