@@ -2,16 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 import pytest
 from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, ScriptedJudge, at_hand
 from tests.unit.engine.stub_judging import StubReplies, StubRules
 
 from mixseek.domain.calls import Call, Usage
-from mixseek.domain.judgments import Finding, Flag, Reply, Status, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol, Message
-from mixseek.domain.samples import Sample
+from mixseek.domain.judgments import Finding, Flag, Reply, Status
+from mixseek.domain.ports import Message
 from mixseek.engine.budget import Budget
 from mixseek.engine.caching import RequestKeys
 from mixseek.engine.endings import Ending
@@ -399,24 +397,3 @@ def test_resting_ends_with_a_halt() -> None:
             await resting
 
     asyncio.run(work())
-
-
-class BusyRules(StubRules):
-    """Notes, at each sample, how many of its earlier wishes the loop has granted."""
-
-    granted: ClassVar[list[int]] = []
-    seen: ClassVar[list[int]] = []
-
-    def reply(self, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | Undecided:
-        self.seen.append(len(self.granted))
-        asyncio.get_running_loop().call_soon(self.granted.append, 1)
-        return super().reply(sample, protocol)
-
-
-def test_samples_that_never_wait_leave_the_loop_to_the_others() -> None:
-    """Rules before a slow endpoint: its sockets have their turn between two samples."""
-    court = Court(samples_at_hand=1)
-
-    court.judge(at_hand(*TEN), OfflineSeat(BusyRules()))
-
-    assert BusyRules.seen == list(range(len(TEN)))
