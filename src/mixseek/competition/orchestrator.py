@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress
+from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress, check_name
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
 from mixseek.errors import MixseekError, PermanentJudgeError
@@ -63,6 +63,7 @@ class Orchestrator:
         parallel_teams: int = 8,
         halt: Callable[[], None] = lambda: None,
     ) -> None:
+        refuse_unclear_ids([team.team_id for team in teams])
         self._parts = parts
         self._teams = tuple(teams)
         self._configuration = configuration
@@ -166,3 +167,11 @@ class Orchestrator:
         """A competition that is only shown again ended when it ended."""
         known = {one.execution_id: one.status for one in await self._parts.store.executions()}
         return known.get(self._parts.execution_id) is status is ExecutionStatus.FINISHED
+
+
+def refuse_unclear_ids(team_ids: Sequence[str]) -> None:
+    """Raises ValueError: rounds and places are known by the team's id."""
+    for team_id in team_ids:
+        check_name(team_id, "team_id")
+        if team_ids.count(team_id) > 1:
+            raise ValueError(f"two teams have the id {team_id!r}")

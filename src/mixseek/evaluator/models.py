@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from mixseek.domain.judgments import Reply
-from mixseek.domain.rounds import MAX_SCORE, check_score
+from mixseek.domain.rounds import MAX_SCORE, check_name, check_round_number, check_score
 from mixseek.errors import ConfigurationError
 
 _SUM_TOLERANCE = 1e-6
@@ -36,6 +36,8 @@ class EvaluationRequest:
             if not getattr(self, name).strip():
                 # Seed 004's words for the same refusal.
                 raise ValueError(f"{name} cannot be empty")
+        check_name(self.team_id, "team_id")
+        check_round_number(self.round_number)
 
     @property
     def place(self) -> str:
