@@ -1,6 +1,7 @@
 """Teams in parallel: each plays its rounds, nobody waits for another, and a stop leaves everything resumable."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -39,6 +40,30 @@ class CompetitionResult:
         """Rounds that were evaluated as far as they can be, and have no score."""
         rounds = [one for team in self.progress.values() for one in team.rounds]
         return sum(1 for one in rounds if one.evaluated_at is not None and one.score is None and not awaits_score(one))
+
+    @property
+    def evaluations(self) -> Counter[str]:
+        """Metrics of all evaluated rounds: `scored`, `invalid` (a reply that cannot be used) or `missing`."""
+        counts = Counter(scored=0, invalid=0, missing=0)
+        for details in self._details():
+            counts["scored"] += len(details.get("metrics") or ())
+            for metric in details.get("missing") or ():
+                counts["invalid" if metric.get("invalid") else "missing"] += 1
+        return counts
+
+    @property
+    def best_score(self) -> float | None:
+        return self.ranking[0].best_score if self.ranking else None
+
+    @property
+    def commonest_reason(self) -> str | None:
+        """Why rounds have no score, or teams no rounds, in the words that were used most often."""
+        reasons = Counter(str(metric["reason"]) for one in self._details() for metric in one.get("missing") or ())
+        reasons = reasons or Counter(end.message or end.stop_reason.value for end in self.accidents)
+        return reasons.most_common(1)[0][0] if reasons else None
+
+    def _details(self) -> list[Mapping[str, Any]]:
+        return [one.details for team in self.progress.values() for one in team.rounds if one.evaluated_at is not None]
 
     @property
     def accidents(self) -> tuple[TeamEnd, ...]:
@@ -126,10 +151,11 @@ class Orchestrator:
             # A judge that refuses everybody: what is in flight elsewhere still comes home, then it is said.
             self._refusal = self._refusal or error
             reason = self._stop_all(StopReason.INTERRUPTED, str(error))
-        ended = None if before is None else end_of(before)
+        retries = self._parts.retries_invalid
+        ended = None if before is None else end_of(before, retries_invalid=retries)
         if before is not None and ended is not None:
             # It was over before: a stop that finds it waiting, or while a lost score is asked for, does not undo that.
-            is_undone = any(map(awaits_score, before.rounds))
+            is_undone = any(awaits_score(one, retries_invalid=retries) for one in before.rounds)
             return replace(ended, stop_reason=reason, is_for_good=False) if is_undone else ended
         await self._parts.store.finish_team(
             self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name

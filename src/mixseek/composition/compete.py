@@ -19,6 +19,7 @@ from mixseek.composition.compete_plans import (
 from mixseek.composition.leaderboards import read_judging
 from mixseek.composition.nonces import workspace_key
 from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.engine.questions import LastingQuestions
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
 from mixseek.round_controller.controller import RoundParts
@@ -120,11 +121,12 @@ async def compete(
         task=plan.race.task,
         store=store,
         prompts=prompts,
-        evaluator=make_evaluator(plan, questions, prompts),
+        evaluator=make_evaluator(plan, LastingQuestions(questions, plan.request.retry_invalid), prompts),
         judgment=make_judgment(plan, questions, prompts),
         rules=plan.rules,
         limits=TimeLimits(rounds.round_timeout_seconds, rounds.team_timeout_seconds),
         on_missing_metric=OutagePolicy(evaluator.on_missing),
+        retries_invalid=plan.request.retry_invalid,
         watcher=surveyed.watcher,
         stop=surveyed.stop,
     )

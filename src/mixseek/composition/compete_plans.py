@@ -51,6 +51,8 @@ class CompeteRequest:
     max_cost_usd: float | None = None
     use_cache: bool = True
     patience_seconds: float = 600.0
+    # Ask again for metric replies that cannot be used.
+    retry_invalid: bool = False
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)

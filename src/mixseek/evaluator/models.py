@@ -77,6 +77,8 @@ class MissingMetric:
     reason: str
     replies: tuple[Reply, ...] = ()
     is_permanent: bool = False
+    # Its judge replied, and the reply cannot be used.
+    is_invalid: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,12 @@ class EvaluationResult:
                 for metric in self.scores
             ],
             "missing": [
-                {"name": metric.name, "reason": metric.reason, **({"permanent": True} if metric.is_permanent else {})}
+                {
+                    "name": metric.name,
+                    "reason": metric.reason,
+                    **({"permanent": True} if metric.is_permanent else {}),
+                    **({"invalid": True} if metric.is_invalid else {}),
+                }
                 for metric in self.missing
             ],
             "usage": usage_of([reply for metric in self.metrics for reply in metric.replies]),
