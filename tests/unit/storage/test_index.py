@@ -1,9 +1,8 @@
 """The index says what the journal says, and can be thrown away."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -25,9 +24,9 @@ from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.samples import Sample
-from mixseek.errors import BusyError, StorageError
-from mixseek.storage import index, index_connection
-from mixseek.storage.index import ensure_indexed, index_run, is_fresh
+from mixseek.errors import StorageError
+from mixseek.storage import index
+from mixseek.storage.index import ensure_indexed, index_error, index_run, is_fresh
 from mixseek.storage.run_index import JudgedRow, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -94,11 +93,11 @@ def test_a_stale_index_is_noticed_by_the_journal_it_was_made_from(tmp_path: Path
     """A run that went on is indexed again; one that did not is left alone."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
 
-    assert not is_fresh(workspace, run)
+    assert not is_fresh(run)
     ensure_indexed(workspace, run)
-    assert is_fresh(workspace, run)
+    assert is_fresh(run)
     append_lines(run, judged_lines(make_sample(2), {"rules": INCORRECT}))
-    assert not is_fresh(workspace, run)
+    assert not is_fresh(run)
     assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "valid")]
 
 
@@ -201,7 +200,7 @@ def test_a_damaged_index_is_rebuilt(tmp_path: Path, content: bytes) -> None:
     """Nobody is asked: nothing in it is the truth."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     ensure_indexed(workspace, run)
-    workspace.index.write_bytes(content)
+    run.index.write_bytes(content)
 
     assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
 
@@ -210,9 +209,9 @@ def test_an_index_damaged_inside_is_rebuilt(tmp_path: Path) -> None:
     """The header is whole, a block is not."""
     workspace, run = make_run(tmp_path, journal_of(*[CORRECT] * 50))
     ensure_indexed(workspace, run)
-    content = bytearray(workspace.index.read_bytes())
+    content = bytearray(run.index.read_bytes())
     content[12_288:] = b"\xff" * (len(content) - 12_288)
-    workspace.index.write_bytes(content)
+    run.index.write_bytes(content)
 
     assert len(statuses_of(workspace, run)) == 50
 
@@ -221,55 +220,52 @@ def test_an_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
     """Older or newer; with whatever tables it has."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     ensure_indexed(workspace, run)
-    with duckdb.connect(str(workspace.index)) as connection:
+    with duckdb.connect(str(run.index)) as connection:
         connection.execute("UPDATE index_version SET version = 999")
-        connection.execute("ALTER TABLE samples DROP COLUMN rubric")
+        connection.execute("ALTER TABLE samples DROP COLUMN language")
         connection.execute('CREATE TABLE "odd ""name" (x INTEGER)')
 
-    assert not is_fresh(workspace, run)
+    assert not is_fresh(run)
     assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
 
 
-HOLDER = """
-import duckdb, sys, time
-connection = duckdb.connect(sys.argv[1])
-print("ready", flush=True)
-time.sleep(float(sys.argv[2]))
-"""
-
-
-def test_a_locked_index_is_waited_for_and_then_named(tmp_path: Path) -> None:
-    """Another command may be writing it."""
-    workspace, run = make_run(tmp_path, journal_of(CORRECT))
-    ensure_indexed(workspace, run)
-    command = [sys.executable, "-c", HOLDER, str(workspace.index), "1.5"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "ready\n"
-
-        with pytest.raises(BusyError, match=r"in use by another process for more than 0\.2 s; wait for it to end"):
-            ensure_indexed(workspace, run, patience_seconds=0.2)
-        with open_run_index(workspace, run, patience_seconds=30) as opened:
-            assert len(list(opened.rows())) == 1
-
-
 def test_a_workspace_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the index is not thrown away for it."""
+    """With the remedy that fits; nothing is tried twice for it."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     refusals = {
         'IO Error: Cannot open file "x": Permission denied\nhint': "make the workspace writable, or choose another",
         "IO Error: Could not write file: No space left on device": "free some memory and disk space",
     }
-    monkeypatch.setattr(index, "discard_index", lambda *_: pytest.fail("thrown away"))
     for message, remedy in refusals.items():
 
-        def refuse(*_: object, message: str = message) -> None:
+        def refuse(*_: object, message: str = message, **__: object) -> None:
             raise duckdb.IOException(message)
 
-        monkeypatch.setattr(index_connection, "try_attach", refuse)
+        monkeypatch.setattr(index, "build", refuse)
         with pytest.raises(StorageError, match=remedy) as caught:
             index_run(workspace, run)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("words", ["Failed to commit: failed to pin block of size 256.0 KiB", "Out of Memory Error: x"])
+def test_where_the_usual_memory_does_not_do_most_of_the_machines_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """No command fails for memory that the machine has; with all of it, the remedy is named."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    build = index.build
+    asked: list[bool] = []
+
+    def build_with_much(*arguments: Any, is_ample: bool) -> Any:
+        asked.append(is_ample)
+        if not is_ample:
+            raise duckdb.TransactionException(words)
+        return build(*arguments, is_ample=is_ample)
+
+    monkeypatch.setattr(index, "build", build_with_much)
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
+    assert asked == [False, True]
+    assert "free some memory" in str(index_error(Path("index"), duckdb.TransactionException(words)))
 
 
 def test_a_read_only_workspace_is_said_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
