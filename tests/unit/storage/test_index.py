@@ -1,6 +1,9 @@
 """The index says what the journal says, and can be thrown away."""
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from tests.unit.storage.material import (
     INVALID,
     MISSING,
     OUTCOMES,
+    SCORED,
     UNDECIDED,
     append_lines,
     judged_lines,
@@ -307,3 +311,140 @@ def test_a_workspace_with_pattern_characters_in_its_name_is_read(tmp_path: Path)
     workspace, run = make_run(tmp_path / "ws [1]*", journal_of(CORRECT, Missing("x")), name="r?un [a]")
 
     assert len(rows_of(workspace, run)) == 2
+
+
+def test_a_journal_that_has_grown_is_read_from_where_the_index_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One more line costs one more line; the rows are those of an index that is made anew."""
+    lines = judged_lines(make_sample(1), {"a": MISSING, "b": SCORED}, reply="first")
+    lines += judged_lines(make_sample(2), {"a": SCORED}, reply="second")
+    workspace, run = make_run(tmp_path, lines, ("a", "b"))
+    index_run(workspace, run)
+    scanned: list[int] = []
+    scan = index.scan_journal
+
+    def note(journal: Path, begin: int, size_bytes: int) -> Any:
+        scanned.append(begin)
+        return scan(journal, begin, size_bytes)
+
+    monkeypatch.setattr(index, "scan_journal", note)
+    for added in (
+        judged_lines(make_sample(1), {"a": SCORED}, reply="third"),
+        judged_lines(make_sample(2), {"b": INVALID}),
+        judged_lines(make_sample(3), {"b": SCORED}),
+    ):
+        grown_from = run.journal.stat().st_size
+        append_lines(run, added)
+        grown = everything_about(workspace, run)
+        assert scanned.pop() == grown_from
+        run.index.unlink()
+        assert everything_about(workspace, run) == grown
+        assert scanned.pop() == 0
+
+
+def everything_about(workspace: Workspace, run: RunDirectory) -> list[Any]:
+    with open_run_index(workspace, run) as opened:
+        scored = opened.scored()
+        assert scored is not None
+        return [
+            list(opened.rows()),
+            opened.outcome_counts(final_only=True),
+            scored.cells(),
+            scored.dimension_cells(),
+            scored.evidence_counts(),
+        ]
+
+
+@pytest.mark.parametrize("is_longer", [True, False])
+def test_a_journal_that_was_changed_is_read_from_its_beginning(tmp_path: Path, is_longer: bool) -> None:
+    """Whatever its length is now."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT, CORRECT))
+    index_run(workspace, run)
+    other = [INCORRECT, INCORRECT, UNDECIDED] if is_longer else [INCORRECT]
+    run.journal.write_bytes(b"".join(journal_of(*other)))
+
+    assert [row.verdict for row in rows_of(workspace, run)] == [getattr(one, "verdict", None) for one in other]
+
+
+def test_a_journal_whose_end_was_torn_is_taken_up_behind_its_last_whole_line(tmp_path: Path) -> None:
+    """The writer cuts the torn end and goes on."""
+    lines = journal_of(CORRECT, INCORRECT)
+    workspace, run = make_run(tmp_path, lines)
+    run.journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "missing")]
+    run.journal.write_bytes(b"".join(lines))
+
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "valid")]
+
+
+WRITER = """
+import duckdb, sys, time
+connection = duckdb.connect(sys.argv[1])
+connection.execute("CREATE TABLE busy (x INTEGER)")
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_nobody_waits_for_another_process_that_indexes(tmp_path: Path) -> None:
+    """It builds under another name; and a reader goes on with what it has open."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    building = workspace.scratch / f"{os.getpid()}-999"
+    building.mkdir(parents=True)
+    command = [sys.executable, "-c", WRITER, str(building / run.index.name)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        began = time.monotonic()
+        with open_run_index(workspace, run) as opened:
+            append_lines(run, judged_lines(make_sample(2), {"rules": INCORRECT}))
+            index_run(workspace, run)
+            assert [totals.valid for totals in opened.totals()] == [1]
+        assert len(rows_of(workspace, run)) == 2
+        assert time.monotonic() - began < 5
+        other.kill()
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """Half an index holds judged texts; what has another name is not ours to remove."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    left = [workspace.scratch / name for name in (f"{gone.pid}-1", f"{os.getpid()}-999", "notes")]
+    for directory in left:
+        directory.mkdir(parents=True)
+        (directory / "index.duckdb").write_bytes(b"half")
+
+    index_run(workspace, run)
+
+    assert [directory.exists() for directory in left] == [False, True, True]
+
+
+def test_the_index_of_all_runs_that_earlier_versions_kept_is_removed(tmp_path: Path) -> None:
+    """It may be as large as all journals together."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    workspace.outdated_index.write_bytes(b"old")
+
+    index_run(workspace, run)
+
+    assert not workspace.outdated_index.exists()
+
+
+def test_long_texts_are_not_in_the_index(tmp_path: Path) -> None:
+    """Memory does not follow the longest responses of a run: they are read from the journal one at a time."""
+    long = "word " * 200_000
+    lines = [
+        line
+        for number in range(5)
+        for line in judged_lines(
+            make_sample(number, response=f"{number} {long}", question=long), {"rules": CORRECT}, reply=long
+        )
+    ]
+    workspace, run = make_run(tmp_path, lines)
+
+    assert [row.response for row in rows_of(workspace, run)] == [f"{number} {long}" for number in range(5)]
+    assert run.index.stat().st_size < 6 << 20 < run.journal.stat().st_size
+    with duckdb.connect(str(run.index), read_only=True) as connection:
+        columns = {row[0] for row in connection.execute("SELECT column_name FROM duckdb_columns()").fetchall()}
+    assert not columns & {"response", "question", "text", "rubric", "metadata"}
