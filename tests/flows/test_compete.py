@@ -1,6 +1,7 @@
 """`mixseek compete` from outside: a race to its leader board, stopped and taken up again, and every refusal."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -529,3 +530,35 @@ def test_recorded_replies_play_a_whole_race_offline(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert [entry["score"] for entry in document(done)["teams"][0]["rounds"]] == [40, 80]
+
+
+def test_runs_lists_competitions_and_a_killed_one_is_not_running_for_ever(tmp_path: Path) -> None:
+    """While it plays it is running; after kill -9 its lock is free, so it is interrupted; resumed, it is finished."""
+    with arena(latency_seconds=0.5) as endpoint:
+        write(tmp_path, race_text(endpoint.spec, 1, rounds="min = 2\nmax = 2"))
+        command = ("compete", "race.toml", "--execution", "e", "-w", "ws")
+        racing = begin(*command, cwd=tmp_path)
+        wait_until(lambda: endpoint.requests > 0, racing)
+        playing = listed(tmp_path)
+        os.killpg(racing.pid, signal.SIGKILL)
+        racing.communicate()
+        killed = listed(tmp_path)
+        shown = mixseek_here("runs", "-w", "ws", cwd=tmp_path).stdout
+        board = mixseek_here("leaderboard", "e", "-w", "ws", cwd=tmp_path).stdout
+        endpoint.latency_seconds = 0.01
+        resumed = mixseek_here(*command, cwd=tmp_path, env=KEYS)
+    done = listed(tmp_path)
+
+    assert [line["kind"] for line in done] == ["competition"]
+    assert (playing[0]["status"], killed[0]["status"]) == ("running", "interrupted")
+    assert "interrupted, resumable" in shown
+    assert "No runs" not in shown
+    assert "interrupted, resumable" in board
+    assert resumed.returncode == 0, resumed.stderr
+    assert (done[0]["execution"], done[0]["status"], done[0]["teams"], done[0]["rounds"]) == ("e", "finished", 1, 2)
+    assert done[0]["leader"] == "Team 0"
+
+
+def listed(cwd: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(mixseek_here("runs", "-w", "ws", "--json", cwd=cwd).stdout)["competitions"]
+    return found

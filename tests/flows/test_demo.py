@@ -21,6 +21,21 @@ def test_the_demo_judges_compares_and_reports(tmp_path: Path) -> None:
     assert "mixseek judge " in done.stdout
 
 
+def test_the_demo_shows_its_point_first_and_a_few_rows(tmp_path: Path) -> None:
+    """Not 130 rows: each way to end, three languages, where the rest is; nothing wider than 80 columns but paths."""
+    printed = mixseek_here("demo", cwd=tmp_path).stdout.splitlines()
+    rows = [line for line in printed if line.startswith(("en-", "ja-", "zh-"))]
+
+    assert printed[0] == "Rules and labels disagree: nowhere."
+    assert len(printed) < 75
+    assert 6 <= len(rows) <= 12
+    assert {row[:2] for row in rows} == {"en", "ja", "zh"}
+    for ending in (" correct ", " incorrect ", "undecided → correct", "undecided → incorrect", "undecided → invalid"):
+        assert any(ending in row for row in rows), ending
+    assert any(line.startswith("and 1") and "more, in the report below" in line for line in printed)
+    assert all(len(row.rstrip()) <= 80 for row in rows)
+
+
 def test_the_demo_is_data_too(tmp_path: Path) -> None:
     """At least 60 samples, three languages, every judgment traced to a rule; a second run shows the same."""
     first = json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)

@@ -9,6 +9,7 @@ from tests.flows.running import mixseek, mixseek_here, the_one_line
 from tests.unit.storage.competitions import EXECUTION, begin, play
 
 from mixseek.storage.aggregation_store import AggregationStore
+from mixseek.storage.journal import JournalFile
 
 
 @pytest.fixture
@@ -32,7 +33,11 @@ def test_the_board_is_shown_while_a_store_is_at_work(workspace: Path, tmp_path: 
     """In a process of its own, beside one that has the workspace in use."""
     store = AggregationStore(workspace)
     asyncio.run(play(store, "b", 2, 75.0))
-    done = mixseek("leaderboard", "--workspace", workspace, cwd=tmp_path)
+    directory = workspace / "competitions" / EXECUTION
+    directory.mkdir(parents=True)
+    # Whoever plays holds the journal; a store alone could be anybody's.
+    with JournalFile(directory / "journal.jsonl"):
+        done = mixseek("leaderboard", "--workspace", workspace, cwd=tmp_path)
     store.close()
 
     assert done.returncode == 0, done.stderr

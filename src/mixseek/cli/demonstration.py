@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixseek.cli.documents import print_json
 from mixseek.cli.terminal import print_rendered
-from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult, DemoRow
 from mixseek.composition.summaries import score_document, summary_document
 from mixseek.reporting.leaderboard import leader_board_document
 
@@ -27,6 +27,9 @@ STYLES = {
     "fail": "red",
     "critical_fail": "bold red",
 }
+
+# More rows than this hide the point.
+TELLING_ROWS = 10
 
 
 def print_demo(result: DemoResult, *, as_json: bool) -> None:
@@ -61,31 +64,32 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
 
 
 def render_demo(result: DemoResult, console: "Console") -> None:
-    """On a terminal."""
+    """On a terminal: the point first, then a few rows that show it, then where everything else is."""
     from rich.text import Text
 
     from mixseek.reporting.leaderboard_terminal import print_leader_board
 
-    console.print(verdict_table(result.lines))
-    console.print()
-    console.print(Text(describe_counts(result.lines)))
-    console.print()
+    run, workspace = result.summary.run.name, result.summary.workspace
     if result.disagreements:
         console.print(Text("Rules and labels disagree:", style="bold red"))
         for line in result.disagreements:
             console.print(Text(f"  {line.id}: rules say {line.verdict}, the label says {line.label}. {line.why}"))
     else:
         console.print(Text("Rules and labels disagree: nowhere.", style="bold green"))
+    console.print(Text(describe_counts(result.lines)))
+    console.print()
+    shown = telling_lines(result.lines)
+    console.print(verdict_table(shown))
+    tell_rest(len(result.lines) - len(shown), run, console)
     for example in result.examples:
         render_example(example, console)
     if result.competition is not None:
         console.print()
         console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
         print_leader_board(result.competition.board, console, result.competition.page)
-    run, workspace = result.summary.run.name, result.summary.workspace
     steps = (
         f"mixseek report {run} --workspace {workspace} --open",
-        f"mixseek show {run} {result.lines[0].id} --workspace {workspace}",
+        f"mixseek show {run} {shown[0].id} --workspace {workspace}",
         "mixseek judge your-answers.jsonl --protocol semantic --judge rules",
     )
     console.print()
@@ -98,6 +102,28 @@ def render_demo(result: DemoResult, console: "Console") -> None:
         console.print(Text(f"  {step}"), soft_wrap=True)
 
 
+def telling_lines(lines: tuple[DemoLine, ...]) -> tuple[DemoLine, ...]:
+    """All that disagree; each way in which a sample can end; then, with room, each verdict in each language."""
+    chosen = {line.id: line for line in lines if not line.agrees}
+    seen: set[tuple[str, str | None]] = set()
+    for by_language in (False, True):
+        for line in lines:
+            kind = (line.verdict, line.language if by_language else line.ending)
+            if kind not in seen and (not by_language or len(chosen) < TELLING_ROWS):
+                seen.add(kind)
+                chosen.setdefault(line.id, line)
+    return tuple(line for line in lines if line.id in chosen)
+
+
+def tell_rest(left: int, run: str, console: "Console") -> None:
+    """Where the rows are that are not shown here."""
+    from rich.text import Text
+
+    if left > 0:
+        where = f"in the report below, or with `mixseek demo --json` (run {run})"
+        console.print(Text(f"and {left} more, {where}", style="dim"))
+
+
 def render_example(example: DemoExample, console: "Console") -> None:
     """A line a sample, a column a judge; what is unusable stands beside what is not."""
     from rich.table import Table
@@ -107,15 +133,29 @@ def render_example(example: DemoExample, console: "Console") -> None:
     beside = f", {control.total} self-judgments apart" if control.total else ""
     console.print()
     console.print(Text(f"Protocol {example.protocol}: recorded replies of two judges, good and bad", style="bold"))
+    told = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
+    console.print(Text(told))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("id", no_wrap=True)
     for judge in example.judges:
         table.add_column(f"judge {judge}", no_wrap=True)
-    for row in example.rows:
+    shown = telling_rows(example.rows)
+    for row in shown:
         table.add_row(row.id, *(cell_text(cell) for cell in row.cells))
     console.print(table)
-    told = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
-    console.print(Text(told, style="dim"))
+    tell_rest(len(example.rows) - len(shown), example.summary.run.name, console)
+
+
+def telling_rows(rows: tuple[DemoRow, ...]) -> tuple[DemoRow, ...]:
+    """A row for each verdict and each flag that no row before it shows; in the order of the file."""
+    seen: set[str] = set()
+    chosen = []
+    for row in rows:
+        words = {cell.word for cell in row.cells}
+        if not words <= seen:
+            seen |= words
+            chosen.append(row)
+    return tuple(chosen)
 
 
 def cell_text(cell: DemoCell) -> "Text":
@@ -136,14 +176,14 @@ def verdict_table(lines: tuple[DemoLine, ...]) -> "Table":
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("id", "task", "language", "verdict", "rule", "label"):
+    for name in ("id", "rules say", "by the rule", "label"):
         table.add_column(name, no_wrap=True, overflow="ellipsis")
     for line in lines:
         verdict = Text(line.verdict, style=STYLES.get(line.verdict, ""))
         if line.ending is not None:
             verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
-        label = Text("✓ " if line.agrees else "✗ ", style="green" if line.agrees else "bold red").append(line.label)
-        table.add_row(line.id, line.task, line.language, verdict, Text(line.rule, style="dim"), label)
+        label = Text("✓", style="green") if line.agrees else Text(f"✗ {line.label}", style="bold red")
+        table.add_row(line.id, verdict, Text(line.rule, style="dim"), label)
     return table
 
 

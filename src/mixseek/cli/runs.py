@@ -5,7 +5,7 @@ from mixseek.cli.options import JsonOption, WorkspaceOption
 
 
 def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
-    """List the runs of a workspace, newest first.
+    """List the runs and competitions of a workspace, newest first.
 
     \b
     Examples:
@@ -15,16 +15,24 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
     from mixseek.cli.documents import print_json
     from mixseek.cli.places import workspace_path
     from mixseek.cli.streams import print_notice
+    from mixseek.composition.leaderboards import list_competitions
     from mixseek.composition.reports import list_runs, runs_document
 
     lines, problems = list_runs(workspace_path(workspace))
+    competitions = list_competitions(workspace_path(workspace))
     for problem in problems:
         print_notice(f"mixseek: {problem}")
     if as_json:
-        print_json(runs_document(lines))
+        document = runs_document(lines)
+        listed = [{"kind": "run", **run} for run in document["runs"]]
+        print_json({**document, "runs": listed, "competitions": [line.to_document() for line in competitions]})
     else:
         from mixseek.cli.terminal import print_rendered
+        from mixseek.reporting.leaderboard_terminal import print_competitions
         from mixseek.reporting.terminal import print_runs
 
-        print_rendered(lambda console: print_runs(lines, console))
+        if lines or not competitions:
+            print_rendered(lambda console: print_runs(lines, console))
+        if competitions:
+            print_rendered(lambda console: print_competitions(competitions, console))
     return ExitCode.OK

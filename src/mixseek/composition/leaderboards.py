@@ -3,20 +3,22 @@
 import asyncio
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mixseek.domain.judgments import Reply
-from mixseek.domain.rounds import Execution
+from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.models import usage_of
-from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
+from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, build_leader_board, competition_line
 from mixseek.reporting.leaderboard_html import render_leader_board
 from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.aggregation_connection import Patience
 from mixseek.storage.aggregation_store import AggregationStore
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal import read_records
+from mixseek.storage.locks import is_being_written
 from mixseek.storage.records import ReplyRecord, SampleRecord
 from mixseek.storage.workspace import LATEST
 
@@ -32,12 +34,40 @@ def load_leader_board(root: Path, name: str | None) -> LeaderBoard:
 async def _load(root: Path, name: str | None) -> LeaderBoard:
     store = AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS))
     try:
-        execution = find_execution(root, await store.executions(), name)
+        execution = as_it_stands(root, find_execution(root, await store.executions(), name))
         progress = await store.progress(execution.execution_id)
         ranking = await store.ranking(execution.execution_id)
         return build_leader_board(
             execution, ranking, progress, read_judging(journal_path(root, execution.execution_id))
         )
+    finally:
+        store.close()
+
+
+def as_it_stands(root: Path, execution: Execution) -> Execution:
+    """A process that died could not say so: what nobody is playing any more is interrupted, not running."""
+    if execution.status is not ExecutionStatus.RUNNING:
+        return execution
+    lock = journal_path(root, execution.execution_id).with_suffix(".lock")
+    return execution if is_being_written(lock) else replace(execution, status=ExecutionStatus.INTERRUPTED)
+
+
+def list_competitions(root: Path) -> tuple[CompetitionLine, ...]:
+    """The one started last comes first; empty where nobody ever competed."""
+    return asyncio.run(_list_competitions(root))
+
+
+async def _list_competitions(root: Path) -> tuple[CompetitionLine, ...]:
+    store = AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS))
+    try:
+        lines = []
+        for stored in await store.executions():
+            execution = as_it_stands(root, stored)
+            progress = await store.progress(execution.execution_id)
+            ranking = await store.ranking(execution.execution_id)
+            rounds = sum(len(team.rounds) for team in progress.values())
+            lines.append(competition_line(execution, len(progress), rounds, ranking[0] if ranking else None))
+        return tuple(lines)
     finally:
         store.close()
 

@@ -26,6 +26,7 @@ from mixseek.reporting.scored_model import ScoredReport
 from mixseek.reporting.scored_row import read_detail
 from mixseek.reporting.selection import ROW_LIMIT
 from mixseek.storage.durable import replacing
+from mixseek.storage.locks import is_being_written
 from mixseek.storage.manifest import RunStatus, read_manifest
 from mixseek.storage.run_index import JudgedRow, RowQuery, RunIndex, open_run_index
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
@@ -181,6 +182,7 @@ def describe_run(workspace: Workspace, run: RunDirectory) -> RunLine:
     """One run in a line."""
     manifest = read_manifest(run.manifest)
     score = summarise_run(workspace, run, manifest).score
+    is_sealed = manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
     return RunLine(
         run_id=manifest.run,
         protocol=manifest.protocol.name,
@@ -190,7 +192,9 @@ def describe_run(workspace: Workspace, run: RunDirectory) -> RunLine:
         counts=score.counts,
         mean=score.mean,
         started_at=manifest.started_at.isoformat(),
-        is_sealed=manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE),
+        is_sealed=is_sealed,
+        # A process that died could not say so; its lock is free.
+        is_running=not is_sealed and is_being_written(run.journal.with_suffix(".lock")),
     )
 
 
@@ -208,6 +212,7 @@ def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
                 "mean_score": line.mean,
                 "started_at": line.started_at,
                 "sealed": line.is_sealed,
+                "running": line.is_running,
             }
             for line in lines
         ]

@@ -115,6 +115,45 @@ class LeaderBoard:
         return max((entry.number for team in self.teams for entry in team.rounds), default=0)
 
 
+@dataclass(frozen=True, slots=True)
+class CompetitionLine:
+    """One competition in a list of what a workspace holds."""
+
+    execution_id: str
+    status: ExecutionStatus
+    teams: int
+    rounds: int
+    leader: str | None
+    best_score: float | None
+    started_at: str
+
+    def to_document(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "kind": "competition",
+            "execution": self.execution_id,
+            "status": self.status.value,
+            "teams": self.teams,
+            "rounds": self.rounds,
+            "leader": self.leader,
+            "best_score": self.best_score,
+            "started_at": self.started_at,
+        }
+
+
+def competition_line(execution: Execution, teams: int, rounds: int, leader: RankedTeam | None) -> CompetitionLine:
+    """From what the store holds."""
+    return CompetitionLine(
+        execution.execution_id,
+        execution.status,
+        teams,
+        rounds,
+        None if leader is None else leader.team_name,
+        None if leader is None else leader.best_score,
+        execution.started_at.isoformat(),
+    )
+
+
 def build_leader_board(
     execution: Execution,
     ranking: Sequence[RankedTeam],

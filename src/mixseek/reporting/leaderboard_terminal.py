@@ -1,5 +1,6 @@
 """The leader board on a terminal."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.text import Text
 
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reporting import wording
-from mixseek.reporting.leaderboard import LeaderBoard, TeamView
+from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, TeamView
 from mixseek.reporting.leaderboard_html import cost_text
 from mixseek.reporting.visible import make_visible
 
@@ -25,9 +26,7 @@ _STATUS_STYLES = {
 
 def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | None = None) -> None:
     """Places first, then where the whole story is."""
-    console.print(
-        Text.assemble((make_visible(board.execution_id), "bold"), "  ", (board.status, _STATUS_STYLES[board.status]))
-    )
+    console.print(Text.assemble((make_visible(board.execution_id), "bold"), "  ", status_text(board.status)))
     facts = [wording.moment_text(board.started_at) or "", first_line(board.task)]
     console.print(Text(make_visible(" · ".join(facts)), style=QUIET))
     console.print()
@@ -44,6 +43,34 @@ def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | N
         console.print(Text.assemble(("Page  ", QUIET), str(html_path)), soft_wrap=True)
     else:
         console.print(Text("Submissions, remarks and opinions: add --html FILE, or --json.", style=QUIET))
+
+
+def print_competitions(lines: Sequence[CompetitionLine], console: Console) -> None:
+    """One line a competition, in the order given."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
+    table.add_column("competition", overflow="fold")
+    table.add_column("status", overflow="fold")
+    for name in ("teams", "rounds", "best"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("leader", overflow="fold")
+    table.add_column("started", no_wrap=True)
+    for line in lines:
+        table.add_row(
+            Text(make_visible(line.execution_id)),
+            status_text(line.status),
+            str(line.teams),
+            str(line.rounds),
+            wording.NOTHING if line.best_score is None else f"{line.best_score:.2f}",
+            Text(make_visible(line.leader or wording.NOTHING)),
+            Text(wording.moment_text(line.started_at) or wording.NOTHING, style=QUIET),
+        )
+    console.print(table)
+
+
+def status_text(status: ExecutionStatus) -> Text:
+    """What is not over can be gone on with."""
+    shown = "interrupted, resumable" if status is ExecutionStatus.INTERRUPTED else status.value
+    return Text(shown, style=_STATUS_STYLES[status])
 
 
 def _table(board: LeaderBoard) -> Table:

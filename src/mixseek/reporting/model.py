@@ -221,7 +221,8 @@ class RunLine:
     counts: StatusCounts
     mean: float | None = None
     started_at: str | None = None
-    is_sealed: bool = True  # an unsealed run was interrupted and can be resumed
+    is_sealed: bool = True  # an unsealed run is being judged, or was interrupted and can be resumed
+    is_running: bool = False
 
 
 def tone_of(status: Status, score: float | None) -> Tone:

@@ -327,7 +327,7 @@ def print_runs(runs: Sequence[RunLine], console: Console) -> None:
 def _run_cells(run: RunLine, *, is_wide: bool) -> list[Text]:
     name = Text(make_visible(run.run_id))
     if not run.is_sealed:
-        name.append(" (unfinished)", style="yellow")
+        name.append(" (running)" if run.is_running else " (interrupted, resumable)", style="yellow")
     counts = run.counts
     cells = [name, Text(make_visible(f"{run.protocol} {run.protocol_hash[:8]}" if is_wide else run.protocol))]
     if is_wide:

@@ -3,6 +3,8 @@
 import difflib
 import os
 import tomllib
+import types
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +59,15 @@ def describe_error(error: Any) -> str:
     location = error["loc"]
     place = ".".join(str(part) for part in location)
     if error["type"] == "extra_forbidden":
-        return f"{SETTINGS_FILE}: unknown key '{place}'{suggest_key(location)}"
+        return f"{SETTINGS_FILE}: unknown key '{place}'{suggest_key(Settings, location)}"
     # Values of a judge's table are not repeated: people put keys where they do not belong.
     got = "" if location[0] == "judges" else f" (got {error['input']!r})"
     return f"{SETTINGS_FILE} or MIXSEEK_* environment: {place}: {error['msg']}{got}"
 
 
-def suggest_key(location: tuple[int | str, ...]) -> str:
+def suggest_key(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
     """A close match among the keys of the same table, or the list of them."""
-    model = model_at(location[:-1])
+    model = model_at(root, location[:-1])
     if model is None:
         return ""
     if model is JudgeTable and str(location[-1]) in ("api_key", "key", "token"):
@@ -75,14 +77,29 @@ def suggest_key(location: tuple[int | str, ...]) -> str:
     return f"; did you mean '{close[0]}'?" if close else f"; known keys here: {', '.join(known)}"
 
 
-def model_at(location: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The model of a table; `[judges.NAME]` may have any name."""
-    if len(location) == 2 and location[0] == "judges":
-        return JudgeTable
-    model: type[BaseModel] = Settings
+def model_at(root: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The table at a place; numbers and names inside a list or a dict of tables lead to the table's own model."""
+    here: Any = root
     for part in location:
-        field = model.model_fields.get(str(part))
-        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
-            return None
-        model = field.annotation
-    return model
+        if isinstance(here, type) and issubclass(here, BaseModel):
+            field = here.model_fields.get(str(part))
+            here = None if field is None else field.annotation
+        else:
+            here = inner_of(here)
+        here = without_none(here)
+    return here if isinstance(here, type) and issubclass(here, BaseModel) else None
+
+
+def inner_of(annotation: Any) -> Any:
+    """What a list or a dict holds."""
+    arguments = typing.get_args(annotation)
+    if typing.get_origin(annotation) is dict:
+        return arguments[1]
+    return arguments[0] if arguments else None
+
+
+def without_none(annotation: Any) -> Any:
+    """`X | None` is X here."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return next(one for one in typing.get_args(annotation) if one is not type(None))
+    return annotation

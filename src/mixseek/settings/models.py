@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mixseek.settings import judge_settings
+from mixseek.settings.judge_settings import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
 
 
-class JudgeSettings(BaseModel):
+class JudgeDefaults(BaseModel):
     """Defaults of `mixseek judge`; an option on the command line wins."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -43,13 +43,13 @@ class JudgeTable(BaseModel):
     rpm: int | None = Field(default=None, ge=1)
     tpm: int | None = Field(default=None, ge=1)
     concurrency: int | None = Field(default=None, ge=1, le=4096)
-    timeout_seconds: float = Field(default=judge_settings.DEFAULT_TIMEOUT_SECONDS, gt=0)
+    timeout_seconds: float = Field(default=DEFAULT_TIMEOUT_SECONDS, gt=0)
     max_reasks: int | None = Field(default=None, ge=0, le=10)
     use_proxy: bool = False
 
-    def to_settings(self) -> judge_settings.JudgeSettings:
+    def to_settings(self) -> JudgeSettings:
         """Field by field: a test holds the two to the same names."""
-        return judge_settings.JudgeSettings(**{name: getattr(self, name) for name in type(self).model_fields})
+        return JudgeSettings(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class Settings(BaseModel):
@@ -58,10 +58,10 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     workspace: Path = Path(".mixseek")
-    judge: JudgeSettings = JudgeSettings()
+    judge: JudgeDefaults = JudgeDefaults()
     # By name: what stands after --judge.
     judges: dict[str, JudgeTable] = Field(default_factory=dict)
 
-    def configured_judges(self) -> dict[str, judge_settings.JudgeSettings]:
+    def configured_judges(self) -> dict[str, JudgeSettings]:
         """The tables as what judges are made of."""
         return {name: table.to_settings() for name, table in self.judges.items()}

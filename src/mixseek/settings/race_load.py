@@ -1,17 +1,15 @@
 """Reading a race, with every way it can fail turned into one line that names the key."""
 
-import difflib
 import tomllib
-import types
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from mixseek.errors import ConfigurationError
+from mixseek.settings.load import suggest_key
 from mixseek.settings.marked_text import decode_text
 from mixseek.settings.race import RaceFile, TeamTable
 
@@ -66,50 +64,10 @@ def describe_error(error: Any) -> str:
     location = error["loc"]
     place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in location)
     if error["type"] == "extra_forbidden":
-        return f"unknown key '{place}'{suggest_key(location)}"
+        return f"unknown key '{place}'{suggest_key(RaceFile, location)}"
     if error["type"] == "missing":
         return f"'{place}' is missing"
     said = error["msg"].removeprefix("Value error, ")
     # Values of a judge's table are not repeated: people put keys where they do not belong.
     got = "" if error["type"] == "value_error" or "judges" in location[:1] else f" (got {error['input']!r})"
     return f"{place}: {said}{got}" if place else said
-
-
-def suggest_key(location: tuple[int | str, ...]) -> str:
-    """A close match among the keys of the same table, or the list of them."""
-    model = model_at(location[:-1])
-    if model is None:
-        return ""
-    if model.__name__ == "JudgeTable" and str(location[-1]) in ("api_key", "key", "token"):
-        return "; keys do not stand in files: name an environment variable with api_key_env"
-    known = sorted(model.model_fields)
-    close = difflib.get_close_matches(str(location[-1]), known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; known keys here: {', '.join(known)}"
-
-
-def model_at(location: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The table at a place; numbers and names inside a list or a dict of tables lead to the table's own model."""
-    here: Any = RaceFile
-    for part in location:
-        if isinstance(here, type) and issubclass(here, BaseModel):
-            field = here.model_fields.get(str(part))
-            here = None if field is None else field.annotation
-        else:
-            here = inner_of(here)
-        here = without_none(here)
-    return here if isinstance(here, type) and issubclass(here, BaseModel) else None
-
-
-def inner_of(annotation: Any) -> Any:
-    """What a list or a dict holds."""
-    arguments = typing.get_args(annotation)
-    if typing.get_origin(annotation) is dict:
-        return arguments[1]
-    return arguments[0] if arguments else None
-
-
-def without_none(annotation: Any) -> Any:
-    """`X | None` is X here."""
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return next(one for one in typing.get_args(annotation) if one is not type(None))
-    return annotation

@@ -7,11 +7,9 @@ from typing import Any
 
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from mixseek.settings.load import ENVIRONMENT_PREFIX, SETTINGS_FILE
 from mixseek.settings.marked_text import decode_text
 from mixseek.settings.models import Settings
-
-SETTINGS_FILE = "mixseek.toml"
-ENVIRONMENT_PREFIX = "MIXSEEK_"
 
 
 class TomlFileSource(TomlConfigSettingsSource):

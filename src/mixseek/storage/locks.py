@@ -71,6 +71,18 @@ class WriterLock:
         return BusyError(f"{run}: the run is being written by {holder}; wait for it, or choose another name")
 
 
+def is_being_written(path: Path) -> bool:
+    """Whether some process holds that lock at this moment; nothing is made or changed."""
+    if os.path.realpath(path) in _held:
+        return True
+    try:
+        # Asking needs a file that may be written. Closing it would give up a lock of our own, which is excluded above.
+        with path.open("r+b", buffering=0) as file:
+            return not lock_exclusively(file)
+    except OSError:
+        return False
+
+
 def lock_exclusively(file: FileIO) -> bool:
     """False when another process holds it; where there are no locks, two writers are the user's to avoid."""
     if sys.platform == "win32":

@@ -193,7 +193,7 @@ def test_runs_are_one_table(width: int) -> None:
 
     if width >= 60:
         assert "50.0%" in output_of(console)
-        assert "(unfinished)" in output_of(console)
+        assert "(interrupted" in output_of(console)
 
 
 def test_no_runs_say_what_to_do() -> None:
