@@ -179,6 +179,22 @@ def _folds(rows: Sequence[Row]) -> tuple[Count, ...]:
     return tuple(found for found in counts if found.decisions)
 
 
+def with_rare_together(entries: Sequence[Entry]) -> list[Entry]:
+    """Rules too rare to be judged one by one are judged together, kind by kind, and held to the floor like one rule."""
+    rare: defaultdict[str, list[Count]] = defaultdict(list)
+    for entry in entries:
+        if entry.count.decisions < ENOUGH:
+            rare[entry.rule.partition(":")[0]].append(entry.count)
+    together = [
+        Entry(f"{kind}: all with too few", "both", _sum(counts), ()) for kind, counts in rare.items() if len(counts) > 1
+    ]
+    return [*entries, *together]
+
+
+def _sum(counts: Sequence[Count]) -> Count:
+    return Count(sum(one.decisions for one in counts), sum(one.right for one in counts))
+
+
 def deciding_rule(row: Row) -> str:
     """The rule that compared, under the kind of ground truth it compared with."""
     trace = row.trace
@@ -186,8 +202,8 @@ def deciding_rule(row: Row) -> str:
 
 
 def place(row: Row) -> str:
-    """Where in the response the answer was found, for the kinds that look for one."""
-    return " ".join(row.trace[1:-1]) or "(no place)"
+    """Where in the response the answer was found; empty for the kinds that look for none."""
+    return " ".join(row.trace[1:-1])
 
 
 def below_the_floor(entries: Iterable[Entry]) -> list[str]:
@@ -206,8 +222,8 @@ def main() -> int:
     trusted = [row for judged in rows.values() for row in judged if is_trusted(row)]
     below = _print_sources(rows)
     _print_other_labels(rows)
-    below += _print_ledger("The ledger of rules", ledger(trusted, deciding_rule))
-    below += _print_ledger("Where the answer stood", ledger(trusted, place))
+    below += _print_ledger("The ledger of rules", with_rare_together(ledger(trusted, deciding_rule)))
+    below += _print_ledger("Where the answer stood", ledger((row for row in trusted if place(row)), place))
     if below:
         print(f"\nbelow the floor: {', '.join(below)}", file=sys.stderr)
     return 1 if below else 0
@@ -245,14 +261,10 @@ def _print_other_labels(rows: Mapping[str, Sequence[Row]]) -> None:
 
 
 def _print_ledger(title: str, entries: Sequence[Entry]) -> list[str]:
-    """Rules too rare to be judged one by one are judged together: together they are held to the floor too."""
     print(f"\n{title}, by {FOLDS} folds over split_key; floor {RULE_FLOOR:.1%}, {ENOUGH} decisions to say so:\n")
     print("| rule | verdict | decisions | right | share | 95 % lower bound | folds | |")
     print("|---|---|---:|---:|---:|---:|---:|---|")
-    rare = [entry.count for entry in entries if entry.count.decisions < ENOUGH]
-    together = Count(sum(one.decisions for one in rare), sum(one.right for one in rare))
-    total = Entry("all with too few decisions", "together", together, ())
-    for entry in (*entries, total):
+    for entry in entries:
         found = entry.count
         shares = [fold.share for fold in entry.folds]
         folds = f"{min(shares):.1%}–{max(shares):.1%}" if shares else ""
@@ -260,7 +272,7 @@ def _print_ledger(title: str, entries: Sequence[Entry]) -> list[str]:
             f"| {entry.rule} | {entry.verdict} | {found.decisions:,} | {found.right:,} | {found.share:.2%} "
             f"| {found.lower_bound:.1%} | {folds} | {entry.standing} |"
         )
-    return below_the_floor((*entries, total))
+    return below_the_floor(entries)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Compare a free-text answer with the names, places, titles or short phrases that would be right.
 
-Few rules, and general ones: each was held against human judgments of open question answering on rows kept apart, and
-one that was not right in 98.5 % of its decisions went (`docs/decisions/0004-what-the-rules-may-decide.md`). What they
-cannot see is that a gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
+Few rules, and general ones: `make table` holds each against human judgments of open question answering, and one that
+is not right in 98.5 % of its decisions goes (`docs/decisions/0004-what-the-rules-may-decide.md`). What no rule can see is that a
+gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -74,6 +74,8 @@ def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) ->
             return Comparison(Decision.CORRECT, found.rule, words.span(found.first, found.last))
         if objection in _FINAL_OBJECTIONS:
             break
+    if _lacks_item(case):
+        return Comparison(Decision.INCORRECT, Rule.MISSING_ITEM)
     if objection is not None:
         return Comparison(Decision.UNDECIDED, objection)
     other = _find_other(case)
@@ -145,6 +147,16 @@ def _items(case: Case) -> Iterator[Found]:
 
 
 # Is something else in the response? Only where nothing of the gold is there, and only what leaves no room for it.
+
+
+def _lacks_item(case: Case) -> bool:
+    """A counted list was asked for ("the three …"), and the response names some of its items but not all."""
+    wanted = case.question.wanted_items
+    lists = [items for items in case.gold.item_lists if len(items) == wanted > 2]
+    if len(lists) != 1 or case.is_cut:
+        return False
+    named = sum(item in case.padded for item in lists[0])
+    return 0 < named < wanted
 
 
 def _find_other(case: Case) -> Found | None:

@@ -27,6 +27,7 @@ class Rule(StrEnum):
     OTHER_NUMBER = "other_number"
     OTHER_DATE = "other_date"
     NO_DATE = "no_date"
+    MISSING_ITEM = "missing_item"
 
     # Undecided: the gold is there, but is it meant?
     DENIED = "denied"

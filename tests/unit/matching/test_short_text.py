@@ -53,6 +53,7 @@ _INCORRECT = [
     (Rule.NONE_OF_THE_NAMES, "The Grey Heron", _NAMES, _WHICH),
     (Rule.OTHER_NUMBER, "The spiral staircase of the lighthouse has 312 steps.", ["205"], _HOW_MANY),
     (Rule.NO_DATE, "The opening of the lighthouse has not been announced.", ["May 5, 1891"], _WHEN),
+    (Rule.MISSING_ITEM, "They are the Orm and Sund.", ["the Orm, Vell and Tarn"], "What are the three rivers there?"),
     (Rule.OTHER_DATE, "The lighthouse was opened to ships on May 7, 1891.", ["May 5, 1891"], _WHEN),
 ]
 
@@ -83,7 +84,6 @@ _UNDECIDED = [
     (Rule.NO_RULE, "The novel that won was The Grey Heron.", ["Silver Tern"], _WHICH),
     (Rule.NO_RULE, "The Grey Heron", ["Silver Tern", "Silver Tern (novel)", "Tern"], _WHICH),
     (Rule.NO_RULE, "Willow", ["oak", "elm", "ash", "yew", "lime", "birch", "fir", "rowan"], "which tree is it"),
-    (Rule.NO_RULE, "They are the Orm and the Vell.", ["the Orm, the Vell and the Tarn"], "What are the three rivers?"),
     # Another form of a name is the same person, or somebody else of the family.
     (Rule.NO_RULE, "It was Bob Hale.", ["Robert Hale"], _WHO),
     (Rule.NO_RULE, "Mr. Hale", ["Robert Hale"], _WHO),
