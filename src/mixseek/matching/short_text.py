@@ -1,8 +1,8 @@
 """Compare a free-text answer with the names, places, titles or short phrases that would be right.
 
 Few rules, and general ones: `make table` holds each against human judgments of open question answering, and one that
-is not right in 98.5 % of its decisions goes (`docs/decisions/0004-what-the-rules-may-decide.md`). What no rule can see is that a
-gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
+is not right in 98.5 % of its decisions goes (`docs/decisions/0004-what-the-rules-may-decide.md`). What no rule can
+see is that a gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
 """
 
 from collections.abc import Iterator, Sequence
