@@ -43,6 +43,9 @@ class LiveArguments:
     no_cache: bool = False
     patience: float | None = None
     timeout: float | None = None
+    retry_refused: bool = False
+    retry_invalid: bool = False
+    keep_going: bool = False
 
     def to_options(self) -> LiveOptions:
         """With the defaults filled in."""
@@ -56,6 +59,9 @@ class LiveArguments:
             use_cache=not self.no_cache,
             patience_seconds=self.patience or plain.patience_seconds,
             timeout_seconds=self.timeout,
+            retry_refused=self.retry_refused,
+            retry_invalid=self.retry_invalid,
+            keep_going=self.keep_going,
         )
 
 
@@ -151,7 +157,10 @@ def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
     if stopped.reason is not None:
         notify(f"stopped: {stopped.reason}")
         return ExitCode.INCOMPLETE
-    notify(f"interrupted; everything judged so far is in {stopped.journal}: run the same command again to resume")
+    if stopped.journal is None:
+        notify("interrupted before anything was judged; run the same command again to begin")
+    else:
+        notify(f"interrupted; everything judged so far is in {stopped.journal}: run the same command again to resume")
     return ExitCode.INTERRUPTED
 
 
@@ -162,11 +171,15 @@ def decide_exit(summary: RunSummary, checked: tuple[GateResult, ...], notify: No
         notify(gate.describe())
     if summary.missing_for_good:
         notify(
-            f"{summary.missing_for_good:,} samples are missing for good: their judge refuses them, and asking again "
-            "changes nothing (see `mixseek show`)"
+            f"{summary.missing_for_good:,} samples are missing: their judge refuses them (see `mixseek show`); "
+            "--retry-refused asks again, --max-invalid SHARE says how many may be missing"
         )
     if not summary.is_complete:
         missing = summary.score.counts.missing - summary.missing_for_good
         notify(f"{missing:,} replies are missing; run the same command again to ask for them")
         return ExitCode.INCOMPLETE
-    return ExitCode.GATE_NOT_MET if failed else ExitCode.OK
+    if failed:
+        return ExitCode.GATE_NOT_MET
+    # What is missing is no result: a gate that counts it has said that it may be.
+    is_allowed = any(gate.name == "max_invalid" for gate in checked)
+    return ExitCode.INCOMPLETE if summary.missing_for_good and not is_allowed else ExitCode.OK

@@ -36,7 +36,8 @@ class GateResult:
         """The gate and both numbers, for one line on stderr."""
         actual = "no valid judgment" if self.actual is None else f"{self.actual:.2%}"
         relation = "under" if self.name == "fail_under" else "over"
-        noun = {"fail_under": "mean score", "max_invalid": "invalid", "max_undecided": "undecided"}[self.name]
+        nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing", "max_undecided": "undecided"}
+        noun = nouns[self.name]
         option = "--" + self.name.replace("_", "-")
         return f"gate {option} not met: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
 
@@ -49,7 +50,8 @@ def check_gates(gates: Gates, score: ScoreSummary) -> tuple[GateResult, ...]:
         mean = score.mean
         results.append(GateResult("fail_under", gates.fail_under, mean, mean is not None and mean >= gates.fail_under))
     for name, limit, count in (
-        ("max_invalid", gates.max_invalid, score.counts.invalid),
+        # What its judge refused is as little of a judgment as what cannot be read.
+        ("max_invalid", gates.max_invalid, score.counts.invalid + score.counts.missing),
         ("max_undecided", gates.max_undecided, score.counts.undecided),
     ):
         if limit is not None:
