@@ -1,7 +1,7 @@
 """What the index can tell about one run: the counts that a report is made of, and rows to look at."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,17 @@ import duckdb
 import orjson
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
+from mixseek.domain.counts import (
+    FlagCount,
+    OutcomeCount,
+    ReaskCount,
+    ReasonCount,
+    ReasoningCount,
+    RuleCount,
+    UnitGroups,
+    UnitSums,
+    WarningCount,
+)
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.storage import run_queries as sql
 from mixseek.storage.call_accounts import (
@@ -74,6 +84,17 @@ class TakeSpread:
     samples: int
     unanimous: int
     mean_spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnusableGroup:
+    """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
+
+    judge: str
+    status: Status
+    why: str
+    count: int
+    sample_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +168,37 @@ class RunIndex:
             OutcomeCount(judge, task, Status(status), *rest)
             for judge, task, status, *rest in self._all(sql.OUTCOME_COUNTS, final_only=final_only)
         ]
+
+    def unit_sums(self, *groups: str, final_only: bool = False, control: bool = False) -> UnitGroups:
+        """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
+        rows = self._all(sql.judged_unit_sums(groups), final_only=final_only, control=control)
+        return {tuple(row[: len(groups)]): UnitSums(*row[len(groups) :]) for row in rows}
+
+    def pooled_unit_sums(self, runs: Sequence[str]) -> UnitSums:
+        """Of several runs together, all of them indexed: a sample that several judge is one."""
+        return UnitSums(
+            *fetch_all(
+                self._connection,
+                sql.POOLED_UNIT_SUMS,
+                {"runs": list(runs), "final_only": True, "control": False},
+            )[0]
+        )
+
+    def unusable_groups(self) -> list[UnusableGroup]:
+        """Invalid and missing judgments by what is wrong, the most frequent first."""
+        return [UnusableGroup(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.UNUSABLE_GROUPS)]
+
+    def warning_counts(self) -> list[WarningCount]:
+        """Of valid judgments, the most frequent first."""
+        return [WarningCount(*row) for row in self._all(sql.WARNING_COUNTS)]
+
+    def reasoning_counts(self) -> list[ReasoningCount]:
+        """Reasoning scores crossed with correctness, by judge, task and target; empty where none was assessed."""
+        return [ReasoningCount(*row) for row in self._all(sql.REASONING_COUNTS)]
+
+    def reask_counts(self) -> list[ReaskCount]:
+        """Of judges that gave replies, in the order of the judges."""
+        return [ReaskCount(*row) for row in self._all(sql.REASK_COUNTS)]
 
     def take_spreads(self) -> list[TakeSpread]:
         """Of judges that were asked several times; empty without repeats."""
