@@ -129,6 +129,7 @@ def judgment_row(row: JudgedRow) -> JudgmentRow:
         prompt_variant=row.prompt_variant,
         is_control=row.is_control,
         detail=read_detail(row.fields),
+        repeat=row.take,
         reasoning_score=row.reasoning_score,
         extraction_verified=row.fields.get("extraction_verified"),
         warnings=tuple(row.fields.get("warnings") or ()),

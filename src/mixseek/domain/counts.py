@@ -146,8 +146,9 @@ class ReasoningCount:
 
 @dataclass(frozen=True, slots=True)
 class ReaskCount:
-    """What became of a judge's first replies; `replies` counts samples with a reply, every repeat for itself."""
+    """What became of a judge's first replies, every repeat for itself."""
 
     judge: str
     replies: int
     asked_again: int  # the first reply was invalid, so another one was asked for
+    first_invalid: int  # those, and the ones that were not asked for again

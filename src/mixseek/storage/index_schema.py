@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mixseek.storage.scored_schema import SCORED_SCHEMA
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 SCHEMA = f"""
 CREATE TABLE index_version (version INTEGER);
@@ -22,12 +22,13 @@ CREATE TABLE replies (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, text VARCHAR,
     is_cached BOOLEAN, ask INTEGER, tries INTEGER, requests INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR,
     model VARCHAR, input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12),
-    judge_model VARCHAR
+    judge_model VARCHAR, take INTEGER
 );
 CREATE TABLE outcomes (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
     status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR, comment VARCHAR,
+    is_verified BOOLEAN, warnings VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
     reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER
 );
@@ -67,6 +68,7 @@ _DETAILS = {
     "cost_usd": ("DECIMAL(24, 12)", "$.cost_usd"),
     # Of a recorded reply: who gave it, wherever it was recorded.
     "judge_model": ("VARCHAR", "$.judge_model"),
+    "take": ("INTEGER", "$.take"),
 }
 
 
@@ -77,6 +79,9 @@ _FIELDS = {
     "reasoning_score": ("INTEGER", "$.reasoning_score"),
     "error_type": ("VARCHAR", "$.error_type"),
     "comment": ("VARCHAR", "$.comment"),
+    # Whether the extracted answer stands in the response; null where nobody looked. Warnings are a JSON list.
+    "is_verified": ("BOOLEAN", "$.extraction_verified"),
+    "warnings": ("VARCHAR", "$.warnings"),
 }
 
 

@@ -103,6 +103,7 @@ class JudgedRow:
 
     id: str
     judge: str
+    take: int  # which of several independent replies
     status: Status
     is_final: bool  # False where a later judge of the cascade was asked
     is_control: bool  # a model on its own output
@@ -284,8 +285,8 @@ class RunIndex:
         outcomes, samples = ([place[side] for place in places] for side in (0, 1))
         wide = {row[0]: row[1:] for row in self._all(sql.WIDE, outcomes=outcomes, samples=samples)}
         replies = {
-            (key, judge): text
-            for key, judge, text in self._all(sql.REPLIES, keys=list({row[0] for row in wide.values()}))
+            (key, judge, take): text
+            for key, judge, take, text in self._all(sql.REPLIES, keys=list({row[0] for row in wide.values()}))
         }
         return [read_row(wide[outcome], replies) for outcome in outcomes]
 
@@ -306,10 +307,10 @@ def open_run_index(
         raise index_error(workspace.index, error) from error
 
 
-def read_row(row: tuple[Any, ...], replies: Mapping[tuple[str, str], str]) -> JudgedRow:
-    """From the columns of WIDE; replies are by key and judge."""
+def read_row(row: tuple[Any, ...], replies: Mapping[tuple[str, str, int], str]) -> JudgedRow:
+    """From the columns of WIDE; replies are by key, judge and repeat."""
     values: dict[str, Any] = dict(zip(sql.WIDE_COLUMNS, row, strict=True))
-    values["raw_reply"] = replies.get((values.pop("key"), values["judge"]))
+    values["raw_reply"] = replies.get((values.pop("key"), values["judge"], values["take"]))
     values["status"] = Status(values["status"])
     values["fields"] = orjson.loads(values["fields"] or b"{}")
     values["span"] = Span(*values["span"]) if values["span"] else None

@@ -13,7 +13,7 @@ TOTALS = f"""SELECT judge, {_COUNTS} FROM outcomes WHERE run = $run AND NOT is_c
 FINAL_TOTALS = f"SELECT {_COUNTS} FROM outcomes WHERE run = $run AND is_final AND NOT is_control"  # noqa: S608 - column names of ours
 
 # Called correct by an answer that does not stand in the response: valid, but nothing to rely on.
-IS_UNVERIFIED = "(status = 'valid' AND is_correct AND json_extract_string(fields, '$.extraction_verified') = 'false')"
+IS_UNVERIFIED = "(status = 'valid' AND is_correct AND NOT is_verified)"
 
 
 def unit_sums(units: str, groups: Sequence[str]) -> str:
@@ -85,8 +85,8 @@ UNUSABLE_GROUPS = r"""
 # A judgment may carry several warnings.
 WARNING_COUNTS = """
     SELECT judge, warning, count(*)
-    FROM (SELECT judge, judge_order, unnest(from_json(json_extract(fields, '$.warnings'), '["VARCHAR"]')) AS warning
-        FROM outcomes WHERE run = $run AND status = 'valid' AND NOT is_control)
+    FROM (SELECT judge, judge_order, unnest(from_json(warnings, '["VARCHAR"]')) AS warning
+        FROM outcomes WHERE run = $run AND status = 'valid' AND NOT is_control AND len(warnings) > 2)
     GROUP BY judge, judge_order, warning ORDER BY judge_order, judge, count(*) DESC, warning"""
 
 REASONING_COUNTS = """
@@ -99,9 +99,14 @@ REASONING_COUNTS = """
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, reasoning_score, is_correct"""
 
 # A reply asked for after an invalid one has a number above 1; recorded replies have none, and are asked for once.
+# A first reply was invalid if another one was asked for, or if it was the last and its judgment is.
 REASK_COUNTS = """
-    SELECT judge, count(*) FILTER (coalesce(ask, 1) = 1), count(*) FILTER (ask = 2) FROM replies WHERE run = $run
-    GROUP BY judge ORDER BY list_position((SELECT judges FROM runs WHERE run = $run), judge) NULLS LAST, judge"""
+    SELECT judge, count(*), count(*) FILTER (asks > 1), count(*) FILTER (asks > 1 OR status = 'invalid')
+    FROM (SELECT key, judge, coalesce(take, 1) AS take, max(coalesce(ask, 1)) AS asks FROM replies WHERE run = $run
+        GROUP BY key, judge, coalesce(take, 1)) AS replies
+    JOIN (SELECT key, judge, judge_order, take, status FROM outcomes WHERE run = $run) AS outcomes
+        USING (key, judge, take)
+    GROUP BY judge, judge_order ORDER BY judge_order, judge"""
 
 # Sums of valid scores only: an invalid judgment has no number to add.
 OUTCOME_COUNTS = f"""
@@ -151,7 +156,8 @@ RESPONSE_LENGTHS = """
 # critical fails, which a report lists first, are among them.
 _CHOOSE = """
     SELECT outcome, sample FROM (
-        SELECT outcomes.position AS outcome, samples.position AS sample, judge_order, judge, score, response_characters
+        SELECT outcomes.position AS outcome, samples.position AS sample, judge_order, judge, take, score,
+            response_characters
         FROM (SELECT * FROM outcomes WHERE run = $run
             AND ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)) AS outcomes
         JOIN (SELECT key, position, response_characters FROM samples WHERE run = $run) AS samples USING (key)
@@ -160,7 +166,7 @@ _CHOOSE = """
         ) <= $per_kind
     ) ORDER BY {order} LIMIT $limit"""
 
-_DATASET_ORDER = "sample, judge_order, judge"
+_DATASET_ORDER = "sample, judge_order, judge, take"
 CHOOSE = {
     "dataset": _CHOOSE.format(order=_DATASET_ORDER),
     "worst_first": _CHOOSE.format(order=f"score NULLS LAST, {_DATASET_ORDER}"),
@@ -169,7 +175,7 @@ CHOOSE = {
 
 FIND = """
     SELECT outcomes.position, samples.position FROM samples JOIN outcomes USING (run, key)
-    WHERE run = $run AND samples.id = $sample_id ORDER BY judge_order, judge"""
+    WHERE run = $run AND samples.id = $sample_id ORDER BY judge_order, judge, take"""
 
 SIMILAR = """
     SELECT id FROM samples WHERE run = $run
@@ -180,6 +186,7 @@ WIDE_COLUMNS = (
         "key",
         "id",
         "judge",
+        "take",
         "status",
         "is_final",
         "is_control",
@@ -201,10 +208,11 @@ WIDE = f"""
     JOIN outcomes ON outcomes.position = page.outcome AND outcomes.run = $run
     JOIN samples ON samples.position = page.sample AND samples.run = $run"""  # noqa: S608 - column names of ours
 
-# The last attempt is the one that was judged.
+# The last attempt is the one that was judged; repeats are told apart by their number.
 REPLIES = """
-    SELECT key, judge, arg_max(text, position) FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
-    WHERE run = $run GROUP BY key, judge"""
+    SELECT key, judge, coalesce(take, 1), arg_max(text, position)
+    FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
+    WHERE run = $run GROUP BY key, judge, coalesce(take, 1)"""
 
 # Live judges are known by their own names; a recorded reply may say whose it is.
 JUDGE_MODELS = """
