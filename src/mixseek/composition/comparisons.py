@@ -18,7 +18,7 @@ from mixseek.reporting.build import summarise_scores
 from mixseek.reporting.comparison import RunComparison, RunScore
 from mixseek.reporting.model import ScoreSummary
 from mixseek.storage.manifest import Manifest, read_manifest
-from mixseek.storage.run_index import open_run_index
+from mixseek.storage.run_index import open_run_index, pooled_unit_sums
 from mixseek.storage.workspace import Workspace
 
 
@@ -33,7 +33,6 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     refuse_other_protocols(manifests)
     scores: list[RunScore] = []
     everything: list[OutcomeCount] = []
-    units = NO_UNITS
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
             cells = index.outcome_counts(final_only=True)
@@ -47,8 +46,7 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
                     summarise_scores((cell for cell in cells if cell.is_control), control),
                 )
             )
-            if run is runs[-1] and is_one_judge(manifests):
-                units = index.pooled_unit_sums([other.name for other in runs])
+    units = pooled_unit_sums(workspace, runs) if is_one_judge(manifests) else NO_UNITS
     pooled = summarise_scores(everything, units)
     # One kind of number in every line of a table.
     is_binary = all(run.score.is_binary for run in scores)

@@ -15,9 +15,8 @@ import duckdb
 
 from mixseek.errors import BusyError, MixseekError, StorageError
 from mixseek.storage.aggregation_schema import migrate, read_version, refuse_later
-from mixseek.storage.duckdb_session import first_line
+from mixseek.storage.duckdb_session import first_line, session_settings, try_connect
 from mixseek.storage.durable import storage_error
-from mixseek.storage.index_connection import SMALLEST_OBJECT_BYTES, memory_settings, try_connect
 
 Result = TypeVar("Result")
 Operation = Callable[[duckdb.DuckDBPyConnection], Result]
@@ -36,7 +35,7 @@ _turns: dict[str, threading.Lock] = {}
 @contextlib.contextmanager
 def opened(path: Path, *, read_only: bool, patience_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to a file of this version; waits while another process, or another thread of this one, has it."""
-    settings = memory_settings(path.parent / "tmp", SMALLEST_OBJECT_BYTES)
+    settings = session_settings(path.parent / "tmp")
     # Otherwise a table that is not there is looked for among Python's variables.
     settings["python_enable_replacements"] = False
     # A few rows at a time: starting a second thread at every opening would take longer than it helps.

@@ -1,4 +1,4 @@
-"""The SQL behind RunIndex: grouping and choosing touch narrow columns only, texts are fetched by position."""
+"""The SQL behind RunIndex: grouping and choosing; texts are read from the journal, at the places that it says."""
 
 from collections.abc import Sequence
 
@@ -51,24 +51,26 @@ def sample_units(judged: str, groups: Sequence[str]) -> str:
         FROM ({judged}) GROUP BY {first}key"""  # noqa: S608 - our own text
 
 
-def _judged(runs: str) -> str:
-    """Every judgment with the columns that it can be grouped by; `runs` is a condition on the run."""
+def _judged(index: str = "") -> str:
+    """Every judgment with the columns that it can be grouped by; `index` is the name of an attached one, with a dot."""
     return f"""
     SELECT outcomes.key AS key, question_id, judge, task_name, target_model, prompt_variant, status, score,
         is_unverified
-    FROM (SELECT run, key, judge, status, score, coalesce({IS_UNVERIFIED}, false) AS is_unverified FROM outcomes
-        WHERE {runs} AND is_control = $control AND (is_final OR NOT $final_only)) AS outcomes
-    JOIN (SELECT run, key, question_id, task_name, target_model, prompt_variant FROM samples WHERE {runs}) AS samples
-        ON samples.run = outcomes.run AND samples.key = outcomes.key"""  # noqa: S608 - our own text
+    FROM (SELECT key, judge, status, score, coalesce({IS_UNVERIFIED}, false) AS is_unverified FROM {index}outcomes
+        WHERE is_control = $control AND (is_final OR NOT $final_only)) AS outcomes
+    JOIN {index}samples AS samples ON samples.key = outcomes.key"""  # noqa: S608 - our own text
 
 
 def judged_unit_sums(groups: Sequence[str]) -> str:
     """Of all judgments of a run, by judge, task_name, target_model or prompt_variant."""
-    return unit_sums(sample_units(_judged("run = $run"), groups), groups)
+    return unit_sums(sample_units(_judged(), groups), groups)
 
 
-# A sample that several runs judge is one unit: its key says that two of them are the same.
-POOLED_UNIT_SUMS = unit_sums(sample_units(_judged("list_contains($runs, run)"), ()), ())
+def pooled_unit_sums(indexes: Sequence[str]) -> str:
+    """Of several attached runs together: a sample that several of them judge is one, as its key says."""
+    everything = " UNION ALL ".join(_judged(f"{index}.") for index in indexes)
+    return unit_sums(sample_units(everything, ()), ())
+
 
 # What is wrong in one wording: quoted texts and numbers are each row's own. The first finding says it.
 UNUSABLE_GROUPS = r"""
@@ -152,67 +154,44 @@ RESPONSE_LENGTHS = """
     JOIN (SELECT key, response_characters FROM samples WHERE run = $run) AS samples USING (key)
     GROUP BY judge, judge_order, status, verdict ORDER BY judge_order, judge, status, verdict"""
 
+ROW_COLUMNS = "outcomes.position, samples.position, key, judge, take, status, is_final, is_control, reason"
+
 # Keys are digests, so their order is a fair lot, and the same one every time. A score of nought is a kind of its own:
 # critical fails, which a report lists first, are among them.
-_CHOOSE = """
-    SELECT outcome, sample FROM (
-        SELECT outcomes.position AS outcome, samples.position AS sample, judge_order, judge, take, score,
-            response_characters
-        FROM (SELECT * FROM outcomes WHERE run = $run
-            AND ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)) AS outcomes
-        JOIN (SELECT key, position, response_characters FROM samples WHERE run = $run) AS samples USING (key)
-        QUALIFY $per_kind IS NULL OR row_number() OVER (
-            PARTITION BY judge, status, coalesce(score < 0.5, false), coalesce(score = 0, false) ORDER BY key
-        ) <= $per_kind
-    ) ORDER BY {order} LIMIT $limit"""
+_CHOOSE = f"""
+    SELECT {ROW_COLUMNS}
+    FROM (SELECT * FROM outcomes WHERE run = $run
+        AND ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)) AS outcomes
+    JOIN (SELECT key, position, response_characters FROM samples WHERE run = $run) AS samples USING (key)
+    QUALIFY $per_kind IS NULL OR row_number() OVER (
+        PARTITION BY judge, status, coalesce(score < 0.5, false), coalesce(score = 0, false) ORDER BY key
+    ) <= $per_kind
+    ORDER BY {{order}} LIMIT $limit OFFSET $offset"""  # noqa: S608 - column names of ours
 
-_DATASET_ORDER = "sample, judge_order, judge, take"
+_DATASET_ORDER = "samples.position, judge_order, judge, take"
 CHOOSE = {
     "dataset": _CHOOSE.format(order=_DATASET_ORDER),
     "worst_first": _CHOOSE.format(order=f"score NULLS LAST, {_DATASET_ORDER}"),
     "longest_first": _CHOOSE.format(order=f"response_characters DESC, {_DATASET_ORDER}"),
 }
 
-FIND = """
-    SELECT outcomes.position, samples.position FROM samples JOIN outcomes USING (run, key)
-    WHERE run = $run AND samples.id = $sample_id ORDER BY judge_order, judge, take"""
+FIND = f"""
+    SELECT {ROW_COLUMNS} FROM samples JOIN outcomes USING (run, key)
+    WHERE run = $run AND samples.id = $sample_id ORDER BY judge_order, judge, take"""  # noqa: S608 - names of ours
 
 SIMILAR = """
     SELECT id FROM samples WHERE run = $run
     ORDER BY levenshtein(left(id, 100), left($sample_id, 100)), position LIMIT $limit"""
 
-WIDE_COLUMNS = (
-    *(
-        "key",
-        "id",
-        "judge",
-        "take",
-        "status",
-        "is_final",
-        "is_control",
-        "method",
-        "score",
-        "verdict",
-        "is_correct",
-        "extracted_answer",
-    ),
-    *("reasoning_score", "error_type", "comment", "span", "fields", "rules", "flags", "repairs", "reason"),
-    *("task_name", "target_model", "question_id", "prompt_variant", "ground_truth", "ground_truth_alternatives"),
-    *("question", "response"),
-)
-
-# Joined by position, DuckDB skips the blocks that hold none of the page; other forms read every text of the run.
-WIDE = f"""
-    SELECT outcomes.position, {", ".join("samples.key" if name == "key" else name for name in WIDE_COLUMNS)}
-    FROM (SELECT unnest($outcomes) AS outcome, unnest($samples) AS sample) AS page
-    JOIN outcomes ON outcomes.position = page.outcome AND outcomes.run = $run
-    JOIN samples ON samples.position = page.sample AND samples.run = $run"""  # noqa: S608 - column names of ours
-
-# The last attempt is the one that was judged; repeats are told apart by their number.
+# The last attempt is the one that was judged. Recorded replies do not say which take they are: there is one.
 REPLIES = """
-    SELECT key, judge, coalesce(take, 1), arg_max(text, position)
-    FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
+    SELECT key, judge, coalesce(take, 1), max(position) FROM replies
+    JOIN (SELECT unnest($keys) AS key) AS page USING (key)
     WHERE run = $run GROUP BY key, judge, coalesce(take, 1)"""
+
+# The row of `places` that a position is in.
+PLACES = """
+    SELECT first, offsets FROM places WHERE kind = $kind AND first <= $position AND $position < first + lines"""
 
 # Live judges are known by their own names; a recorded reply may say whose it is.
 JUDGE_MODELS = """
