@@ -51,6 +51,9 @@ class LiveArguments:
     no_cache: bool = False
     patience: float | None = None
     timeout: float | None = None
+    retry_refused: bool = False
+    retry_invalid: bool = False
+    keep_going: bool = False
 
     def to_options(self) -> LiveOptions:
         """With the defaults filled in."""
@@ -64,6 +67,9 @@ class LiveArguments:
             use_cache=not self.no_cache,
             patience_seconds=self.patience or plain.patience_seconds,
             timeout_seconds=self.timeout,
+            retry_refused=self.retry_refused,
+            retry_invalid=self.retry_invalid,
+            keep_going=self.keep_going,
         )
 
 
@@ -157,7 +163,10 @@ def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
     if stopped.reason is not None:
         notify(f"stopped: {stopped.reason}")
         return ExitCode.INCOMPLETE
-    notify(f"interrupted; everything judged so far is in {stopped.journal}: run the same command again to resume")
+    if stopped.journal is None:
+        notify("interrupted before anything was judged; run the same command again to begin")
+    else:
+        notify(f"interrupted; everything judged so far is in {stopped.journal}: run the same command again to resume")
     return ExitCode.INTERRUPTED
 
 
@@ -172,13 +181,19 @@ def decide_exit(
         samples = wording.plural(summary.missing_for_good, "sample")
         verb = "is" if summary.missing_for_good == 1 else "are"
         notify(
-            f"{samples} {verb} missing for good: their judge refuses them, and asking again changes nothing "
-            "(see `mixseek show`)"
+            f"{samples} {verb} missing: their judge refuses them (see `mixseek show`); "
+            "--retry-refused asks again, --max-invalid SHARE says how many may be missing"
         )
     if not summary.is_complete:
         notify(explain_missing(summary))
         return ExitCode.INCOMPLETE
-    return ExitCode.GATE_NOT_MET if failed or has_nothing_valid(summary) else ExitCode.OK
+    if failed:
+        return ExitCode.GATE_NOT_MET
+    # What is missing is no result: a gate that counts it has said that it may be.
+    is_allowed = any(gate.name == "max_invalid" for gate in checked)
+    if summary.missing_for_good and not is_allowed:
+        return ExitCode.INCOMPLETE
+    return ExitCode.GATE_NOT_MET if has_nothing_valid(summary) else ExitCode.OK
 
 
 def explain_missing(summary: RunSummary) -> str:

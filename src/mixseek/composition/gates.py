@@ -48,7 +48,8 @@ class GateResult:
         """The gate, the judge and both numbers, for one line on stderr."""
         actual = "no valid judgment" if self.actual is None else f"{self.actual:.2%}"
         relation = "under" if self.name == "fail_under" else "over"
-        noun = "mean score" if self.name == "fail_under" else self.name.removeprefix("max_")
+        nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing"}
+        noun = nouns.get(self.name, self.name.removeprefix("max_"))
         option = "--" + self.name.replace("_", "-")
         who = f" by {self.judge}" if self.judge is not None else ""
         return f"gate {option} not met{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
@@ -68,7 +69,8 @@ def check_score(gates: Gates, score: ScoreSummary, judge: str | None = None) -> 
         is_met = mean is not None and mean >= gates.fail_under
         results.append(GateResult("fail_under", gates.fail_under, mean, is_met, judge))
     for name, limit, count, whole in (
-        ("max_invalid", gates.max_invalid, score.counts.invalid, total),
+        # What its judge refused is as little of a judgment as what cannot be read.
+        ("max_invalid", gates.max_invalid, score.counts.invalid + score.counts.missing, total),
         ("max_undecided", gates.max_undecided, score.counts.undecided, total),
         ("max_unverified", gates.max_unverified, score.unverified, score.counts.valid),
     ):
