@@ -25,7 +25,7 @@ PROGRAMS = """
 [[teams]]
 id = "shell"
 command = ["sh", "-c", '''
-n=$(sed -n 's/^ラウンド: //p' | head -1); echo "$n" >> asked.txt; echo "Submission of shell in round $n"''']
+n=$(sed -n 's/^Round: //p' | head -1); echo "$n" >> asked.txt; echo "Submission of shell in round $n"''']
 [[teams]]
 id = "python"
 callable = "own_team:answer"
