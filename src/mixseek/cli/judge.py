@@ -97,6 +97,12 @@ Patience = Annotated[
 Timeout = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
 ]
+OutsideFiles = Annotated[
+    bool,
+    typer.Option(
+        "--allow-outside-files", help="Let `response_path` and `rubric_path` lead out of the directory of DATA."
+    ),
+]
 RetryRefused = Annotated[
     bool, typer.Option("--retry-refused", help="Ask again what the judge refused when this run was judged before.")
 ]
@@ -148,6 +154,7 @@ def judge(
     retry_refused: RetryRefused = False,
     retry_invalid: RetryInvalid = False,
     keep_going: KeepGoing = False,
+    allow_outside_files: OutsideFiles = False,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -185,6 +192,7 @@ def judge(
         live,
         parse_parameters(parameters or []),
         rubric,
+        allow_outside_files,
     )
     gates = Gates(fail_under, max_invalid, max_undecided)
     return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from mixseek.cli.documents import print_json
@@ -82,6 +83,7 @@ class JudgeArguments:
     live: "LiveArguments"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rubric: Path | None = None
+    allows_outside_files: bool = False
 
     def to_request(self, gates: Gates) -> JudgeRequest:
         """The command line wins over the environment, the environment over mixseek.toml."""
@@ -104,6 +106,7 @@ class JudgeArguments:
             configured=settings.configured_judges(),
             parameters=self.parameters,
             rubric=self.rubric,
+            allows_outside_files=self.allows_outside_files,
             environment=os.environ,
         )
 
@@ -114,11 +117,21 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
     if output.is_dry_run:
         return print_dry_run(request, as_json=output.as_json)
     notify = make_notifier(as_json=output.log_json)
-    with stopping_on_signals() as stop:
-        tell = (lambda _: None) if output.quiet else notify
-        result = judge_dataset(request, lambda total: show_progress(total, output.quiet, notify), stop, tell)
+    tell = (lambda _: None) if output.quiet else notify
+    try:
+        with stopping_on_signals(drains=False) as stop:
+            result = judge_dataset(
+                request, lambda total: stop.draining(show_progress(total, output.quiet, notify)), stop, tell
+            )
+    except KeyboardInterrupt:
+        notify("interrupted; what was judged is kept: run the same command again to go on")
+        return ExitCode.INTERRUPTED
     if isinstance(result, Interruption):
         return explain_interruption(result, notify)
+    if stop():
+        # The last judgment and the signal came together.
+        notify("interrupted; everything is judged: run the same command again to see it")
+        return ExitCode.INTERRUPTED
     checked = check_gates(gates, result.score)
     unusable = first_unusable(result)
     if output.as_json:
@@ -136,7 +149,7 @@ def tell_unusable(summary: RunSummary, unusable: Sequence[Unusable], tell: Notif
         tell(one.describe())
     hidden = count_unusable(summary) - len(unusable)
     if hidden > 0:
-        name, workspace = summary.manifest.run, summary.workspace
+        name, workspace = quote(summary.manifest.run), quote(str(summary.workspace))
         tell(f"and {hidden:,} more; `mixseek export {name} --workspace {workspace} --to FILE` lists them all")
 
 

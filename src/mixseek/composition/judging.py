@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from mixseek.composition.catalogue import answers_at_once, replays_file
@@ -66,7 +66,7 @@ def judge_dataset(
         # Complete in name only, if somebody cut the journal since: then the rest is judged anew.
         if summary.is_complete and not asks_again(plan, summary):
             tell(f"run {plan.run.name} is complete; nothing was judged again")
-            return summary.lasting(time.monotonic() - began)
+            return replace(summary, seconds=time.monotonic() - began, notices=plan.dataset.survey().notices)
     is_new = not plan.run.exists()
     plan.run.create()
     with JournalFile(plan.run.journal) as journal:
@@ -92,7 +92,7 @@ def judge_dataset(
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         write_manifest(plan.run.manifest, manifest.sealed(status, now(), summary.counts_by_judge()))
-    return summary.lasting(time.monotonic() - began)
+    return replace(summary, seconds=time.monotonic() - began, notices=plan.dataset.survey().notices)
 
 
 def asks_again(plan: Plan, summary: RunSummary) -> bool:
@@ -138,6 +138,8 @@ def take_up(plan: Plan, at: datetime) -> Manifest:
 def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     """Rules cannot compare with nothing; better said now than wondered about in the report."""
     survey = plan.dataset.survey()
+    for notice in survey.notices:
+        tell(notice)
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")

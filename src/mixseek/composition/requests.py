@@ -5,7 +5,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from importlib import metadata, resources
@@ -79,6 +79,8 @@ class JudgeRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     # A Markdown rubric, or a directory with one for each task.
     rubric: Path | None = None
+    # Rows may name files outside the dataset's directory.
+    allows_outside_files: bool = False
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -128,6 +130,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         workspace.run(request.run)
     refuse_absent_rules(protocol, judges)
     demands = demands_of(protocol, judges, request.rubric)
+    demands = replace(demands, allows_outside_files=request.allows_outside_files)
     dataset = open_dataset(request.data, mapping=request.mapping, spool_directory=workspace.spool, demands=demands)
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from mixseek.composition.gates import GateResult
@@ -39,6 +40,7 @@ class RunSummary:
     all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
     missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
     seconds: float = 0.0
+    notices: tuple[str, ...] = ()  # what the dataset's rows gave occasion to say
 
     @property
     def is_complete(self) -> bool:
@@ -51,10 +53,6 @@ class RunSummary:
             return total == manifest.sample_count * (1 if manifest.cascade else len(manifest.judges))
         # Rules are asked once and models several times, so only the least is known.
         return total >= manifest.sample_count
-
-    def lasting(self, seconds: float) -> "RunSummary":
-        """With the time that the command took."""
-        return replace(self, seconds=seconds)
 
     def counts_by_judge(self) -> dict[str, dict[str, int]]:
         """For the manifest."""
@@ -143,6 +141,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "journal": str(summary.run.journal),
         "manifest": str(summary.run.manifest),
         "seconds": round(summary.seconds, 3),
+        "notices": list(summary.notices),
     }
 
 
@@ -201,5 +200,5 @@ def describe_summary(summary: RunSummary) -> str:
         for spread in summary.spreads
     ]
     lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
-    lines.append(f"  report      mixseek report {manifest.run} --workspace {summary.workspace}")
+    lines.append(f"  report      mixseek report {quote(manifest.run)} --workspace {quote(str(summary.workspace))}")
     return "\n".join(lines)

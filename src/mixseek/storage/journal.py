@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
 from typing import Self
 
@@ -113,7 +114,7 @@ def damaged(path: Path, offset: int, error: ValueError) -> StorageError:
     """A line that cannot be read and is not the last: nobody but the user may decide what to do with it."""
     return StorageError(
         f"{path}: damaged at byte {offset} ({error}); restore the file from a copy, or cut it there with "
-        f"`truncate -s {offset} {path}` and run the same command again to judge the rest anew"
+        f"`truncate -s {offset} {quote(str(path))}` and run the same command again to judge the rest anew"
     )
 
 
