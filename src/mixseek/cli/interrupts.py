@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: while judging, the first one drains; at any other moment, and the second time, it ends at once."""
+"""Ctrl-C and SIGTERM: while judging, the first one drains; at any other moment, and the second time, all ends."""
 
 import contextlib
 import os

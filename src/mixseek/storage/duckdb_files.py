@@ -101,7 +101,8 @@ def connecting(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         raise
     except duckdb.Error as error:
         raise DatasetError(
-            f"{path}: cannot be read: {unnamed(first_line(error), path)}; check that the content is what the suffix says"
+            f"{path}: cannot be read: {unnamed(first_line(error), path)}; "
+            "check that the content is what the suffix says"
         ) from error
 
 
