@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tests.flows.running import mixseek, start, sums, write_jsonl
 
-from mixseek.cli.interrupts import stopping_on_signals
-from mixseek.cli.main import stop_signals
+from mixseek.cli.interrupts import stop_signals, stopping_on_signals
 
 
 @pytest.mark.parametrize("seconds", [0.6, 1.0, 1.5, 2.2, 3.0])

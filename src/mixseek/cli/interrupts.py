@@ -10,10 +10,11 @@ from types import FrameType
 from typing import TypeVar
 
 from mixseek.cli.exit_codes import ExitCode
-from mixseek.cli.main import stop_signals
 from mixseek.cli.streams import print_notice
 
 T = TypeVar("T")
+# Signals that asked this process to stop: whatever fails after one, fails because of it.
+stop_signals: list[int] = []
 
 
 class StopRequest:

@@ -4,8 +4,7 @@ import signal
 import sys
 from types import FrameType
 
-# Signals that asked this process to stop: whatever fails after one, fails because of it.
-stop_signals: list[int] = []
+from mixseek.cli.interrupts import stop_signals
 
 
 def run() -> None:
