@@ -17,12 +17,13 @@ from mixseek.engine.endings import FirstReplies
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.scheduling import Called
 from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
-from mixseek.engine.settled import NothingSettled, SettledLines, SettledOutcomes, make_settled
 from mixseek.errors import DatasetError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 
 
-class LineEncoder(SettledLines, Protocol):
+class LineEncoder(Protocol):
     """Journal lines; their format is the storage's."""
+
+    def sample(self, sample: Sample, key: str) -> bytes: ...
 
     def reply(self, key: str, reply: Reply) -> bytes: ...
 
@@ -41,7 +42,6 @@ class Desk:
     cache: ReplyCache
     budget: Budget
     nonce_of: Callable[[str], str]
-    settled: SettledOutcomes = field(default_factory=NothingSettled)
     # None where nobody minds that a judge gives nothing of use.
     first_replies: FirstReplies | None = None
     # Requests that have left and not come back: who wants the same waits for them.
@@ -69,18 +69,7 @@ async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int)
         if desk.first_replies is not None:
             desk.first_replies.read(seat.name, judged)
         outcome = judged
-        if ask == 1:
-            note_settled(desk, seat, at_hand, got, (outcome, take))
     return outcome
-
-
-def note_settled(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, reply: Reply, judged: tuple[Outcome, int]) -> None:
-    """For the next run that asks the same of the same rules."""
-    if isinstance(desk.settled, NothingSettled):
-        return
-    settled = make_settled(desk.encoder, at_hand.sample, at_hand.key, reply, judged)
-    if settled is not None:
-        desk.settled.note(seat.name, seat.keys.key(at_hand.key, judged[1], 1), settled)
 
 
 async def obtain(
