@@ -1,6 +1,6 @@
 """A run as files, and files held against their run's protocol."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from mixseek.composition.protocol_documents import (
 )
 from mixseek.composition.reports import find_run
 from mixseek.storage.archive import Archived, write_archive
-from mixseek.storage.archive_check import ArchiveCheck, Problem, read_marker
+from mixseek.storage.archive_check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.storage.archive_names import INVALID_ROOM, PROTOCOL, VALID_ROOM
+from mixseek.storage.journal import find_broken_seal
 from mixseek.storage.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
@@ -43,8 +44,18 @@ def check_archive(path: Path) -> CheckedArchive:
     where = path / PROTOCOL
     protocol = restore_protocol(read_protocol_record(where), str(where))
     check = ArchiveCheck(path, marker, protocol)
-    problems = tuple(check.problems())
+    problems = (*check_journal(path, marker.run), *check.problems())
     return CheckedArchive(path, marker.run, check.files, problems)
+
+
+def check_journal(path: Path, run: str) -> Iterator[Problem]:
+    """An archive in its run's own directory stands for the journal beside it, and agrees with the report about that."""
+    manifest = path.absolute().parent / "manifest.json"
+    if not manifest.is_file() or (known := read_manifest(manifest)).run != run:
+        return
+    problem = find_broken_seal(manifest.with_name("journal.jsonl"), known)
+    if problem is not None:
+        yield Problem("../journal.jsonl", ProblemKind.CHANGED, problem)
 
 
 def archived_document(run: str, archived: Archived) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mixseek.composition.reports import find_run
 from mixseek.storage.export import export_run
+from mixseek.storage.journal import verify_journal
 from mixseek.storage.workspace import Workspace
 
 
@@ -19,4 +20,5 @@ class Exported:
 def export_rows(root: Path, name: str | None, to: Path) -> Exported:
     """The file that the suffix of `to` asks for."""
     run = find_run(Workspace(root), name)
+    verify_journal(run)
     return Exported(run.name, export_run(run, to))

@@ -1,9 +1,10 @@
 """A run from its request to its seal: manifest, journal, engine, index, summary."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from mixseek.composition.catalogue import answers_at_once, replays_file
 from mixseek.composition.protocol_documents import keep_protocol
@@ -24,8 +25,8 @@ from mixseek.engine.batch import Assignment, Recall, pending_batches
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
 from mixseek.errors import JudgeCallError
-from mixseek.storage.journal import JournalFile
-from mixseek.storage.manifest import Manifest, RunStatus, read_manifest, write_manifest
+from mixseek.storage.journal import JournalFile, verify_journal
+from mixseek.storage.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.recall import JudgedBefore, recall_journal
 
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
@@ -58,30 +59,50 @@ def judge_dataset(
     manifest = take_up(plan, now())
     if manifest.status is RunStatus.COMPLETE:
         summary = summarise_run(plan.workspace, plan.run, manifest)
-        # Complete in name only, if somebody cut the journal since: then the rest is judged anew.
+        # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
         if summary.is_complete:
             tell(f"run {plan.run.name} is complete; nothing was judged again")
             return summary.lasting(time.monotonic() - began)
     plan.run.create()
-    with JournalFile(plan.run.journal) as journal:
-        manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
+    running = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
+    if plan.run.exists():
+        # Before it is opened for writing, which cuts a torn end.
+        verify_journal(plan.run)
+    with JournalFile(plan.run.journal, partial(keep_seal, plan, running)) as journal:
+        manifest = running
         write_manifest(plan.run.manifest, manifest)
         keep_protocol(plan.run, plan.protocol)
         tell_gaps(plan, tell)
         try:
             end = judge_rest(plan, journal, show_progress, stop, tell)
         except JudgeCallError:
-            write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
+            seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
             raise
         if end.ending is not Ending.COMPLETE:
-            write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
+            seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
             tell(f"indexing {plan.samples:,} samples")
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
-        write_manifest(plan.run.manifest, manifest.sealed(status, now(), summary.counts_by_judge()))
+        seal_run(plan, manifest, status, journal, summary.counts_by_judge())
     return summary.lasting(time.monotonic() - began)
+
+
+def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:
+    """What is on disk by now: after a kill, the journal must still begin with it."""
+    write_manifest(plan.run.manifest, manifest.model_copy(update={"journal": seal}))
+
+
+def seal_run(
+    plan: Plan,
+    manifest: Manifest,
+    status: RunStatus,
+    journal: JournalFile,
+    counts: Mapping[str, Mapping[str, int]],
+) -> None:
+    """The last word about the run and its journal."""
+    write_manifest(plan.run.manifest, manifest.sealed(status, now(), counts, journal.seal))
 
 
 def take_up(plan: Plan, at: datetime) -> Manifest:

@@ -30,6 +30,7 @@ from mixseek.storage.archive_documents import (
     wire_document,
 )
 from mixseek.storage.durable import storage_error, sync_directory
+from mixseek.storage.journal import verify_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.pairs import NOT_JUDGED, JournalPairs, JudgedTake
 from mixseek.storage.records import decode_sample, encode_readable_line, encode_sample
@@ -83,6 +84,7 @@ def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path) -> A
     """Whole or not at all; an archive of the same run is replaced, anything else that is there is left alone."""
     manifest = read_manifest(run.manifest)
     refuse_foreign(to, manifest.run)
+    verify_journal(run)
     with staging(to) as room:
         tally = fill_rooms(run, manifest, room)
         log = run_log(manifest, {judge: list(found) for judge, found in tally.models.items()}, tally.counts)

@@ -30,7 +30,7 @@ from mixseek.storage.index_schema import (
     TABLES,
     load_statement,
 )
-from mixseek.storage.journal import damaged, read_lines
+from mixseek.storage.journal import damaged, orphaned, read_lines, verify_journal
 from mixseek.storage.journal_pieces import Piece, split_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
@@ -76,6 +76,7 @@ def index_run(workspace: Workspace, run: RunDirectory, patience_seconds: float =
     """Replace everything the index holds about a run by what its journal says now."""
     manifest = read_manifest(run.manifest)
     state = stat_journal(run)
+    verify_journal(run)
     check_writable(workspace)
     try:
         try_load(workspace, run, manifest, state, patience_seconds)
@@ -115,6 +116,7 @@ def load_run(
         for table in ("runs", *TABLES.values(), *SCORED_TABLES):
             connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names
         load_journal(connection, workspace, run, judges, state.size_bytes)
+        refuse_orphans(connection, run)
         settle_run(connection, run.name, judges, manifest.cascade)
         mark_controls(connection, run.name, judges)
         load_scores(connection, run.name, manifest.protocol.name)
@@ -191,6 +193,16 @@ def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str
         connection.execute(ADD_MISSING, {"run": run, "judges": judges, "cascade": cascade})
     if cascade:
         connection.execute(MARK_SUPERSEDED, {"run": run})
+
+
+def refuse_orphans(connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
+    """What was judged must have been taken up; else its numbers would stand for no sample, or be missing for ever."""
+    query = """SELECT DISTINCT key FROM (
+        SELECT key FROM replies WHERE run = $run UNION ALL SELECT key FROM outcomes WHERE run = $run
+    ) ANTI JOIN (SELECT key FROM samples WHERE run = $run) USING (key) ORDER BY 1"""
+    keys = [key for (key,) in connection.execute(query, {"run": run.name}).fetchall()]
+    if keys:
+        raise orphaned(run.journal, keys)
 
 
 def count_rows(connection: duckdb.DuckDBPyConnection, query: str, run: str) -> tuple[int, int]:

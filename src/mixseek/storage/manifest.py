@@ -71,6 +71,13 @@ class Environment(ManifestPart):
     platform: str = ""
 
 
+class JournalSeal(ManifestPart):
+    """What the journal was when the manifest was last written: so many bytes, with this digest."""
+
+    bytes: int = Field(ge=0)
+    blake2b: str
+
+
 class Manifest(ManifestPart):
     """Seed 003 §8 and more. Times are UTC; `started_at` is the latest start, `created_at` the first."""
 
@@ -93,6 +100,8 @@ class Manifest(ManifestPart):
     tools_used: bool = False
     network_used: bool = False
     environment: Environment = Environment()
+    # Of a run in progress, the part of the journal that was on disk a moment ago; None for runs of an older mixseek.
+    journal: JournalSeal | None = None
 
     @property
     def judge_names(self) -> tuple[str, ...]:
@@ -110,9 +119,12 @@ class Manifest(ManifestPart):
             }
         )
 
-    def sealed(self, status: RunStatus, at: datetime, counts: Mapping[str, Mapping[str, int]]) -> "Manifest":
+    def sealed(
+        self, status: RunStatus, at: datetime, counts: Mapping[str, Mapping[str, int]], journal: JournalSeal
+    ) -> "Manifest":
         """With the end in it."""
-        return self.model_copy(update={"status": status, "finished_at": at.astimezone(UTC), "counts": counts})
+        end = {"status": status, "finished_at": at.astimezone(UTC), "counts": counts, "journal": journal}
+        return self.model_copy(update=end)
 
     def check_resumable(self, request: "Manifest") -> None:
         """Refuse to add other samples, another protocol or other judges to this run; runs are never mixed."""
