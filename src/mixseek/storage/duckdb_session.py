@@ -7,7 +7,8 @@ from typing import Any
 import duckdb
 
 Settings = dict[str, str | bool | int | float | list[str]]
-_AMPLE_MEMORY = "50%"
+# Where the usual limit does not do: no command fails for memory that the machine has.
+MOST_OF_THE_MEMORY = "80%"
 _WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
 
 
@@ -29,14 +30,14 @@ def first_line(error: duckdb.Error) -> str:
 def fetch_all(
     connection: duckdb.DuckDBPyConnection, query: str, parameters: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
-    """All rows of the answer; where the usual memory does not do, with half of the machine's."""
+    """All rows of the answer; where the usual memory does not do, with most of the machine's."""
     try:
         return connection.execute(query, parameters).fetchall()
     except duckdb.Error as error:
         if not is_short_of_memory(error):
             raise
     # DuckDB reads two thousand rows at once, and these hold texts as long as books.
-    allow_memory(connection, _AMPLE_MEMORY)
+    allow_memory(connection, MOST_OF_THE_MEMORY)
     return connection.execute(query, parameters).fetchall()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from mixseek.errors import StorageError
-from mixseek.storage.duckdb_session import allow_memory, escape_glob
+from mixseek.storage.duckdb_session import MOST_OF_THE_MEMORY, allow_memory, escape_glob, is_short_of_memory
 from mixseek.storage.durable import storage_error
 from mixseek.storage.index_connection import (
     PATIENCE_SECONDS,
@@ -18,7 +18,6 @@ from mixseek.storage.index_connection import (
     discard_index,
     index_error,
     is_beyond_repair,
-    room_for,
 )
 from mixseek.storage.index_schema import (
     ADD_MISSING,
@@ -34,7 +33,7 @@ from mixseek.storage.journal import damaged, orphaned, read_lines, verify_journa
 from mixseek.storage.journal_pieces import Piece, split_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
-from mixseek.storage.scored_loading import load_scores, make_room, mark_controls
+from mixseek.storage.scored_loading import load_scores, mark_controls
 from mixseek.storage.scored_schema import SCORED_TABLES
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -95,23 +94,33 @@ def try_load(
     workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState, patience_seconds: float
 ) -> None:
     """An index that DuckDB trips over is not worth mending: the journals are the truth, so it is begun anew."""
+    limit: str | None = None
     try:
         load_run(workspace, run, manifest, state, patience_seconds)
     except duckdb.Error as error:
-        if not is_beyond_repair(error):
+        if is_short_of_memory(error):
+            limit = MOST_OF_THE_MEMORY
+        elif is_beyond_repair(error):
+            discard_index(workspace.index)
+        else:
             raise
-        discard_index(workspace.index)
-        load_run(workspace, run, manifest, state, patience_seconds)
+        load_run(workspace, run, manifest, state, patience_seconds, limit)
 
 
 def load_run(
-    workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState, patience_seconds: float
+    workspace: Workspace,
+    run: RunDirectory,
+    manifest: Manifest,
+    state: JournalState,
+    patience_seconds: float,
+    limit: str | None = None,
 ) -> None:
     """One transaction: readers see the run as it was, or as it is."""
     judges = list(manifest.judge_names)
     with connecting(workspace, patience_seconds=patience_seconds) as connection:
         create_schema(connection)
-        make_room(connection, manifest.protocol.name)
+        if limit is not None:
+            allow_memory(connection, limit)
         connection.begin()
         for table in ("runs", *TABLES.values(), *SCORED_TABLES):
             connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names
@@ -137,15 +146,9 @@ def load_journal(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, judges: list[str], size_bytes: int
 ) -> None:
     """Group by group; while DuckDB reads one, the next one is cut."""
-    allowed = 0
 
     def load(pieces: list[Piece]) -> None:
-        nonlocal allowed
         for piece in pieces:
-            needed = room_for(piece.before + piece.lines, piece.bytes_so_far, object_bytes_of(piece))
-            if needed > allowed:
-                allowed = needed
-                allow_memory(connection, f"{allowed}MB")
             load_piece(connection, run, judges, piece)
 
     with (

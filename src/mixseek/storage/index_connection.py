@@ -17,16 +17,12 @@ PATIENCE_SECONDS = 10.0
 _RETRY_SECONDS = 0.1
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
 # For reading; it is used only by questions that need it.
-_MEMORY_MB = 160
-# For loading: its JSON reader takes half of it, whatever it reads.
-_LOADING_MB = 64
+_MEMORY_MB = 512
+# For loading, at first; what is beyond it is spilled to disk.
+_LOADING_MB = 512
 # A group of rows is packed in memory as a whole, and rows hold texts: DuckDB's own 122,880 are made for numbers.
 _ROW_GROUP_ROWS = 8_192
 _THREADS = 2
-# So much text in a group of rows fits beside the reader; what is beyond takes its own size twice while it is packed.
-_SPARE_BYTES = 16 << 20
-# Of a huge line, at the most: the reader's own, and one for each column that is taken out of its JSON.
-_READING_COPIES = 32
 # DuckDB's JSON reader sets aside several times this for each thread.
 SMALLEST_OBJECT_BYTES = 4 << 20
 
@@ -83,14 +79,6 @@ def try_attach(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection | No
         connection.close()
         raise
     return connection
-
-
-def room_for(lines: int, size_bytes: int, object_bytes: int) -> int:
-    """Megabytes it takes to load so much into one table; 0 where lines are short, and what there is will do."""
-    reading = _READING_COPIES * object_bytes if object_bytes > SMALLEST_OBJECT_BYTES else 0
-    group_bytes = size_bytes * min(lines, _ROW_GROUP_ROWS) // max(1, lines)
-    packing = 2 * max(0, group_bytes - _SPARE_BYTES)
-    return _MEMORY_MB + (reading + packing >> 20) if reading or packing else 0
 
 
 def memory_settings(scratch: Path, object_bytes: int) -> Settings:

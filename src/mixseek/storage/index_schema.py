@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mixseek.storage.scored_schema import SCORED_SCHEMA
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 SCHEMA = f"""
 CREATE TABLE index_version (version INTEGER);
@@ -70,9 +70,19 @@ _DETAILS = {
 }
 
 
-def _casts(columns: Mapping[str, tuple[str, str]]) -> str:
+# The same for what a judgment says.
+_FIELDS = {
+    "is_correct": ("BOOLEAN", "$.is_correct"),
+    "extracted_answer": ("VARCHAR", "$.extracted_answer"),
+    "reasoning_score": ("INTEGER", "$.reasoning_score"),
+    "error_type": ("VARCHAR", "$.error_type"),
+    "comment": ("VARCHAR", "$.comment"),
+}
+
+
+def _casts(column: str, columns: Mapping[str, tuple[str, str]]) -> str:
     """One call takes all places out of the JSON, and DuckDB makes it once a row: half the time of ten calls."""
-    values = f"json_extract_string(details, {[place for _, place in columns.values()]})"
+    values = f"json_extract_string({column}, {[place for _, place in columns.values()]})"
     return ", ".join(f"try_cast({values}[{number}] AS {kind})" for number, (kind, _) in enumerate(columns.values(), 1))
 
 
@@ -88,14 +98,13 @@ _LOAD = {
         # Details are JSON and cast with care: recorded replies bring what their recorder wrote, of any type.
         "judge: 'VARCHAR', attempt: 'INTEGER', text: 'VARCHAR', details: 'JSON'",
         f"""INSERT INTO replies SELECT $run, key, $before + row_number() OVER (), judge, attempt, text,
-        {_casts(_DETAILS)}""",
+        {_casts("details", _DETAILS)}""",
     ),
     "outcome": (
         _OUTCOME,
-        """INSERT INTO outcomes SELECT $run, key, $before + row_number() OVER (), judge,
+        f"""INSERT INTO outcomes SELECT $run, key, $before + row_number() OVER (), judge,
         coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method,
-        score, verdict, try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
-        try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',
+        score, verdict, {_casts("fields", _FIELDS)},
         fields, span, rules, flags, repairs, reason, coalesce(method = 'self_judge', false),
         coalesce(permanent, false), coalesce(lost_tries, 0)""",
     ),

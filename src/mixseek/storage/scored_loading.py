@@ -18,14 +18,6 @@ from mixseek.storage.scored_schema import (
 
 # The one built-in protocol without dimensions.
 _WITHOUT_DIMENSIONS = "semantic"
-# Judgments with reasons and quotes are several times as long as the others, and are joined with their samples.
-_MEMORY_MB = 160
-
-
-def make_room(connection: duckdb.DuckDBPyConnection, protocol: str) -> None:
-    """Before the journal is read."""
-    if protocol != _WITHOUT_DIMENSIONS:
-        connection.execute(f"SET memory_limit = '{_MEMORY_MB}MB'")
 
 
 def mark_controls(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str]) -> None:

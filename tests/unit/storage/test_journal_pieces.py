@@ -9,7 +9,7 @@ from tests.unit.storage.material import CORRECT, judged_lines, make_run, make_sa
 
 from mixseek.errors import StorageError
 from mixseek.storage.index import index_run
-from mixseek.storage.index_connection import SMALLEST_OBJECT_BYTES, index_error, is_beyond_repair, room_for
+from mixseek.storage.index_connection import index_error, is_beyond_repair
 from mixseek.storage.journal_pieces import KINDS, split_journal
 from mixseek.storage.run_index import open_run_index
 
@@ -119,24 +119,6 @@ def test_long_texts_are_indexed_whatever_memory_short_ones_take(tmp_path: Path) 
 
     with open_run_index(workspace, run) as opened:
         assert [totals.valid for totals in opened.totals()] == [42]
-
-
-@pytest.mark.parametrize(
-    ("lines", "size_bytes", "object_bytes", "needs_more"),
-    [
-        (100_000, 100_000 * 1_000, SMALLEST_OBJECT_BYTES, False),
-        (600, 600 * 100_000, SMALLEST_OBJECT_BYTES, True),
-        (100_000, 100_000 * 100_000, SMALLEST_OBJECT_BYTES, True),
-        (1, 5 << 20, 5 << 20, True),
-        (0, 0, SMALLEST_OBJECT_BYTES, False),
-    ],
-)
-def test_memory_grows_with_the_length_of_lines_and_not_with_their_number(
-    lines: int, size_bytes: int, object_bytes: int, needs_more: bool
-) -> None:
-    """A million short lines take what a thousand take."""
-    assert (room_for(lines, size_bytes, object_bytes) > 0) is needs_more
-    assert room_for(lines * 10, size_bytes * 10, object_bytes) <= 10 * room_for(lines, size_bytes, object_bytes)
 
 
 @pytest.mark.parametrize("words", ["Failed to commit: failed to pin block of size 256.0 KiB", "Out of Memory Error: x"])
