@@ -97,6 +97,10 @@ Patience = Annotated[
 Timeout = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
 ]
+Bundles = Annotated[
+    bool,
+    typer.Option("--bundles", help="A recorded reply may be about many samples: take it apart by the names in it."),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print the calls, tokens and cost to be expected; send nothing.")
 ]
@@ -132,6 +136,7 @@ def judge(
     log_json: LogJson = False,
     rubric: Rubric = None,
     parameters: Parameters = None,
+    bundles: Bundles = False,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -168,6 +173,7 @@ def judge(
         live,
         parse_parameters(parameters or []),
         rubric,
+        bundles,
     )
     gates = Gates(fail_under, max_invalid, max_undecided)
     return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

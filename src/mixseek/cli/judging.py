@@ -76,6 +76,7 @@ class JudgeArguments:
     live: "LiveArguments"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rubric: Path | None = None
+    bundles: bool = False
 
     def to_request(self, gates: Gates) -> JudgeRequest:
         """The command line wins over the environment, the environment over mixseek.toml."""
@@ -98,6 +99,7 @@ class JudgeArguments:
             configured=settings.configured_judges(),
             parameters=self.parameters,
             rubric=self.rubric,
+            bundles=self.bundles,
             environment=os.environ,
         )
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -17,7 +17,7 @@ from mixseek.composition.requests import (
     make_plan,
     overlook_added_replies,
 )
-from mixseek.composition.summaries import RunSummary, summarise_run
+from mixseek.composition.summaries import RunSummary, UnmatchedReplies, summarise_run
 from mixseek.composition.watching import ProgressMaker, Told
 from mixseek.composition.writing import JournalEncoder
 from mixseek.domain.samples import Sample
@@ -32,7 +32,7 @@ from mixseek.storage.recall import JudgedBefore, recall_journal
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
 BATCH_SAMPLES = 512
-STRANGERS_SHOWN = 5
+UNMATCHED_SHOWN = 5
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
 
@@ -62,7 +62,8 @@ def judge_dataset(
         # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
         if summary.is_complete:
             tell(f"run {plan.run.name} is complete; nothing was judged again")
-            return summary.lasting(time.monotonic() - began)
+            tell_gaps(plan, tell)
+            return replace(summary, unmatched=unmatched_replies(plan)).lasting(time.monotonic() - began)
     plan.run.create()
     running = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
     if plan.run.exists():
@@ -86,7 +87,7 @@ def judge_dataset(
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal_run(plan, manifest, status, journal, summary.counts_by_judge())
-    return summary.lasting(time.monotonic() - began)
+    return replace(summary, unmatched=unmatched_replies(plan)).lasting(time.monotonic() - began)
 
 
 def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:
@@ -125,12 +126,16 @@ def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
-    for judge in plan.judges:
-        strangers = judge.matching.unmatched if replays_file(judge) and judge.matching else ()
-        if strangers:
-            shown = ", ".join(entry.label for entry in strangers[:STRANGERS_SHOWN])
-            more = f" and {len(strangers) - STRANGERS_SHOWN:,} more" if len(strangers) > STRANGERS_SHOWN else ""
-            tell(f"{judge.name}: {len(strangers):,} bundled entries are about no sample here: {shown}{more}")
+    for name, replies in unmatched_replies(plan).items():
+        more = f" and {replies.count - len(replies.first):,} more" if replies.count > len(replies.first) else ""
+        noun = "replies are" if replies.count > 1 else "reply is"
+        tell(f"{name}: {replies.count:,} {noun} about no sample here: {', '.join(replies.first)}{more}")
+
+
+def unmatched_replies(plan: Plan) -> dict[str, UnmatchedReplies]:
+    """By judge; those whose every reply found its sample are left out."""
+    counted = {judge.name: judge.unmatched(UNMATCHED_SHOWN) for judge in plan.judges if replays_file(judge)}
+    return {name: UnmatchedReplies(count, tuple(first)) for name, (count, first) in counted.items() if count}
 
 
 def judge_rest(

@@ -5,13 +5,13 @@ import os
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib import metadata, resources
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.composition.catalogue import AnyJudge, get_panel, is_waited_for, replays_file
 from mixseek.composition.demands import demands_of, refuse_absent_rules
@@ -31,6 +31,9 @@ from mixseek.storage.manifest import (
     RunStatus,
 )
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
+
+if TYPE_CHECKING:
+    from mixseek.judges.replay import FileReplayJudge
 
 RULES = Method.RULES.value
 # What decides a verdict or the shape of a file; anything else can be looked up from these.
@@ -70,6 +73,8 @@ class JudgeRequest:
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # Whether one recorded reply may be about many samples, and is taken apart then.
+    bundles: bool = False
     # Replace those of the protocol's file; part of its hash.
     parameters: Mapping[str, Any] = field(default_factory=dict)
     # A Markdown rubric, or a directory with one for each task.
@@ -117,13 +122,26 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     The cheap checks come first: a misspelt judge is said before a million rows are read.
     """
     protocol = load_protocol(request.protocol, request.language, request.parameters)
-    judges = get_panel(request.judges, request.configured, request.environment, request.live.timeout_seconds)
+    judges = get_panel(
+        request.judges,
+        request.configured,
+        request.environment,
+        request.live.timeout_seconds,
+        takes_bundles=request.bundles,
+    )
     workspace = Workspace(request.workspace)
     if request.run is not None:
         workspace.run(request.run)
     refuse_absent_rules(protocol, judges)
-    demands = demands_of(protocol, judges, request.rubric)
-    dataset = open_dataset(request.data, mapping=request.mapping, spool_directory=workspace.spool, demands=demands)
+    demands = replace(demands_of(protocol, judges, request.rubric), bundles=request.bundles)
+    recorded = [judge for judge in judges if replays_file(judge)]
+    dataset = open_dataset(
+        request.data,
+        mapping=request.mapping,
+        spool_directory=workspace.spool,
+        demands=demands,
+        note_id=partial(note_sample, recorded) if recorded else None,
+    )
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()
     judges = tuple(match_replies(judge, dataset) for judge in judges)
@@ -146,7 +164,13 @@ def match_replies(judge: AnyJudge, dataset: Dataset) -> AnyJudge:
     """Bundled replies name their samples in their own words, so they are laid out before anything is judged."""
     if not replays_file(judge) or not judge.bundles:
         return judge
-    return judge.matched_to(sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch)
+    return judge.matched_to(lambda: (sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch))
+
+
+def note_sample(judges: "Sequence[FileReplayJudge]", sample_id: str) -> None:
+    """So that each can say in the end which of its replies nobody wanted."""
+    for judge in judges:
+        judge.note_sample(sample_id)
 
 
 def options_of(request: JudgeRequest, mapping: Mapping[str, str], samples: int, *, is_live: bool) -> dict[str, object]:
@@ -209,10 +233,12 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
         parameters = {**said, "fingerprint": judge.fingerprint}
         return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=parameters)
     kind = judge.name.partition(":")[0]
+    bundled = {"bundles": True} if getattr(judge, "bundles", False) else {}
     if replays_file(judge):
         recorded = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
-        return JudgeEntry(name=judge.name, kind=kind, parameters=recorded)
-    return JudgeEntry(name=judge.name, kind=kind, parameters={"rules_sha256": digest_rules()} if kind == RULES else {})
+        return JudgeEntry(name=judge.name, kind=kind, parameters={**recorded, **bundled})
+    parameters = {"rules_sha256": digest_rules()} if kind == RULES else bundled
+    return JudgeEntry(name=judge.name, kind=kind, parameters=parameters)
 
 
 def overlook_added_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:

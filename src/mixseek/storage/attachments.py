@@ -18,6 +18,8 @@ class Demands:
     protocol: str = ""
     # False where replies were recorded and the judged text may be unknown.
     response: bool = True
+    # Whether a recorded reply may be about many samples, and becomes a row for each.
+    bundles: bool = False
     # Why a row without its response is of no use all the same; None where it is.
     response_reason: str | None = None
     fields: tuple[str, ...] = ()

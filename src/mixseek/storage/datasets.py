@@ -56,13 +56,20 @@ class Dataset:
     """The SampleSource port over a file."""
 
     def __init__(
-        self, name: str, source: RowSource, mapping: Mapping[str, str], demands: Demands | None = None
+        self,
+        name: str,
+        source: RowSource,
+        mapping: Mapping[str, str],
+        demands: Demands | None = None,
+        note_id: Callable[[str], None] | None = None,
     ) -> None:
         self.name = name
         self.path = source.path
         self._source = source
         self._mapping = dict(mapping)
         self._demands = demands or Demands()
+        # Told of every id while the dataset is surveyed.
+        self._note_id = note_id
         # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
         self._directory = Path() if name == STDIN else source.path.parent
         self._files = ResponseFiles(self._directory)
@@ -123,6 +130,8 @@ class Dataset:
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
             rows += 1
+            if self._note_id is not None:
+                self._note_id(values["id"])
             without_truth += "ground_truth" not in values
         if not rows:
             raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
@@ -189,6 +198,7 @@ def open_dataset(
     spool_directory: Path | None,
     stdin: BinaryIO | None = None,
     demands: Demands | None = None,
+    note_id: Callable[[str], None] | None = None,
 ) -> Dataset:
     """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
 
@@ -196,16 +206,16 @@ def open_dataset(
     """
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
-        return Dataset(path, choose_rows(check_file(path), mapping, demands), mapping, demands)
+        return Dataset(path, choose_rows(check_file(path), mapping, demands), mapping, demands, note_id)
     if spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
     lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
     if demands is None or demands.response:
-        return Dataset(STDIN, lines, mapping, demands)
+        return Dataset(STDIN, lines, mapping, demands, note_id)
     # Late, here and below: only recorded replies come in bundles.
     from mixseek.storage.bundled_rows import ReplyRows
 
-    return Dataset(STDIN, ReplyRows(lines, mapping), mapping, demands)
+    return Dataset(STDIN, ReplyRows(lines, mapping, demands.bundles), mapping, demands, note_id)
 
 
 def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None) -> RowSource:
@@ -214,7 +224,7 @@ def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None)
         return choose_source(path)
     from mixseek.storage.bundled_rows import ReplyRows, choose_reply_source
 
-    return choose_reply_source(path) or ReplyRows(choose_source(path), mapping)
+    return choose_reply_source(path, demands.bundles) or ReplyRows(choose_source(path), mapping, demands.bundles)
 
 
 def check_file(path: str) -> Path:
