@@ -61,14 +61,14 @@ def test_judges_of_one_file_are_taken_apart_by_name(tmp_path: Path) -> None:
 def test_a_missing_column_is_named_before_anything_is_judged(tmp_path: Path, column: str) -> None:
     """With the option that names it, and the columns there are."""
     rows = outputs()
-    write_jsonl(tmp_path / "outputs.jsonl", [{**row, column: None} if n == 3 else row for n, row in enumerate(rows)])
+    write_jsonl(tmp_path / "outputs.jsonl", [{**row, column: None} for row in rows])
     write_jsonl(tmp_path / "replies.jsonl", [recorded(row, "j", cross_reply(row, "j")) for row in rows])
 
     done = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl")
 
     assert done.returncode == 2
     said = the_one_line(done)
-    assert f"outputs.jsonl: line 4: no `{column}`, which the cross protocol needs" in said
+    assert f"outputs.jsonl: no row has a `{column}`, which the cross protocol needs" in said
     assert f"--map {column}=COLUMN (columns: id, question, " in said
     assert not (tmp_path / "ws").exists()
 

@@ -77,6 +77,7 @@ class JudgeArguments:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rubric: Path | None = None
     bundles: bool = False
+    planned: str | None = None
 
     def to_request(self, gates: Gates) -> JudgeRequest:
         """The command line wins over the environment, the environment over mixseek.toml."""
@@ -100,6 +101,7 @@ class JudgeArguments:
             parameters=self.parameters,
             rubric=self.rubric,
             bundles=self.bundles,
+            planned=self.planned,
             environment=os.environ,
         )
 

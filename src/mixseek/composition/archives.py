@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from mixseek.composition.protocol_documents import (
     restore_protocol,
 )
 from mixseek.composition.reports import find_run
+from mixseek.engine.one import read_reply
 from mixseek.storage.archive import Archived, write_archive
 from mixseek.storage.archive_check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.storage.archive_names import INVALID_ROOM, PROTOCOL, VALID_ROOM
@@ -34,8 +36,9 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> tuple[str, Arc
     """The run's name and what was written; by default into the run's own directory."""
     run = find_run(Workspace(root), name)
     manifest = read_manifest(run.manifest)
-    record = protocol_record(protocol_of_run(run, manifest))
-    return run.name, write_archive(run, record, to or run.archive)
+    protocol = protocol_of_run(run, manifest)
+    read = partial(read_reply, protocol=protocol)
+    return run.name, write_archive(run, protocol_record(protocol), to or run.archive, read)
 
 
 def check_archive(path: Path) -> CheckedArchive:
@@ -66,15 +69,19 @@ def archived_document(run: str, archived: Archived) -> dict[str, Any]:
         "valid": archived.valid,
         "invalid": archived.invalid,
         "unjudged": archived.unjudged,
+        "asked_again": archived.asked_again,
     }
 
 
 def describe_archived(run: str, archived: Archived) -> str:
     """For a person."""
+    again = (
+        f" and {archived.asked_again:,} replies that were invalid and asked for again" if archived.asked_again else ""
+    )
     unjudged = f"; {archived.unjudged:,} without a judgment are listed in the index" if archived.unjudged else ""
     return (
         f"{run}: {archived.valid:,} in {archived.path / VALID_ROOM}, {archived.invalid:,} in "
-        f"{archived.path / INVALID_ROOM}{unjudged}"
+        f"{archived.path / INVALID_ROOM}{again}{unjudged}"
     )
 
 

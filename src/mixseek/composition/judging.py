@@ -126,10 +126,29 @@ def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
+    tell_coverage(plan, tell)
     for name, replies in unmatched_replies(plan).items():
         more = f" and {replies.count - len(replies.first):,} more" if replies.count > len(replies.first) else ""
         noun = "replies are" if replies.count > 1 else "reply is"
         tell(f"{name}: {replies.count:,} {noun} about no sample here: {', '.join(replies.first)}{more}")
+
+
+def tell_coverage(plan: Plan, tell: Callable[[str], None]) -> None:
+    """What is filed under INCOMPLETE_COVERAGE without anybody being asked."""
+    survey = plan.dataset.survey()
+    for field, count in survey.incomplete.items():
+        places = ", ".join(map(str, survey.incomplete_places))
+        tell(
+            f"{count:,} of {survey.rows:,} rows have no {field}: they are filed under INCOMPLETE_COVERAGE, and no "
+            f"judge is asked about them (the first incomplete rows: {places})"
+        )
+    if plan.holes:
+        shown = ", ".join(hole.id.removeprefix("planned: ") for hole in plan.holes[:UNMATCHED_SHOWN])
+        more = f" and {len(plan.holes) - UNMATCHED_SHOWN:,} more" if len(plan.holes) > UNMATCHED_SHOWN else ""
+        tell(f"{len(plan.holes):,} planned outputs are not in the dataset (INCOMPLETE_COVERAGE): {shown}{more}")
+    if plan.unplanned:
+        shown = ", ".join(plan.unplanned[:UNMATCHED_SHOWN])
+        tell(f"{len(plan.unplanned):,} samples are not in the plan; they are judged all the same: {shown}")
 
 
 def unmatched_replies(plan: Plan) -> dict[str, UnmatchedReplies]:
@@ -165,12 +184,19 @@ def judge_rest(
 
 
 def first_batches(plan: Plan) -> Iterator[list[Sample]]:
-    """The dataset as far as the request goes."""
+    """The dataset as far as the request goes, and what the plan has beyond it."""
+    yield from dataset_batches(plan)
+    for start in range(0, len(plan.holes), BATCH_SAMPLES):
+        yield list(plan.holes[start : start + BATCH_SAMPLES])
+
+
+def dataset_batches(plan: Plan) -> Iterator[list[Sample]]:
+    """The first samples, or all of them."""
     if plan.request.limit is None:
         # To the very end: there the dataset makes sure that it was not changed meanwhile.
         yield from plan.dataset.batches(BATCH_SAMPLES)
         return
-    left = plan.samples
+    left = plan.samples - len(plan.holes)
     for batch in plan.dataset.batches(BATCH_SAMPLES):
         yield batch[:left]
         left -= len(batch)

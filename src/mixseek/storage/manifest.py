@@ -66,6 +66,8 @@ class Environment(ManifestPart):
     """Where it ran."""
 
     command_line: tuple[ArgumentText, ...] = ()
+    # The same to be pasted into a shell.
+    command: ArgumentText = ""
     package_versions: Mapping[str, str] = Field(default_factory=dict)
     python: str = ""
     platform: str = ""
@@ -136,6 +138,7 @@ class Manifest(ManifestPart):
         ]
         for what, begun, asked in (
             ("dataset", self.dataset.get("sha256"), request.dataset.get("sha256")),
+            ("plan", plan_digest(self.dataset), plan_digest(request.dataset)),
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
             ("number of samples", self.sample_count, request.sample_count),
             ("protocol", self.protocol.hash, request.protocol.hash),
@@ -153,6 +156,12 @@ class Manifest(ManifestPart):
                     f"run {self.run}: was started with another {what}; "
                     "choose a new name with --run, or leave --run out to get one"
                 )
+
+
+def plan_digest(dataset: Mapping[str, Any]) -> str | None:
+    """Of the list of what was to be judged; None where there was none."""
+    plan = dataset.get("plan")
+    return plan.get("sha256") if isinstance(plan, Mapping) else None
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
