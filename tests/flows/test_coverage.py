@@ -128,7 +128,7 @@ def test_a_plan_may_name_outputs(tmp_path: Path) -> None:
 
 
 def test_nothing_is_sent_about_a_hole_and_rules_leave_it_alone(tmp_path: Path) -> None:
-    rows = [{**row, "ground_truth": "x"} for row in outputs()]
+    rows = [{**row, "ground_truth": "4", "response": "The answer is 4."} for row in outputs()]
     write_plan(tmp_path / "plan.csv", [{name: row[name] for name in COLUMNS} for row in rows])
     write_jsonl(tmp_path / "outputs.jsonl", rows[:6])
     with loopback() as endpoint:

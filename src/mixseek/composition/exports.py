@@ -5,7 +5,6 @@ from pathlib import Path
 
 from mixseek.composition.reports import find_run
 from mixseek.storage.export import export_run
-from mixseek.storage.journal import verify_journal
 from mixseek.storage.workspace import Workspace
 
 
@@ -19,6 +18,6 @@ class Exported:
 
 def export_rows(root: Path, name: str | None, to: Path) -> Exported:
     """The file that the suffix of `to` asks for."""
-    run = find_run(Workspace(root), name)
-    verify_journal(run)
-    return Exported(run.name, export_run(run, to))
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    return Exported(run.name, export_run(workspace, run, to))

@@ -1,5 +1,6 @@
 """A run from its request to its seal: manifest, journal, engine, index, summary."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,14 +21,17 @@ from mixseek.composition.requests import (
 from mixseek.composition.summaries import RunSummary, UnmatchedReplies, summarise_run
 from mixseek.composition.watching import ProgressMaker, Told
 from mixseek.composition.writing import JournalEncoder
+from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
 from mixseek.engine.batch import Assignment, Recall, pending_batches
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
-from mixseek.errors import JudgeCallError
-from mixseek.storage.journal import JournalFile, verify_journal
+from mixseek.errors import ConfigurationError, JudgeCallError
+from mixseek.storage.journal import JournalFile, read_records, verify_journal
 from mixseek.storage.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.recall import JudgedBefore, recall_journal
+from mixseek.storage.records import OutcomeRecord, SampleRecord
+from mixseek.storage.workspace import RunDirectory
 
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
@@ -42,7 +46,8 @@ class Interruption:
     """A run that was asked to stop: what was begun is journaled."""
 
     run: str
-    journal: str
+    # None where nothing was judged yet: then there is no run.
+    journal: str | None
     # Why it stopped by itself; None where somebody asked.
     reason: str | None = None
 
@@ -60,26 +65,31 @@ def judge_dataset(
     if manifest.status is RunStatus.COMPLETE:
         summary = summarise_run(plan.workspace, plan.run, manifest)
         # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
-        if summary.is_complete:
+        if summary.is_complete and not asks_again(plan, summary):
             tell(f"run {plan.run.name} is complete; nothing was judged again")
             tell_gaps(plan, tell)
             return replace(summary, unmatched=unmatched_replies(plan)).lasting(time.monotonic() - began)
-    plan.run.create()
-    running = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
-    if plan.run.exists():
+    is_new = not plan.run.exists()
+    if not is_new:
         # Before it is opened for writing, which cuts a torn end.
         verify_journal(plan.run)
-    with JournalFile(plan.run.journal, partial(keep_seal, plan, running)) as journal:
-        manifest = running
-        write_manifest(plan.run.manifest, manifest)
-        keep_protocol(plan.run, plan.protocol)
-        tell_gaps(plan, tell)
+    plan.run.create()
+    manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
+    with JournalFile(plan.run.journal, partial(keep_seal, plan, manifest)) as journal:
         try:
+            write_manifest(plan.run.manifest, manifest)
+            keep_protocol(plan.run, plan.protocol)
+            tell_gaps(plan, tell)
             end = judge_rest(plan, journal, show_progress, stop, tell)
-        except JudgeCallError:
-            seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
+        except (ConfigurationError, JudgeCallError) as error:
+            if is_new and discard_empty(plan.run):
+                raise
+            if isinstance(error, JudgeCallError):
+                seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
             raise
         if end.ending is not Ending.COMPLETE:
+            if is_new and discard_empty(plan.run):
+                return Interruption(plan.run.name, None, end.reason)
             seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
@@ -104,6 +114,32 @@ def seal_run(
 ) -> None:
     """The last word about the run and its journal."""
     write_manifest(plan.run.manifest, manifest.sealed(status, now(), counts, journal.seal))
+
+
+def asks_again(plan: Plan, summary: RunSummary) -> bool:
+    """Whether a complete run holds something that the request wants to be asked again."""
+    options = plan.request.live
+    for judge in plan.judges:
+        if answers_at_once(judge):
+            continue
+        counts = summary.all_by_judge[judge.name]
+        if counts.missing and (options.retry_refused or counts.missing == counts.total):
+            return True
+        if counts.invalid and options.retry_invalid:
+            return True
+    return False
+
+
+def discard_empty(run: RunDirectory) -> bool:
+    """A start that was refused leaves no run behind: nothing was said about any sample, and the name is free."""
+    for record in read_records(run.journal):
+        match record:
+            case SampleRecord() | OutcomeRecord(outcome=Missing()):
+                continue
+            case _:
+                return False
+    shutil.rmtree(run.path)
+    return True
 
 
 def take_up(plan: Plan, at: datetime) -> Manifest:
