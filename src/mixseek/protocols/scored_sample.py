@@ -86,16 +86,21 @@ def refuse_unaskable(facts: SampleFacts, parameters: ScoredParameters, protocol:
             f"sample {sample.id!r} has no rubric, which the {protocol} protocol grades by; "
             "give the directory of the task rubrics, or a column rubric"
         )
-    missing = [
-        field.equals.value
-        for field in parameters.identity.fields.values()
-        if field.required and field.equals in _GRID_ROLES and not facts.expected(field.equals)
-    ]
+    missing = missing_names(facts, parameters)
     if missing:
         raise DatasetError(
             f"sample {sample.id!r} has no {', '.join(missing)}, which the {protocol} protocol identifies samples by; "
             "add the column, or map one with --map"
         )
+
+
+def missing_names(facts: SampleFacts, parameters: ScoredParameters) -> tuple[str, ...]:
+    """What the protocol identifies samples by, and this one does not have."""
+    return tuple(
+        field.equals.value
+        for field in parameters.identity.fields.values()
+        if field.required and field.equals in _GRID_ROLES and not facts.expected(field.equals)
+    )
 
 
 # A run has few rubrics and many samples.
