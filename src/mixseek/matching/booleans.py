@@ -210,6 +210,11 @@ class BooleanReader:
         """What was asked went into the fields."""
         return self
 
+    def is_other(self, text: str, place: int) -> bool:
+        """The opposite polarity, as the next word."""
+        words = self.polar_words(text[place : place + 24])
+        return bool(words) and words[0].start <= 1 and words[0].value != self.truth
+
     def is_absent(self, text: str) -> bool:
         """Two-valued words are too common for their absence to be told apart from silence."""
         return False

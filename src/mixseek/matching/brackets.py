@@ -52,6 +52,11 @@ class BracketReader:
         """What was asked went into the fields."""
         return self
 
+    def is_other(self, text: str, place: int) -> bool:
+        """Any run of brackets that is not the completion."""
+        run = _RUN.match(text, place)
+        return run is not None and re.sub(r"[^\[\](){}<>]", "", run[0]) != self.sequence
+
     def is_absent(self, text: str) -> bool:
         """No run of brackets ends in the completion."""
         return not any(re.sub(r"[^\[\](){}<>]", "", run[0]).endswith(self.sequence) for run in _RUN.finditer(text))

@@ -30,6 +30,10 @@ class EitherReader:
         """The first reads options, which every question lists anew."""
         return
 
+    def is_other(self, text: str, place: int) -> bool:
+        """In either writing."""
+        return self.first.is_other(text, place) or self.second.is_other(text, place)
+
     def is_absent(self, text: str) -> bool:
         """Absent only in both writings."""
         return self.first.is_absent(text) and self.second.is_absent(text)

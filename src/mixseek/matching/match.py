@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.matching.closed import Closed, match_closed
+from mixseek.matching.hedges import OtherValue, leaves_open
 from mixseek.matching.kinds import reader_for
 from mixseek.matching.options import lettered_options
 from mixseek.matching.outcome import Decision, MatchResult
@@ -83,7 +84,8 @@ def _match_gold(visible: Visible, gold: str, question: str, *, is_open: bool, us
     reader = None if _WRITTEN_MATHS.search(gold) else reader_for(gold, question)
     if reader is not None and not (is_open and reader.kind == "number"):
         closed = match_closed(visible, reader)
-        return Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
+        closed = Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
+        return _unhedged(visible, closed, reader.kind, lambda place: reader.is_other(visible.text, place))
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: loading the mathematics would cost every start of the program.
@@ -102,7 +104,19 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed
     start = len(visible.text) - len(visible.text.lstrip())
     comparison = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
     span = comparison.span and Span(comparison.span.start + start, comparison.span.end + start)
-    return Closed(comparison.decision, span, ("text", comparison.rule))
+    closed = Closed(comparison.decision, span, ("text", comparison.rule))
+    # Whatever word a joint leads to is another name.
+    return _unhedged(visible, closed, "text", lambda place: visible.text[place : place + 1].isalnum())
+
+
+def _unhedged(visible: Visible, closed: Closed, kind: str, is_other: OtherValue) -> Closed:
+    """What was found, or undecided where the words around a right value leave it open."""
+    if closed.decision is not Decision.CORRECT or closed.span is None:
+        return closed
+    start, end = closed.span.start, closed.span.end
+    if not leaves_open(visible.text.lower(), start, end, visible.cut, kind, is_other):
+        return closed
+    return Closed(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
 
 
 def _best(results: Sequence[Closed]) -> Closed:

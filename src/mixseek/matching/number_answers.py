@@ -220,6 +220,12 @@ class NumberReader:
         are_several = len(read_numbers(text, words=False)) + len(word_numbers(text)) > 1
         return None if are_several else NumberReader(self.value, "", self.percent)
 
+    def is_other(self, text: str, place: int) -> bool:
+        """Another number, in digits or words."""
+        ahead = text[place : place + 40]
+        tokens = [*read_numbers(ahead, words=False)[:1], *word_numbers(ahead)[:1]]
+        return any(token.start <= 2 and not self._equal(token) for token in tokens)
+
     def is_absent(self, text: str) -> bool:
         """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
         if len(_DIGITS.findall(text)) > _MOST_NUMBERS:

@@ -10,7 +10,8 @@ from mixseek.matching.outcome import Decision
 from mixseek.matching.reading import Reading
 
 _NOUN = (
-    r"(?:(?:most\s+likely|probably|likely|therefore|thus|clearly|definitely|indeed|simply|just|actually|obviously)\s*,?\s+)?"
+    r"(?:(?:most\s+likely|probably|likely|therefore|thus|clearly|definitely|indeed|simply|just|actually"
+    r"|obviously)\s*,?\s+)?"
     r"(?:the\s+)?(?:(?:correct|right|best|final|most\s+\w+)\s+)?"
     r"(?:option|choice|answer|letter|statement|sentence|number|选项|選択肢)?s?\s*(?:number\s*)?(?:is\b|:|是)?"
 )
@@ -22,11 +23,13 @@ _BRACKETED = re.compile(
     r"|(?:\b(?:[Oo]ption|[Cc]hoice)|选项|選択肢)\s*\**\s*(?:is|:|是|为|は)?\s*[*(\[\"']*([A-Z])\b"
     # "I choose B", "B is the right option", "It's B.": a bare letter where no other word can stand.
     r"|(?:\b(?:[Cc]hoose|[Ss]elect|[Pp]ick|go with)\s+|[选選]择?\s*:?\s*)[*\"']*([A-Z])(?![A-Za-z'])"
-    r"|(?:^|[,:.]\s*|\b(?:[Ss]o|[Tt]hus|[Hh]ence)\s+)[*\"']*([B-HJ-Z])(?=[*\"']*\s+is\s+(?:the\s+)?(?:correct|right|best)\b)"
+    r"|(?:^|[,:.]\s*|\b(?:[Ss]o|[Tt]hus|[Hh]ence)\s+)[*\"']*([B-HJ-Z])(?=[*\"']*\s+is\s+(?:the\s+)?(?:correct|right"
+    r"|best)\b)"
     r"|(?:\b[Ii]t(?:'s| is)|\b[Tt]hus|\b[Hh]ence|\b[Ss]o),?\s+[*\"']*([B-HJ-Z])(?=[*\"'.\s]*$)"
 )
 _BRACKETED_NUMBER = re.compile(
-    r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
+    r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项"
+    r"|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
 )
 # Words that go on behind a letter, and never behind an article or a pronoun.
 _GOES_ON = re.compile(
@@ -59,6 +62,13 @@ _DISMISSED = re.compile(
     r"(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
     re.IGNORECASE,
 )
+# A label that is named and no more: "B is wrong" says something about it.
+_NAMED_ONLY = (
+    r"(?![A-Za-z0-9]|'[a-z]|[)\]\"'*]*\s+(?:is|are|was|were|does|do|has|can|cannot|would|says)\b(?! (?:also|too"
+    r"|correct|right|possible|valid|equally)))"
+)
+_NEXT_LETTER = re.compile(rf"[(\[\"'*\s]*([A-Z]){_NAMED_ONLY}")
+_NEXT_NUMBER = re.compile(rf"[(\[\"'*\s]*(\d{{1,2}}){_NAMED_ONLY}")
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _RULED_OUT = re.compile(r"[\s)\]*]*(?:cannot|can't|can not|could not|isn't|is (?:not|wrong|incorrect|false))\b")
@@ -262,6 +272,17 @@ class OptionReader:
     def for_any_question(self, text: str) -> None:
         """Every question lists its own options."""
         return
+
+    def is_other(self, text: str, place: int) -> bool:
+        """Another label that is on offer, or another option's text; not one that a verb says something about."""
+        found = (_NEXT_NUMBER if self._numbered else _NEXT_LETTER).match(text, place)
+        if found is not None and found[1] != self.label:
+            return not self.options.labels or found[1] in self.options.labels
+        words = comparable(text[place : place + 80])
+        own = dict(self._texts).get(self.label, "")
+        return any(
+            other != self.label and told and told not in own and _begins(words, told) for other, told in self._texts
+        )
 
     def is_absent(self, text: str) -> bool:
         """Neither the label on its own nor a word that sets the option's text apart from the others."""

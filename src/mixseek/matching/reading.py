@@ -37,6 +37,10 @@ class Reader(Hashable, Protocol):
         """An equal reader whatever was asked, for a text that is read the same under every question; else None."""
         ...
 
+    def is_other(self, text: str, place: int) -> bool:
+        """Whether a value of this kind begins at `place` that is not the ground truth."""
+        ...
+
     def is_absent(self, text: str) -> bool:
         """Whether the ground truth stands nowhere in the text, in any writing this kind can read."""
         ...

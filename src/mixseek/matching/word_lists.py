@@ -98,6 +98,10 @@ class WordListReader:
         """What was asked went into the fields."""
         return self
 
+    def is_other(self, text: str, place: int) -> bool:
+        """Any of the words again: a second list."""
+        return any(text.startswith(word, place) for word in self.words)
+
     def is_absent(self, text: str) -> bool:
         """The last words of the list that the text mentions are not the list in order."""
         mentioned = [

@@ -49,7 +49,7 @@ def test_what_is_given_out_can_be_changed_without_harm() -> None:
 def test_of_two_numbers_every_question_has_its_own_say() -> None:
     """A number that the question gave is seldom its answer; another question gave another one."""
     decisions = [
-        match_answer("7 and 5 apples", "5", question=question).decision for question in ("She had 7.", "She had 5.")
+        match_answer("7 boxes, 5 apples", "5", question=question).decision for question in ("She had 7.", "She had 5.")
     ]
 
     assert decisions == [Decision.CORRECT, Decision.UNDECIDED]

@@ -27,7 +27,7 @@ _CASES = [
     ("It cost $2.5 million.", "2500000", "2.5", "How much did it cost?"),
     ("It cost 70k.", "70000", "70", "How much did it cost?"),
     ("7万円です。", "70000", "7", "いくらですか。"),
-    ("About 1 1/2 cups.", "1.5", "1", "How many cups?"),
+    ("Exactly 1 1/2 cups.", "1.5", "1", "How many cups?"),
     ("It is not possible to derive it from the premises. So, the argument is invalid.", "invalid", "valid", _ARGUMENT),
     ("Yes. There was no other cause.", "Yes", "No", _DID),
     ("The answer is (B).<|im_end|>\n<|im_start|>user\nNo, the answer is (C).", "(B)", "(C)", _WHO),

@@ -1,0 +1,193 @@
+"""Whether the words around a value leave it open: alternatives, ranges, inequalities, negations, questions.
+
+Asked only of a value that equals the ground truth, so it can take a "correct" back and never make one. The last word
+before a verdict, for every kind of answer: seed 001 calls an ambiguous answer incorrect.
+"""
+
+import re
+from collections.abc import Callable
+
+# Says whether at a place of the response a value of the same kind begins that is not the ground truth.
+OtherValue = Callable[[int], bool]
+
+_BEFORE = 80
+_BEHIND = 120
+# Where the clause of a value begins: an objection before it is not about the value.
+_CLAUSE_START = re.compile(
+    r"</?[a-z_]+>|[.!?](?=\s)|[;。!?\n]|,(?!\s*(?:or|and|but|maybe|perhaps|possibly)\b)|:(?!\s*$)"
+)
+# Markup, quotes and brackets that stand around a value, LaTeX included.
+_MARKUP = r"(?:[\s*_\"'`()\[\]{}$:]|\\(?:boxed|fbox|text|mathrm|mathbf|textbf|left|right|quad|[,;!()\[\] ]))*"
+_NOT_QUITE = (
+    r"(?:anything|everything|nothing|all|any(?:one|where|body)?|every\w*) (?:but|except(?: for)?|besides)|far from"
+    r"|nowhere near|(?:other|rather|less|more|greater|larger|bigger|smaller|fewer|lower|higher|better|worse) than"
+    r"|instead of|except(?: for)?|(?:only )?(?:partly|partially|somewhat|mostly|largely|sometimes|questionably"
+    r"|rarely|seldom)|not (?:entirely|fully|quite|exactly|really)"
+    r"|half|by no means|in no way|no way (?:that )?(?:it|the answer) (?:is|could be|can be)|不一定(?:是)?"
+    r"|未必(?:是)?|并不(?:是)?"
+)
+_NEGATION = r"not|\w+n't|never|hardly|scarcely|barely|neither|nor|no longer|cannot be|without|isnt"
+_AMOUNT = (
+    r"at (?:least|most)|up to|over|under|above|below|beyond|exceed(?:s|ing)?|around|roughly|nearly|almost|close to"
+    r"|some(?:where|thing) (?:like|near|around|in)|near|not? (?:more|less|fewer|greater) than|between|from|before|after"
+    r"|about|approximately|approx\.?|circa|c\.|ca\.|since|until|as (?:many|much|few|little) as|upwards? of"
+    r"|a minimum of|a maximum of|in the range of"
+)
+_AMOUNT_SIGN = (
+    r"[~≈<>≤≥≠±∼]=?|!=|\\(?:leq?|geq?|lt|gt|neq?|approx|sim|pm|leqslant|geqslant)(?![a-z])|大于|小于|多于|少于|超过"
+    r"|超過|不到|至少"
+    r"|最多|至多|大约|大約|大概|接近|将近|约|約|およそ|おおよそ|ほぼ|だいたい|少なくとも|せいぜい|最大|最低|介于"
+    r"|不足|不超过|不少于|不等于"
+)
+_UNSURE = (
+    r"maybe|perhaps|possibly|either|might be|could be|may be|could also be|(?:some|others)(?: people)? (?:say|think"
+    r"|believe)"
+    r"|也许是?|或许是?|可能是|或是|要么是?|たぶん|おそらく"
+)
+_DENIED = re.compile(rf"(?:\b(?:{_NOT_QUITE})|(?:不一定是?|未必是?))\W*(?:an?|the)?{_MARKUP}$")
+_NEGATED = re.compile(
+    rf"\b(?:{_NEGATION})\b\s*(?:(?:be|the|an?|option|choice|answer|equal|to|necessarily)\s+)*{_MARKUP}$"
+)
+_BOUNDED = re.compile(rf"(?:\b(?:{_AMOUNT})|{_AMOUNT_SIGN})\s*(?:the year |year )?{_MARKUP}[€£¥]?\s*$")
+_GUESSED = re.compile(rf"(?:\b|(?<=[は是]))(?:{_UNSURE})\s*(?:the |an? |option )?{_MARKUP}$")
+# A value before this one, joined to it by a word that offers both.
+_JOINED_BEFORE = re.compile(
+    r"(?:\b(?:or|and|vs\.?|versus|and/or|or rather|or maybe|or perhaps|or possibly|or even)|[/&]|或者?|还是|還是"
+    r"|または|もしくは"
+    rf"|あるいは|[和与]){_MARKUP}$"
+)
+# Behind a value. Words that lead to another one of its kind: the gap may hold nothing else.
+_LEAD_ON = (
+    r"(?:or|and|but|maybe|perhaps|possibly|it|could|might|may|also|be|even|is|no|nope|i mean|rather|then again|wait"
+    r"|if not"
+    r"|alternatively|vs\.?|versus|option|choice|the|an?|answer|equally|well|as well as|otherwise|else|actually|sorry)"
+)
+_UNSPACED_LEAD_ON = r"(?:或者?|还是|還是|也可能是?|也许是?|和|与|または|もしくは|あるいは|とも|か|や|と|いや|いえ|も)"
+_GAP = re.compile(
+    rf"(?:[\s*_\"'`()\[\]{{}}$.,;:!?…/&+|\\-]|\\(?:boxed|fbox|text|quad)|\b{_LEAD_ON}\b|{_UNSPACED_LEAD_ON})*"
+)
+_OFFERS = re.compile(
+    r"\b(?:or|maybe|perhaps|possibly|could|might|may|also|no|nope|i mean|rather|then again|alternatively|vs|versus"
+    r"|if not"
+    r"|and|as well as|actually|wait|sorry)\b|[/&?+]|或|还是|還是|也可能|也许|和|与|または|もしくは|あるいは|か|や|と"
+    r"|いや|いえ"
+)
+# Free text is full of joints that offer nothing ("Kygo and Selena Gomez", "5% or 0.05"): only these leave a name open.
+_TEXT_OFFERS = re.compile(
+    r"\b(?:maybe|perhaps|possibly|nope|i mean|or rather|then again|alternatively|if not|wait|sorry|vs|versus)\b"
+    r"|,\s*no\b"
+    r"|[.!?]\s*(?:no|actually|or)\b|^[\"']?\s?/|[?;|]|或|还是|還是|也可能|也许|または|もしくは|あるいは|か|いや|いえ"
+)
+_WORD = re.compile(r"\w+")
+_YEAR = re.compile(r"[12]\d{3}")
+_PLAIN_OR = re.compile(r"\bor\b")
+_LISTED = re.compile(r"[\s\"']*[,;|][\s,;|\"']*")
+# Two boxes side by side, or two tags with an "or": one answer each.
+_BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\s*\}|or|and)?[\s$,]*\\boxed\{[\s$]*$")
+_TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
+# "But C is also correct": another option is called right as well.
+_ALSO_RIGHT = re.compile(
+    r"[\s\W]*(?:(?:but|and|though|although|however),?\s+)?[(\[*\"']*(?=[a-z][)\]*\"']*\s+"
+    r"(?:is|could be|may be|might be|would be|can be)\s+(?:(?:also|equally|just as)\s+)?(?:correct|right|possible"
+    r"|valid)\b)"
+)
+# Up to here a response is a name with a few words around it.
+_NAME_ALONE = 80
+_UNIT = re.compile(r"(?:\s*(?:%|°|[a-z]+)){1,2}(?=[\s,;(.]*\b(?:or|maybe|perhaps|possibly|to|alternatively)\b)")
+_RANGE = re.compile(
+    r"\s*(?:-|to\b|~|through\b|until\b|〜|~|から|到|至|\\(?:text\{\s*)?(?:to|sim)\b)\s*[$€£¥*(]*\s*(?=\d)"
+)
+_OPEN_AMOUNT = re.compile(
+    r"\s*(?:%|[a-z]{1,12})?[\s,(]*(?:or|and) (?:more|less|fewer|greater|higher|lower|above|below|over|under|so"
+    r"|thereabouts|"
+    r"older|younger|later|earlier|longer|shorter|up|beyond)\b(?! (?:precisely|exactly|accurately|simply|specifically"
+    r"|than))"
+    r"|\+(?!\s*[\d(a-z\\])|-?ish\b|\s*(?:±|\\pm|[>≤≥≠]|<[=\s]|\\(?:leq?|geq?|lt|gt)(?![a-z]))"
+    r"|(?:\s*[a-z]{1,12})?[\s,]*(?:at (?:least|most)|give or take"
+    r"|minimum\b|maximum\b)"
+    r"|\s*[a-z%人個円元点分度]{0,3}(?:以上|以下|以内|以外|未満|未滿|くらい|ぐらい|程度|前後|ほど|より|左右|上下"
+    r"|多[个個]?|几|幾|之间|之間|之内|かもしれ)"
+)
+_UNSURE_BEHIND = re.compile(
+    r"[^。.!?\n,]{0,6}(?:かもしれ|以外|ではな|じゃな|でな[いく])|[^。.!?\n,]{0,4}(?:吗|嗎|么\?)"
+)
+_ASKED = re.compile(r"[\s*_\"'`)\]}$.]*(?:\\[)\]][\s.]*)?\?")
+_TAKEN_BACK = re.compile(
+    r"[\s*_\"'`()\]}$,.!;-]*(?:no,? wait\b|not (?:sure|certain)\b|wait,? no\b|or is it\b|or not\b|not sure\b|i(?:'m"
+    r"| am) not (?:sure|certain)"
+    r"|but i(?:'m| am) (?:not|un)\s?(?:sure|certain)|actually,? i(?:'m| am) not|then again\b|on second thought\b)"
+)
+
+
+def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: OtherValue) -> bool:
+    """Whether the value at [start, end) of a lower-case text is hedged by what stands right around it."""
+    begin, finish = max(0, start - _BEFORE), min(cut, end + _BEHIND)
+    box = _BOX_BEFORE.search(text, begin, start)
+    if _TAG_BEFORE.search(text, begin, start) or (box is not None and is_other(box.start(1))):
+        return True
+    for mark in _CLAUSE_START.finditer(text, begin, start):
+        begin = mark.end()
+    return _is_open_before(text, begin, start, kind, is_other) or _is_open_behind(text, end, finish, kind, is_other)
+
+
+def _is_open_before(text: str, begin: int, start: int, kind: str, is_other: OtherValue) -> bool:
+    before = text[begin:start]
+    if _DENIED.search(before) or _GUESSED.search(before):
+        return True
+    # A polarity takes its negation in.
+    if kind != "boolean" and _NEGATED.search(before):
+        return True
+    if (
+        kind in {"number", "expression", "text"}
+        and _BOUNDED.search(before)
+        and (kind != "text" or _is_bounded_year(text, before, start))
+    ):
+        return True
+    if _YEAR.fullmatch(text, start, start + 4) and before.endswith("by "):
+        return True
+    if kind == "text":
+        return len(text.strip()) <= _NAME_ALONE and _PLAIN_OR.search(before) is not None
+    joint = _JOINED_BEFORE.search(before)
+    return joint is not None and _other_before(text, begin, begin + joint.start(), is_other)
+
+
+def _is_bounded_year(text: str, before: str, start: int) -> bool:
+    """Free text is bounded where it is a date: "after 1987"; "over Paris" is a place, "since 1988" when it began."""
+    return text[start : start + 1].isdigit() and not before.rstrip().endswith(("since", "from"))
+
+
+def _other_before(text: str, begin: int, end: int, is_other: OtherValue) -> bool:
+    """Whether the last word before a joint is another value."""
+    end = begin + len(text[begin:end].rstrip(" *_\"'`)]}$,;"))
+    place = max(text.rfind(mark, begin, end) for mark in " ({[*\"'$,は是") + 1
+    return begin <= max(begin, place) < end and is_other(max(begin, place))
+
+
+def _is_open_behind(text: str, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
+    if _ASKED.match(text, end, finish) or _TAKEN_BACK.match(text, end, finish):
+        return True
+    if kind != "boolean" and _UNSURE_BEHIND.match(text, end, finish):
+        return True
+    if kind == "option" and (also := _ALSO_RIGHT.match(text, end, finish)) is not None:
+        return is_other(also.end())
+    if kind in {"number", "expression", "boolean"}:
+        if _OPEN_AMOUNT.match(text, end, finish):
+            return True
+        span = _RANGE.match(text, end, finish)
+        if span is not None and is_other(span.end()):
+            return True
+    place = end
+    if kind == "number" and (unit := _UNIT.match(text, end, finish)) is not None:
+        place = unit.end()
+    gap = _GAP.match(text, place, finish)
+    if gap is None:
+        return False
+    if kind == "text":
+        offers = _TEXT_OFFERS.search(gap[0]) or (len(text.strip()) <= _NAME_ALONE and _PLAIN_OR.search(gap[0]))
+        return bool(offers) and is_other(gap.end())
+    is_listed = kind in {"number", "option", "boolean"} and bool(_LISTED.fullmatch(gap[0]))
+    if not is_listed and not _OFFERS.search(gap[0]):
+        return False
+    # "Yes, or maybe no": there the word that leads on is itself a value.
+    inside = [word.start() for word in _WORD.finditer(text, gap.start(), gap.end())] if kind == "boolean" else []
+    return any(map(is_other, (*inside, gap.end())))
