@@ -50,6 +50,7 @@ class RunSummary:
     seconds: float = 0.0
     unmatched: Mapping[str, UnmatchedReplies] = field(default_factory=dict)  # by judge
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
+    notices: tuple[str, ...] = ()  # what a person was told before the first call
 
     @property
     def is_complete(self) -> bool:
@@ -194,6 +195,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
         "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
+        "notices": list(summary.notices),
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
         "manifest": str(summary.run.manifest),

@@ -113,9 +113,10 @@ async def request(
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     take, ask, before = asked
     protocol = told_who_judges(desk.protocol, seat)
-    messages = protocol.messages(at_hand.sample, desk.nonce_of(at_hand.key))
+    nonce = desk.nonce_of(at_hand.key)
+    messages = protocol.messages(at_hand.sample, nonce)
     if isinstance(before, InvalidJudgment):
-        messages = ask_again(messages, before.findings)
+        messages = ask_again(messages, before.findings, protocol.language, nonce)
     call = Call(at_hand.key, messages, desk.protocol.reply_schema, take, ask)
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     desk.under_way[key] = future
