@@ -66,9 +66,10 @@ def judge_dataset(
     """
     began = time.monotonic()
     plan = make_plan(request, cores=available_cores())
-    notices = language_notices(plan)
-    for notice in notices:
+    languages = language_notices(plan)
+    for notice in languages:
         tell(notice)
+    notices = (*plan.dataset.survey().notices, *languages)
     manifest = take_up(plan, now())
     if manifest.status is RunStatus.COMPLETE:
         summary = summarise_run(plan.workspace, plan.run, manifest)
@@ -76,8 +77,9 @@ def judge_dataset(
         if summary.is_complete and not asks_again(plan, summary):
             tell(f"run {plan.run.name} is complete; nothing was judged again")
             tell_gaps(plan, tell)
-            summary = replace(summary, unmatched=unmatched_replies(plan), notices=notices)
-            return summary.lasting(time.monotonic() - began)
+            return replace(
+                summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices
+            )
     is_new = not plan.run.exists()
     if not is_new:
         # Before it is opened for writing, which cuts a torn end.
@@ -106,8 +108,7 @@ def judge_dataset(
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal_run(plan, manifest, status, journal, summary.counts_by_judge())
-    summary = replace(summary, unmatched=unmatched_replies(plan), notices=notices)
-    return summary.lasting(time.monotonic() - began)
+    return replace(summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
 
 
 def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:
@@ -187,6 +188,8 @@ def take_up(plan: Plan, at: datetime) -> Manifest:
 def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     """Rules cannot compare with nothing; better said now than wondered about in the report."""
     survey = plan.dataset.survey()
+    for notice in survey.notices:
+        tell(notice)
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")

@@ -89,6 +89,8 @@ class JudgeRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     # A Markdown rubric, or a directory with one for each task.
     rubric: Path | None = None
+    # Rows may name files outside the dataset's directory.
+    allows_outside_files: bool = False
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -147,7 +149,11 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     if request.run is not None:
         workspace.run(request.run)
     refuse_absent_rules(protocol, judges)
-    demands = replace(demands_of(protocol, judges, request.rubric), bundles=request.bundles)
+    demands = replace(
+        demands_of(protocol, judges, request.rubric),
+        bundles=request.bundles,
+        allows_outside_files=request.allows_outside_files,
+    )
     grid = PlannedGrid(request.planned) if request.planned is not None else None
     recorded = [judge for judge in judges if replays_file(judge)]
     dataset = open_dataset(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from mixseek.composition.gates import GateResult
@@ -74,10 +75,6 @@ class RunSummary:
     def asked_again(self, judge: str | None = None) -> int:
         """First replies that were invalid, so that another was asked for: of one judge, or of all."""
         return sum(count.asked_again for count in self.reasks if judge in (None, count.judge))
-
-    def lasting(self, seconds: float) -> "RunSummary":
-        """With the time that the command took."""
-        return replace(self, seconds=seconds)
 
     def counts_by_judge(self) -> dict[str, dict[str, int]]:
         """For the manifest."""
@@ -195,11 +192,11 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
         "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
-        "notices": list(summary.notices),
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
         "manifest": str(summary.run.manifest),
         "seconds": round(summary.seconds, 3),
+        "notices": list(summary.notices),
     }
 
 
@@ -261,7 +258,7 @@ def describe_summary(summary: RunSummary) -> str:
         for spread in summary.spreads
     ]
     lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
-    lines.append(f"  report      mixseek report {manifest.run} --workspace {summary.workspace}")
+    lines.append(f"  report      mixseek report {quote(manifest.run)} --workspace {quote(str(summary.workspace))}")
     return "\n".join(lines)
 
 

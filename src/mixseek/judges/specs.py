@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge
@@ -108,9 +109,9 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     elif kind == "replay":
         advice = f"give the file of replies after the colon; {available}"
     elif "://" in spec and "@" not in spec:
-        advice = f"for a model at that address, write openai:MODEL@{spec}"
+        advice = f"for a model at that address, write {quote(f'openai:MODEL@{spec}')}"
     elif kind not in _LIVE_KINDS and (owner := find_model_owner(kind)):
-        advice = f"did you mean {owner}:{spec}?"
+        advice = f"did you mean {quote(f'{owner}:{spec}')}?"
     elif colon:
         close = difflib.get_close_matches(kind, _LIVE_KINDS, n=1)
         advice = f"did you mean '{close[0]}:{rest}'?" if close else f"providers: {', '.join(_LIVE_KINDS)}"

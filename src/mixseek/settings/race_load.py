@@ -53,12 +53,13 @@ def read_instructions(team: TeamTable, directory: Path) -> str:
 
 def read_text(path: Path, where: str) -> str:
     """UTF-8, to the letter but for a byte-order mark."""
+    place = str(path) if where == path.name else f"{where}: {path}"
     try:
         return decode_text(read_bounded(path))
     except OSError as error:
-        raise ConfigurationError(f"{where}: {path}: {(error.strerror or str(error)).lower()}") from error
+        raise ConfigurationError(f"{place}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{where}: {path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        raise ConfigurationError(f"{place}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
 
 
 def describe_error(error: Any) -> str:

@@ -146,8 +146,10 @@ def look_again(path: Path, number: int, offset: int, line: bytes) -> Any:
     except RecursionError:
         raise DatasetError(f"{path}: line {number}: JSON nested too deeply to be a row") from None
     except ValueError:
-        # The only other one: more digits than Python converts.
-        raise DatasetError(f"{path}: line {number}: a number of thousands of digits; write it as text") from None
+        # Python reads no integer of more than 4,300 digits.
+        raise DatasetError(
+            f"{path}: line {number}: holds a number of thousands of digits; write it as text, in quotes"
+        ) from None
 
 
 def decode_lines(path: Path, stream: ByteStream) -> Iterator[str]:
