@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mixseek.judges.math_verify import find_maths
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision
 
@@ -26,7 +27,6 @@ class Source:
     confidences: frozenset[str]
     right_floor: float = 0.0
     decided_floor: float = 0.0
-    use_math_verify: bool = False
 
 
 _HIGH = frozenset({"high", "high_no_answer_tag"})
@@ -46,9 +46,7 @@ SOURCES = (
     # and call 3 % of the exact repetitions of it wrong.
     Source("– EVOUNA alone", (_EVOUNA,), _HUMAN),
     Source("– NQ-301 alone", (_NQ301,), _HUMAN),
-    Source(
-        "math-verify's own cases", ("matching_mathverify_cases.jsonl",), frozenset({"maintainer"}), 0.97, 0.90, True
-    ),
+    Source("math-verify's own cases", ("matching_mathverify_cases.jsonl",), frozenset({"maintainer"}), 0.97, 0.90),
 )
 
 
@@ -72,6 +70,7 @@ class Score:
 def measure(source: Source) -> Score:
     """Every row with a trusted label, matched by the rules alone."""
     rows = decided = right = 0
+    maths = find_maths()
     for row in (row for file in source.files for row in _rows(DATA / file)):
         if row["label_confidence"] not in source.confidences:
             continue
@@ -81,7 +80,7 @@ def measure(source: Source) -> Score:
             str(row["ground_truth"]),
             question=row.get("question") or "",
             alternatives=row.get("ground_truth_alternatives") or (),
-            use_math_verify=source.use_math_verify,
+            maths=maths,
         )
         if result.decision is not Decision.UNDECIDED:
             decided += 1

@@ -12,6 +12,7 @@ from mixseek.composition.protocol_documents import (
     restore_protocol,
 )
 from mixseek.composition.reports import find_run
+from mixseek.judges.math_verify import find_maths
 from mixseek.storage.archive import Archived, write_archive
 from mixseek.storage.archive_check import ArchiveCheck, Problem, read_marker
 from mixseek.storage.archive_names import INVALID_ROOM, PROTOCOL, VALID_ROOM
@@ -42,7 +43,7 @@ def check_archive(path: Path) -> CheckedArchive:
     marker = read_marker(path)
     where = path / PROTOCOL
     protocol = restore_protocol(read_protocol_record(where), str(where))
-    check = ArchiveCheck(path, marker, protocol)
+    check = ArchiveCheck(path, marker, protocol, find_maths())
     problems = tuple(check.problems())
     return CheckedArchive(path, marker.run, check.files, problems)
 

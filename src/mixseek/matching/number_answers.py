@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
+from mixseek.domain.ports import MathsComparer
 from mixseek.matching.calendar_dates import is_day_of_month
 from mixseek.matching.numbers import NumberToken, read_numbers, word_numbers
 from mixseek.matching.outcome import Decision
-from mixseek.matching.reading import Reading
+from mixseek.matching.reading import NEEDS_MATHS, Reading
 
 # Before a result: "= 7", "is 7", "makes it 7", "leaves us with 7".
 _RESULT = re.compile(
@@ -69,6 +70,9 @@ class NumberReader:
 
     value: Decimal
     question: str
+    # As written, for whoever compares what is more than a number.
+    gold: str = ""
+    maths: MathsComparer | None = None
     percent: bool = False
     kind: str = "number"
     spans_lines: bool = False
@@ -89,12 +93,15 @@ class NumberReader:
 
     def _read(self, piece: str, *, firm: bool) -> Reading | None:
         if firm and len(piece) < 200 and _ALGEBRA.search(piece):
-            # Here and not above: a fifth of a second of start-up for what few answers need.
-            from mixseek.matching.expressions.compare import compare_expressions
+            # Here and not above: few answers need it.
+            from mixseek.matching.maths import compare_maths, stated_maths
 
             # In JSON a backslash is written twice.
-            comparison = compare_expressions(piece.replace("\\\\", "\\"), str(self.value))
-            return Reading(comparison.decision, 0, len(piece), f"expression_{comparison.rule}")
+            part = stated_maths(piece.replace("\\\\", "\\"), firm=True)
+            if part is None:
+                return Reading(Decision.UNDECIDED, 0, len(piece), "expression_not_read")
+            decision, rule = compare_maths(part.text, self.gold or str(self.value), self.question, self.maths)
+            return Reading(decision, 0, len(piece), rule if rule == NEEDS_MATHS else f"expression_{rule}")
         if below := _BELOW_ZERO.search(piece):
             return Reading(Decision.UNDECIDED, *below.span(), "below_zero")
         compound = self._compound(piece)
@@ -218,7 +225,7 @@ class NumberReader:
     def for_any_question(self, text: str) -> "NumberReader | None":
         """Only of several numbers does the question say which one is meant."""
         are_several = len(read_numbers(text, words=False)) + len(word_numbers(text)) > 1
-        return None if are_several else NumberReader(self.value, "", self.percent)
+        return None if are_several else NumberReader(self.value, "", self.gold, self.maths, self.percent)
 
     def is_other(self, text: str, place: int) -> bool:
         """Another number, in digits or words."""
