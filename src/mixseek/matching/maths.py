@@ -107,6 +107,7 @@ _UNIT: Final = re.compile(
 _POWER: Final = re.compile(
     rf"([-+]?{_DIGITS})\s*(?:\\times|\\cdot|×|·|\*|x)\s*10\s*\^\s*\{{?\s*([-+]?\d{{1,3}})\s*\}}?"
 )
+_RAISED: Final = re.compile("⁻?[⁰¹²³⁴-⁹]+")
 _INFINITE: Final = re.compile(r"[-+]?\s*(?:\\infty|∞|infinity|inf|oo)")
 _MOST_DIGITS: Final = 400
 # An end of an interval; no number that is read is as large.
@@ -118,7 +119,8 @@ _LARGEST_DENOMINATOR: Final = 10**9
 
 def plain_value(text: str) -> PlainValue | None:
     """None for whatever is not numbers to its last character."""
-    text = _GROUPED.sub("", text.strip())
+    text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
+    text = _GROUPED.sub("", text.strip()).replace("−", "-")
     text = _TEXT_COMMAND.sub(r" \1 ", _LAYOUT.sub("", text))
     for _ in range(2):
         text = _DELIMITERS.sub("", text.strip()).strip()
@@ -382,7 +384,6 @@ def _bare(text: str) -> str:
 
 
 _ROOT: Final = re.compile(r"√\s*(?:\{([^{}]*)\}|\(([^()]*)\)|(\d+|[a-z]))")
-_RAISED: Final = re.compile("⁻?[⁰¹²³⁴-⁹]+")
 _SIGNS: Final = {
     "π": r"\pi ", "×": r"\times ", "·": r"\cdot ", "÷": r"\div ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ",
     "∞": r"\infty ", "∪": r"\cup ", "∩": r"\cap ", "±": r"\pm ", "∈": r"\in ", "−": "-",
