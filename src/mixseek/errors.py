@@ -57,8 +57,17 @@ class JudgeCallError(MixseekError):
 class TransientJudgeError(JudgeCallError):
     """Worth another try, at the earliest after `retry_after_seconds` where the endpoint named a time."""
 
-    def __init__(self, message: str, *, retry_after_seconds: float | None = None, is_overload: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after_seconds: float | None = None,
+        is_overload: bool = False,
+        billed_tokens: tuple[int | None, int | None, int | None] | None = None,
+    ) -> None:
         super().__init__(message)
+        # Input, output and cached input of an answer that held no reply and is on the bill all the same.
+        self.billed_tokens = billed_tokens
         self.retry_after_seconds = retry_after_seconds
         # 429 and 503 mean "too many at once": the number of calls in flight is lowered, not only this one repeated.
         self.is_overload = is_overload

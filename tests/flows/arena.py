@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 _TEAM = re.compile(r"You are team (\w+)\.")
-_ROUND = re.compile(r"^ラウンド: (\d+)$", re.MULTILINE)
+_ROUND = re.compile(r"^(?:ラウンド|Round|轮次): (\d+)$", re.MULTILINE)
 _SUBMISSION = re.compile(r"Submission of (\w+) in round (\d+)")
 _CRITERION = re.compile(r'"(\w+)": \{"reason": "…", "score": 0\}')
 _POINTS = re.compile(r"`(\w+)` \(0 to (\d+) points\)")

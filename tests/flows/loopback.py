@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mixseek.judges.mock_server import MockOptions, MockServer, running_mock
 
@@ -57,3 +58,99 @@ def loopback(options: MockOptions | None = None, port: int = 0) -> Iterator[Loop
         loop.call_soon_threadsafe(done.set)
         thread.join(START_SECONDS)
         loop.close()
+
+
+class Asked(NamedTuple):
+    """One request as it came in; `number` counts from 1."""
+
+    number: int
+    path: str
+    body: bytes
+    at_once: int  # requests in hand, this one included
+
+
+# Status, headers and body; where it has to be thought about first, a coroutine.
+Given = tuple[int, Mapping[str, str], bytes]
+Answering = Callable[[Asked], "Given | Awaitable[Given]"]
+
+
+@dataclass(slots=True)
+class Hand:
+    """An endpoint whose every answer a test writes itself, byte for byte."""
+
+    answer: Answering
+    port: int = 0
+    requests: int = 0
+    at_once: int = 0
+    most_at_once: int = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def spec(self) -> str:
+        return f"openai:hand@{self.base_url}"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while head := (await reader.readuntil(b"\r\n\r\n")).decode("latin-1"):
+                lines = head.lower().split("\r\n")
+                length = next((int(line[15:]) for line in lines if line[:15] == "content-length:"), 0)
+                self.requests += 1
+                self.at_once += 1
+                self.most_at_once = max(self.most_at_once, self.at_once)
+                try:
+                    body = await reader.readexactly(length)
+                    given = self.answer(Asked(self.requests, head.split(" ", 2)[1], body, self.at_once))
+                    status, headers, text = given if isinstance(given, tuple) else await given
+                finally:
+                    self.at_once -= 1
+                lines = [f"HTTP/1.1 {status} {status}", *(f"{name}: {value}" for name, value in headers.items())]
+                if status >= 200 and status != 204:
+                    lines.append(f"Content-Length: {len(text)}")
+                writer.write("\r\n".join([*lines, "", ""]).encode() + text)
+                await writer.drain()
+        writer.close()
+
+
+def completion(text: str, *, input_tokens: int = 100, output_tokens: int = 50) -> Given:
+    """A reply in the form of chat completions."""
+    usage = {"prompt_tokens": input_tokens, "completion_tokens": output_tokens}
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    document = {"id": "x", "model": "hand", "choices": [choice], "usage": usage}
+    return 200, {"Content-Type": "application/json"}, json.dumps(document).encode()
+
+
+def refusal(status: int, words: str, **headers: str) -> Given:
+    """An error in the form of chat completions."""
+    return status, {"Content-Type": "application/json", **headers}, json.dumps({"error": {"message": words}}).encode()
+
+
+@contextlib.contextmanager
+def answering(answer: Answering, port: int = 0) -> Iterator[Hand]:
+    """Serves as long as the block lasts."""
+    hand = Hand(answer)
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+    done = asyncio.Event()
+
+    async def serve() -> None:
+        server = await asyncio.start_server(hand.serve, "127.0.0.1", port)
+        hand.port = server.sockets[0].getsockname()[1]
+        ready.set()
+        await done.wait()
+        server.close()
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(serve())
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    assert ready.wait(START_SECONDS)
+    try:
+        yield hand
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join(START_SECONDS)

@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,7 @@ def test_a_judge_of_progress_that_refuses_its_key_stops_the_race_before_it_is_pa
 
 
 def test_an_invalid_reply_of_a_metric_leaves_no_score_and_says_why(tmp_path: Path) -> None:
-    """A finished result: exit 0, because running again would change nothing. There is nothing to rank by."""
+    """Exit 1 and not 4: running again would change nothing. There is nothing to rank by, and that is said with why."""
     with arena() as endpoint:
         endpoint.refuses.add("metric")
         write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
@@ -177,14 +178,144 @@ def test_an_invalid_reply_of_a_metric_leaves_no_score_and_says_why(tmp_path: Pat
         sent = endpoint.requests - asked
     team = document(done)["teams"][0]
 
-    assert done.returncode == again.returncode == 0
+    assert done.returncode == again.returncode == 1
     for one in (done, again):
         assert "rounds without a score: 2; their judge's reply is there and cannot be used" in one.stderr
+        assert "no round got a score; the commonest reason: the judge's reply is invalid (UNPARSABLE" in one.stderr
         assert "run the same command again" not in one.stderr
     # The replies are there and are invalid; they are not asked for a third time.
     assert sent == 0
     assert (team["rank"], [entry["score"] for entry in team["rounds"]]) == (None, [None, None])
     assert "UNPARSABLE_OUTPUT" in team["rounds"][0]["metrics"][0]["comment"]
+
+
+@pytest.mark.parametrize("on_missing", ["continue", "stop"])
+def test_invalid_metric_replies_are_asked_for_again_without_playing_again(on_missing: str, tmp_path: Path) -> None:
+    """The rounds get their scores and the board its order; every attempt stays in the journal, and is paid for once.
+
+    A team that was stopped for want of a score plays on; the others are over and stay so.
+    """
+    with arena() as endpoint:
+        endpoint.refuses.add("metric")
+        text = race_text(endpoint.spec, 2, rounds=SMALL).replace(
+            "[evaluator]", f'[evaluator]\non_missing = "{on_missing}"'
+        )
+        write(tmp_path, text)
+        done = compete(tmp_path)
+        rounds = 1 if on_missing == "stop" else 2
+        endpoint.refuses.clear()
+        before, first = dict(endpoint.asked), replies(tmp_path)
+        healed = compete(tmp_path, "--retry-invalid", "--json")
+        submissions = {key: n - before.get(key, 0) for key, n in endpoint.asked.items() if key[0] == "team"}
+        asked = endpoint.requests
+        again = compete(tmp_path, "--json")
+        sent = endpoint.requests - asked
+    teams = document(healed)["teams"]
+
+    assert (done.returncode, healed.returncode, again.returncode) == (1, 0, 0), healed.stderr
+    assert "--retry-invalid asks for it again" in done.stderr
+    assert all(n == (0 if number <= rounds else 1) for (_, _, number), n in submissions.items())
+    assert [team["rank"] for team in teams] == [1, 2]
+    assert all(entry["score"] is not None for team in teams for entry in team["rounds"])
+    assert document(again)["teams"] == teams
+    assert sent == 0
+    # Each invalid metric had two attempts (a reply and a re-ask); they stay, and what they cost is still counted.
+    kept = replies(tmp_path)
+    assert kept[: len(first)] == first
+    assert len(kept) > len(first)
+    assert teams[0]["evaluating"]["input_tokens"] == 100 * (2 * rounds * 3 + 2 * (2 - rounds))
+    assert document(healed)["evaluations"] == {"scored": 8, "invalid": 0, "missing": 0}
+
+
+def test_one_healed_metric_is_not_lost_while_another_stays_invalid(tmp_path: Path) -> None:
+    """A later command without the option takes the last attempt of each, not the first."""
+    wrong, right = {"total_score": 1}, {"criteria": {"quality": {"reason": "so", "score": 40}}, "comment": "c"}
+    rows = {"one/1/a": wrong, "one/1/b": wrong}
+    metrics = "".join(
+        f'[[evaluator.metrics]]\ntype = "LLMPlain"\nname = "{name}"\njudge = "replay:replies.jsonl"\n'
+        f'options = {{instruction = "Look at {name}."}}\n'
+        for name in "ab"
+    )
+    head, tail = OFFLINE.split("[[evaluator.metrics]]")
+    write(tmp_path, head + metrics + tail[tail.index("[rounds]") :].replace("max = 2", "max = 1"))
+
+    def say(**changed: Any) -> None:
+        rows.update({f"one/1/{name}": reply for name, reply in changed.items()})
+        text = "".join(json.dumps({"id": key, "reply": json.dumps(reply)}) + "\n" for key, reply in rows.items())
+        write(tmp_path, text, "replies.jsonl")
+
+    say()
+    codes = [compete(tmp_path).returncode]
+    say(a={**right, "total_score": 40})
+    codes.append(compete(tmp_path, "--retry-invalid").returncode)
+    say(a=wrong, b={**right, "total_score": 40})
+    healed = compete(tmp_path, "--retry-invalid", "--json")
+
+    assert codes == [1, 1]
+    assert healed.returncode == 0, healed.stderr
+    assert document(healed)["teams"][0]["rounds"][0]["score"] == 40
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "said"),
+    [
+        (("--fail-under", "99"), 1, "gate --fail-under not met: best score "),
+        (("--fail-under", "99%"), 1, "under the limit of 99"),
+        (("--fail-under", "1%"), 0, ""),
+        (("--max-invalid", "10%"), 0, ""),
+        (("--fail-under", "0.8"), 2, "could be points or a share; write 80 or 0.8%"),
+        (("--fail-under", "high"), 2, "not a number of points"),
+        (("--fail-under", "101"), 2, "outside 0..100"),
+    ],
+)
+def test_a_race_has_gates(gate: tuple[str, str], code: int, said: str, tmp_path: Path) -> None:
+    """On the best score, in points, and on the share of metric replies that cannot be used."""
+    with arena() as endpoint:
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        done = compete(tmp_path, *gate)
+
+    assert done.returncode == code, done.stderr
+    assert said in " ".join(done.stderr.split())
+
+
+def test_too_many_invalid_metric_replies_fail_the_race(tmp_path: Path) -> None:
+    """Half of them here: the judge of one metric writes prose. What the gate saw is in the document."""
+    with arena() as endpoint:
+        text = race_text(endpoint.spec, 1, rounds=SMALL)
+        rows = "".join(json.dumps({"id": f"t0/{n}/Relevance", "reply": "Well."}) + "\n" for n in (1, 2))
+        write(tmp_path, rows, "replies.jsonl")
+        write(tmp_path, text.replace('type = "Relevance"', 'type = "Relevance"\njudge = "replay:replies.jsonl"'))
+        done = compete(tmp_path, "--max-invalid", "10%", "--json")
+
+    assert done.returncode == 1
+    assert "gate --max-invalid not met: 2 of 4 metric replies cannot be used (50.00%)" in done.stderr
+    assert document(done)["gates"] == [{"gate": "max_invalid", "limit": 0.1, "actual": 0.5, "met": False}]
+
+
+def test_somebody_who_reads_the_store_for_long_does_not_end_a_race(tmp_path: Path) -> None:
+    """The race waits, says so, and loses nothing."""
+    script = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('held', flush=True); input()"
+    store = tmp_path / "ws" / "competitions.duckdb"
+    said = ""
+    with arena() as endpoint:
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        compete(tmp_path)
+        holder = subprocess.Popen(
+            [sys.executable, "-c", script, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        racing = begin("compete", "race.toml", "--execution", "second", "-w", "ws", cwd=tmp_path)
+        assert racing.stderr is not None
+        while "waiting" not in said and (line := racing.stderr.readline()):
+            said += line
+        is_waiting = racing.poll() is None
+        holder.communicate("\n", timeout=30)
+        _, rest = racing.communicate(timeout=60)
+
+    assert is_waiting
+    assert racing.returncode == 0, said + rest
+    assert "another process has it open; waiting for it to be closed (nothing is lost)" in said
 
 
 def test_a_metric_whose_reply_could_not_be_had_is_asked_for_again(tmp_path: Path) -> None:

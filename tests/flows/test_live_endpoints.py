@@ -142,7 +142,7 @@ def test_the_key_is_nowhere(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_prompt_that_is_too_long_is_missing_for_good(tmp_path: Path) -> None:
-    """The rest is judged, the run is complete, and nobody asks for it again."""
+    """The rest is judged, nobody asks for it again unasked, and the exit code says that something is missing."""
     rows = riddles(6)
     rows[2]["response"] = "on and on " * 5_000
     data = write_jsonl(tmp_path / "data.jsonl", rows)
@@ -151,8 +151,8 @@ def test_a_prompt_that_is_too_long_is_missing_for_good(tmp_path: Path) -> None:
         asked = endpoint.requests
         again = judge(data, endpoint.spec, cwd=tmp_path)
 
-    assert first.returncode == again.returncode == 0, first.stderr
+    assert first.returncode == again.returncode == 4, first.stderr
     assert counts_of(first) == counts_of(again) == {"valid": 5, "invalid": 0, "undecided": 0, "missing": 1}
-    assert "1 samples are missing for good" in first.stderr
+    assert "1 samples are missing: their judge refuses them" in first.stderr
     assert json.loads(first.stdout)["complete"]
     assert json.loads(first.stdout)["calls"][endpoint.spec]["tries"] == asked == endpoint.requests == 6

@@ -60,10 +60,18 @@ FailUnder = Annotated[
     typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when the mean score is lower, e.g. 0.8 or 80%."),
 ]
 MaxInvalid = Annotated[
-    float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are invalid.")
+    float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are invalid or missing.")
 ]
 MaxUndecided = Annotated[
     float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are undecided.")
+]
+MaxUnverified = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        parser=parse_share,
+        help="Exit 1 when more of the valid ones call an answer correct that is not in the response.",
+    ),
 ]
 Workers = Annotated[
     int | None, typer.Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
@@ -97,6 +105,19 @@ Patience = Annotated[
 Timeout = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
 ]
+RetryRefused = Annotated[
+    bool, typer.Option("--retry-refused", help="Ask again what the judge refused when this run was judged before.")
+]
+RetryInvalid = Annotated[
+    bool, typer.Option("--retry-invalid", help="Ask again where all replies of this run were invalid; none is lost.")
+]
+KeepGoing = Annotated[
+    bool,
+    typer.Option(
+        "--keep-going",
+        help="Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print the calls, tokens and cost to be expected; send nothing.")
 ]
@@ -116,6 +137,7 @@ def judge(
     fail_under: FailUnder = None,
     max_invalid: MaxInvalid = None,
     max_undecided: MaxUndecided = None,
+    max_unverified: MaxUnverified = None,
     as_json: JsonOption = False,
     workers: Workers = None,
     limit: Limit = None,
@@ -132,6 +154,9 @@ def judge(
     log_json: LogJson = False,
     rubric: Rubric = None,
     parameters: Parameters = None,
+    retry_refused: RetryRefused = False,
+    retry_invalid: RetryInvalid = False,
+    keep_going: KeepGoing = False,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -153,7 +178,8 @@ def judge(
     from mixseek.cli.judging import JudgeArguments, LiveArguments, Output, run_judge
     from mixseek.composition.gates import Gates
 
-    live = LiveArguments(concurrency, repeats, max_reasks, max_calls, max_cost, no_cache, patience, timeout)
+    again = (retry_refused, retry_invalid, keep_going)
+    live = LiveArguments(concurrency, repeats, max_reasks, max_calls, max_cost, no_cache, patience, timeout, *again)
     arguments = JudgeArguments(
         data,
         protocol,
@@ -169,5 +195,5 @@ def judge(
         parse_parameters(parameters or []),
         rubric,
     )
-    gates = Gates(fail_under, max_invalid, max_undecided)
+    gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
     return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

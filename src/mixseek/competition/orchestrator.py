@@ -1,12 +1,13 @@
 """Teams in parallel: each plays its rounds, nobody waits for another, and a stop leaves everything resumable."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress
+from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress, check_name
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
 from mixseek.errors import MixseekError, PermanentJudgeError
@@ -41,6 +42,30 @@ class CompetitionResult:
         return sum(1 for one in rounds if one.evaluated_at is not None and one.score is None and not awaits_score(one))
 
     @property
+    def evaluations(self) -> Counter[str]:
+        """Metrics of all evaluated rounds: `scored`, `invalid` (a reply that cannot be used) or `missing`."""
+        counts = Counter(scored=0, invalid=0, missing=0)
+        for details in self._details():
+            counts["scored"] += len(details.get("metrics") or ())
+            for metric in details.get("missing") or ():
+                counts["invalid" if metric.get("invalid") else "missing"] += 1
+        return counts
+
+    @property
+    def best_score(self) -> float | None:
+        return self.ranking[0].best_score if self.ranking else None
+
+    @property
+    def commonest_reason(self) -> str | None:
+        """Why rounds have no score, or teams no rounds, in the words that were used most often."""
+        reasons = Counter(str(metric["reason"]) for one in self._details() for metric in one.get("missing") or ())
+        reasons = reasons or Counter(end.message or end.stop_reason.value for end in self.accidents)
+        return reasons.most_common(1)[0][0] if reasons else None
+
+    def _details(self) -> list[Mapping[str, Any]]:
+        return [one.details for team in self.progress.values() for one in team.rounds if one.evaluated_at is not None]
+
+    @property
     def accidents(self) -> tuple[TeamEnd, ...]:
         """Teams that were not ended by a decision."""
         return tuple(end for end in self.ends if not end.is_decided)
@@ -63,6 +88,7 @@ class Orchestrator:
         parallel_teams: int = 8,
         halt: Callable[[], None] = lambda: None,
     ) -> None:
+        refuse_unclear_ids([team.team_id for team in teams])
         self._parts = parts
         self._teams = tuple(teams)
         self._configuration = configuration
@@ -125,10 +151,11 @@ class Orchestrator:
             # A judge that refuses everybody: what is in flight elsewhere still comes home, then it is said.
             self._refusal = self._refusal or error
             reason = self._stop_all(StopReason.INTERRUPTED, str(error))
-        ended = None if before is None else end_of(before)
+        retries = self._parts.retries_invalid
+        ended = None if before is None else end_of(before, retries_invalid=retries)
         if before is not None and ended is not None:
             # It was over before: a stop that finds it waiting, or while a lost score is asked for, does not undo that.
-            is_undone = any(map(awaits_score, before.rounds))
+            is_undone = any(awaits_score(one, retries_invalid=retries) for one in before.rounds)
             return replace(ended, stop_reason=reason, is_for_good=False) if is_undone else ended
         await self._parts.store.finish_team(
             self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name
@@ -166,3 +193,11 @@ class Orchestrator:
         """A competition that is only shown again ended when it ended."""
         known = {one.execution_id: one.status for one in await self._parts.store.executions()}
         return known.get(self._parts.execution_id) is status is ExecutionStatus.FINISHED
+
+
+def refuse_unclear_ids(team_ids: Sequence[str]) -> None:
+    """Raises ValueError: rounds and places are known by the team's id."""
+    for team_id in team_ids:
+        check_name(team_id, "team_id")
+        if team_ids.count(team_id) > 1:
+            raise ValueError(f"two teams have the id {team_id!r}")

@@ -70,8 +70,10 @@ def with_timeout(
         return configured
     settings = configured.get(spec)
     if settings is None:
+        if spec.partition(":")[0] not in PROVIDERS:
+            return configured
         provider, model, base_url = split_spec(spec)
-        if provider not in PROVIDERS or not model:
+        if not model:
             return configured
         settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
     return {**configured, spec: replace(settings, timeout_seconds=timeout_seconds)}

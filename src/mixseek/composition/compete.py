@@ -19,6 +19,7 @@ from mixseek.composition.compete_plans import (
 from mixseek.composition.leaderboards import read_judging
 from mixseek.composition.nonces import workspace_key
 from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.engine.questions import LastingQuestions
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
 from mixseek.round_controller.controller import RoundParts
@@ -26,10 +27,14 @@ from mixseek.round_controller.decisions import OutagePolicy
 from mixseek.round_controller.events import Watcher
 from mixseek.round_controller.teams import TimeLimits
 from mixseek.settings.import_paths import importable_from
+from mixseek.storage.aggregation_connection import Patience
 from mixseek.storage.aggregation_store import AggregationStore
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
+
+# What a stopping race still waits for the store: what was paid for is in the journal already.
+_SECONDS_AFTER_STOP = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ def run_competition(
     """Plays what is not played yet. Again, it resumes; a finished competition is only shown."""
     plan = make_compete_plan(request)
     check_prices(plan)
+    for remark in plan.remarks:
+        tell(remark)
     try:
         plan.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -65,7 +72,7 @@ def run_competition(
     # The journal's lock is the execution's: a second process on it is told so before it asks anything.
     with (
         JournalFile(plan.directory / "journal.jsonl") as journal,
-        closing(AggregationStore(request.workspace)) as store,
+        closing(AggregationStore(request.workspace, patience=wait_while_playing(stop, tell))) as store,
         importable_from(plan.race.directory),
     ):
         # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
@@ -77,6 +84,11 @@ def run_competition(
                 file.close()
                 for warning in file.warnings:
                     tell(warning)
+
+
+def wait_while_playing(stop: Callable[[], bool], tell: Callable[[str], None]) -> Patience:
+    """Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop."""
+    return Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), tell=tell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,12 @@ async def compete(
     key = workspace_key(plan.request.workspace)
     counting = Counting()
     prompts = UserPromptBuilder(
-        plan.request.workspace, store, plan.prompts, fence_key=key, environment=plan.request.environment
+        plan.request.workspace,
+        store,
+        plan.prompts,
+        fence_key=key,
+        environment=plan.request.environment,
+        language=plan.race.file.team_language,
     )
     questions = make_questions(plan, journal, cache, key, counting, surveyed.tell)
     rounds, evaluator = plan.race.file.rounds, plan.race.file.evaluator
@@ -104,11 +121,12 @@ async def compete(
         task=plan.race.task,
         store=store,
         prompts=prompts,
-        evaluator=make_evaluator(plan, questions, prompts),
+        evaluator=make_evaluator(plan, LastingQuestions(questions, plan.request.retry_invalid), prompts),
         judgment=make_judgment(plan, questions, prompts),
         rules=plan.rules,
         limits=TimeLimits(rounds.round_timeout_seconds, rounds.team_timeout_seconds),
         on_missing_metric=OutagePolicy(evaluator.on_missing),
+        retries_invalid=plan.request.retry_invalid,
         watcher=surveyed.watcher,
         stop=surveyed.stop,
     )

@@ -38,6 +38,7 @@ class CompeteForecast:
     min_rounds: int
     max_rounds: int
     calls: tuple[CallForecast, ...]
+    remarks: tuple[str, ...] = ()
 
 
 def forecast_competition(request: CompeteRequest) -> CompeteForecast:
@@ -51,7 +52,9 @@ def forecast_competition(request: CompeteRequest) -> CompeteForecast:
         CallForecast(judge.name, least[judge.name], most[judge.name]) for judge in plan.judges if is_waited_for(judge)
     )
     names = tuple(metric.shown_name for metric in file.evaluator.metrics)
-    return CompeteForecast(plan.execution_id, len(file.teams), names, rules.min_rounds, rules.max_rounds, calls)
+    return CompeteForecast(
+        plan.execution_id, len(file.teams), names, rules.min_rounds, rules.max_rounds, calls, tuple(plan.remarks)
+    )
 
 
 def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
@@ -87,4 +90,5 @@ def describe_forecast(forecast: CompeteForecast) -> str:
     lines = [f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent"]
     lines += [f"  {one.judge}: {one.least:,} to {one.most:,} calls" for one in forecast.calls]
     lines.append("  retries and re-asks come on top" if forecast.calls else "  no judge has to be called")
+    lines += [f"  note: {remark}" for remark in forecast.remarks]
     return "\n".join(lines)

@@ -21,8 +21,9 @@ from mixseek.evaluator.models import Direction
 from mixseek.evaluator.protocol_metric import ProtocolMetric
 from mixseek.evaluator.registry import PROTOCOL_PREFIX, make_metric
 from mixseek.judges.replay import FileReplayJudge
-from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, load_prompt_settings
+from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
+from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
+from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
 from mixseek.protocols.registry import protocol_names
 from mixseek.round_controller.decisions import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient
@@ -50,6 +51,8 @@ class CompeteRequest:
     max_cost_usd: float | None = None
     use_cache: bool = True
     patience_seconds: float = 600.0
+    # Ask again for metric replies that cannot be used.
+    retry_invalid: bool = False
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -84,6 +87,11 @@ class CompetePlan:
             judgment is None or judgment.after_last_round,
         )
 
+    @property
+    def remarks(self) -> list[str]:
+        """What may be meant, but rarely is; a line each."""
+        return [f"prompts.{omission}" for omission in find_omissions(self.prompts)]
+
     def judge(self, spec: str) -> AnyJudge:
         return next(judge for judge in self.judges if judge.name == spec)
 
@@ -112,8 +120,11 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     judges = make_judges(race, configured, request.environment)
     plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):
-        builder = UserPromptBuilder(settings=plan.prompts, environment=request.environment)
-        builder.try_templates(race.task)
+        builder = UserPromptBuilder(
+            settings=plan.prompts, environment=request.environment, language=race.file.team_language
+        )
+        for language in dict.fromkeys((builder.language, race.file.evaluator_language, race.file.judgment_language)):
+            builder.speaking(language).try_templates(race.task, race.file.rounds.max)
         evaluator = make_evaluator(plan, NobodyToAsk(), builder)
         make_judgment(plan, NobodyToAsk(), builder)
         for team in race.file.teams:
@@ -173,8 +184,9 @@ def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder
     evaluator = plan.race.file.evaluator
     judge = table.judge or evaluator.judge
     setting = MetricSetting(table.shown_name, read_options(plan.race, table), Direction(table.direction))
-    bench = JudgeBench(asker, builder, judge or "", evaluator.language)
-    metric = make_metric(beside_race(table.type, plan.race), setting, bench)
+    language = plan.race.file.evaluator_language
+    bench = JudgeBench(asker, builder.speaking(language), judge or "", language)
+    metric = make_metric(beside_race(table.type, plan.race), setting, bench, plan.race.file.given_language)
     if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is None:
         raise ConfigurationError(
             f"metric {metric.name}: no judge; give it one, or name one for all of them with evaluator.judge"
@@ -208,7 +220,8 @@ def make_judgment(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -
         return None
     if table.judge == RULES:
         raise ConfigurationError("judgment.judge: rules have no opinion; name a model, or use rounds.no_gain_rounds")
-    return JudgmentClient(asker, builder, table.judge, language=table.language)
+    language = plan.race.file.judgment_language
+    return JudgmentClient(asker, builder.speaking(language), table.judge, language=language)
 
 
 def check_team(team: TeamTable, race: Race) -> None:
@@ -243,20 +256,29 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     ]
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
     judgment = file.judgment
+    prompts = {
+        "team_user_prompt": in_language(plan.prompts, file.team_language).team_user_prompt,
+        "evaluator_user_prompt": in_language(plan.prompts, file.evaluator_language).evaluator_user_prompt,
+        "judgment_user_prompt": in_language(plan.prompts, file.judgment_language).judgment_user_prompt,
+    }
     return {
+        # Japanese goes without saying: executions that were begun before there was a choice can be resumed.
+        **({} if file.team_language == DEFAULT_LANGUAGE else {"language": file.team_language}),
         "teams": teams,
         "evaluator": {
             **file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds", "metrics"}),
+            "language": file.evaluator_language,
             "metrics": metrics,
         },
         "judgment": None
         if judgment is None
         else {
             **judgment.model_dump(mode="json"),
-            "asked": JudgmentProtocol("", plan.prompts.judgment_user_prompt, judgment.language).hash,
+            "language": file.judgment_language,
+            "asked": JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash,
         },
         "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
-        "prompts": plan.prompts.model_dump(mode="json"),
+        "prompts": prompts,
         # Replies may be added to a file while the race is on; whoever corrects one names another execution.
         "judges": [describe_judge(judge).without_replies.model_dump(mode="json") for judge in plan.judges],
     }

@@ -6,7 +6,7 @@ from itertools import chain, islice
 from typing import Any
 
 from mixseek.composition.judging import first_batches
-from mixseek.composition.live_parts import LiveParts, live_batches, make_parts, open_cache
+from mixseek.composition.live_parts import Earlier, LiveParts, live_batches, make_parts, open_cache
 from mixseek.composition.requests import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.domain.calls import Call, Usage
 from mixseek.engine.caching import NoCache, ReplyCache
@@ -47,7 +47,10 @@ def forecast_run(request: JudgeRequest) -> DryRun:
     if not plan.is_live:
         return DryRun(plan.run.name, plan.samples, plan.samples, False, ())
     parts = make_parts(plan, lambda _: None)
-    before = recall_journal(plan.run.journal, plan.judge_names, plan.repeats) if plan.run.journal.is_file() else None
+    before: Earlier | None = None
+    if plan.run.journal.is_file():
+        judged = recall_journal(plan.run.journal, plan.judge_names, plan.repeats)
+        before = Earlier(judged, plan.run.journal, request.live)
     cache = open_cache(plan)
     try:
         known: ReplyCache = cache if cache is not None else NoCache()

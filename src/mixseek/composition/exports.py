@@ -18,5 +18,6 @@ class Exported:
 
 def export_rows(root: Path, name: str | None, to: Path) -> Exported:
     """The file that the suffix of `to` asks for."""
-    run = find_run(Workspace(root), name)
-    return Exported(run.name, export_run(run, to))
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    return Exported(run.name, export_run(workspace, run, to))

@@ -1,5 +1,6 @@
 """A run from its request to its seal: manifest, journal, engine, index, summary."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,14 +20,17 @@ from mixseek.composition.requests import (
 from mixseek.composition.summaries import RunSummary, summarise_run
 from mixseek.composition.watching import ProgressMaker, Told
 from mixseek.composition.writing import JournalEncoder
+from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
 from mixseek.engine.batch import Assignment, Recall, pending_batches
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
-from mixseek.errors import JudgeCallError
-from mixseek.storage.journal import JournalFile
+from mixseek.errors import ConfigurationError, JudgeCallError
+from mixseek.storage.journal import JournalFile, read_records
 from mixseek.storage.manifest import Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.recall import JudgedBefore, recall_journal
+from mixseek.storage.records import OutcomeRecord, SampleRecord
+from mixseek.storage.workspace import RunDirectory
 
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
@@ -41,7 +45,8 @@ class Interruption:
     """A run that was asked to stop: what was begun is journaled."""
 
     run: str
-    journal: str
+    # None where nothing was judged yet: then there is no run.
+    journal: str | None
     # Why it stopped by itself; None where somebody asked.
     reason: str | None = None
 
@@ -59,21 +64,27 @@ def judge_dataset(
     if manifest.status is RunStatus.COMPLETE:
         summary = summarise_run(plan.workspace, plan.run, manifest)
         # Complete in name only, if somebody cut the journal since: then the rest is judged anew.
-        if summary.is_complete:
+        if summary.is_complete and not asks_again(plan, summary):
             tell(f"run {plan.run.name} is complete; nothing was judged again")
             return summary.lasting(time.monotonic() - began)
+    is_new = not plan.run.exists()
     plan.run.create()
     with JournalFile(plan.run.journal) as journal:
         manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
-        write_manifest(plan.run.manifest, manifest)
-        keep_protocol(plan.run, plan.protocol)
-        tell_gaps(plan, tell)
         try:
+            write_manifest(plan.run.manifest, manifest)
+            keep_protocol(plan.run, plan.protocol)
+            tell_gaps(plan, tell)
             end = judge_rest(plan, journal, show_progress, stop, tell)
-        except JudgeCallError:
-            write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
+        except (ConfigurationError, JudgeCallError) as error:
+            if is_new and discard_empty(plan.run):
+                raise
+            if isinstance(error, JudgeCallError):
+                write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
             raise
         if end.ending is not Ending.COMPLETE:
+            if is_new and discard_empty(plan.run):
+                return Interruption(plan.run.name, None, end.reason)
             write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
@@ -82,6 +93,32 @@ def judge_dataset(
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         write_manifest(plan.run.manifest, manifest.sealed(status, now(), summary.counts_by_judge()))
     return summary.lasting(time.monotonic() - began)
+
+
+def asks_again(plan: Plan, summary: RunSummary) -> bool:
+    """Whether a complete run holds something that the request wants to be asked again."""
+    options = plan.request.live
+    for judge in plan.judges:
+        if answers_at_once(judge):
+            continue
+        counts = summary.all_by_judge[judge.name]
+        if counts.missing and (options.retry_refused or counts.missing == counts.total):
+            return True
+        if counts.invalid and options.retry_invalid:
+            return True
+    return False
+
+
+def discard_empty(run: RunDirectory) -> bool:
+    """A start that was refused leaves no run behind: nothing was said about any sample, and the name is free."""
+    for record in read_records(run.journal):
+        match record:
+            case SampleRecord() | OutcomeRecord(outcome=Missing()):
+                continue
+            case _:
+                return False
+    shutil.rmtree(run.path)
+    return True
 
 
 def take_up(plan: Plan, at: datetime) -> Manifest:

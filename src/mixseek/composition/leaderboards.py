@@ -13,6 +13,7 @@ from mixseek.evaluator.models import usage_of
 from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
 from mixseek.reporting.leaderboard_html import render_leader_board
 from mixseek.settings.race import JUDGMENT_NAME
+from mixseek.storage.aggregation_connection import Patience
 from mixseek.storage.aggregation_store import AggregationStore
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal import read_records
@@ -29,7 +30,7 @@ def load_leader_board(root: Path, name: str | None) -> LeaderBoard:
 
 
 async def _load(root: Path, name: str | None) -> LeaderBoard:
-    store = AggregationStore(root, read_only=True, patience_seconds=_PATIENCE_SECONDS)
+    store = AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS))
     try:
         execution = find_execution(root, await store.executions(), name)
         progress = await store.progress(execution.execution_id)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from mixseek.composition.live_cache import BufferedCache
-from mixseek.composition.live_parts import LiveParts, live_batches, make_parts, open_cache
+from mixseek.composition.live_parts import Earlier, LiveParts, live_batches, make_parts, open_cache
 from mixseek.composition.requests import Plan, available_cores
 from mixseek.composition.watching import Told
 from mixseek.composition.writing import JournalLines
@@ -16,7 +16,7 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.asking import Desk, introduce
 from mixseek.engine.budget import Budget
 from mixseek.engine.caching import NoCache
-from mixseek.engine.endings import RunEnd
+from mixseek.engine.endings import FirstReplies, RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveAssignment, judge_many_live
 from mixseek.engine.remembered import Crew, RememberedAssignment, settle_remembered
@@ -40,9 +40,10 @@ def judge_rest_live(
             told.tell(f"{seat.name}: {warning}")
     file = open_cache(plan)
     cache = BufferedCache(file, plan.protocol.hash) if file is not None else None
+    earlier = Earlier(before, journal.path, plan.request.live) if before is not None else None
     try:
         with told.show_progress(plan.samples) as progress, fewer_collections():
-            return asyncio.run(ask_all(plan, parts, journal, (batches, before), cache, (progress, told)))
+            return asyncio.run(ask_all(plan, parts, journal, (batches, earlier), cache, (progress, told)))
     finally:
         if tracing is not None:
             tracing.shutdown()
@@ -71,13 +72,15 @@ async def ask_all(
     plan: Plan,
     parts: LiveParts,
     journal: JournalFile,
-    asked: tuple[Iterator[list[Sample]], JudgedBefore | None],
+    asked: tuple[Iterator[list[Sample]], Earlier | None],
     cache: BufferedCache | None,
     watched: tuple[ProgressSink, Told],
 ) -> RunEnd:
     """Connections are given back whatever happens."""
     progress, told = watched
     options = plan.request.live
+    batches, before = asked
+    first_replies = None if options.keep_going else FirstReplies(before.proven if before is not None else ())
     desk = Desk(
         protocol=plan.protocol,
         encoder=JournalLines(),
@@ -86,9 +89,9 @@ async def ask_all(
         budget=Budget(options.max_calls, options.max_cost_usd),
         nonce_of=parts.nonce_of,
         settled=cache or NothingSettled(),
+        first_replies=first_replies,
     )
     settler = Settler(parts.seats, plan.cascade, desk.settled, desk.encoder, desk.commits.add, partial(introduce, desk))
-    batches, before = asked
     pending = live_batches(batches, parts, plan.cascade, before, desk.cache, settler.settle)
     assignment = LiveAssignment(desk, parts.seats, plan.cascade, parts.samples_at_hand, parts.drain_seconds)
     work = RememberedAssignment(

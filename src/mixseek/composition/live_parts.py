@@ -3,35 +3,40 @@
 import asyncio
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from mixseek.composition.catalogue import answers_at_once, is_waited_for
 from mixseek.composition.nonces import key_id, workspace_key
-from mixseek.composition.requests import Plan
+from mixseek.composition.requests import LiveOptions, Plan
 from mixseek.domain.calls import LiveJudge, Usage
-from mixseek.domain.judgments import Reply
+from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
 from mixseek.engine.limits import AdaptiveLimit, RateLimit
 from mixseek.engine.live import LiveBatch
 from mixseek.engine.retries import RetryPolicy
 from mixseek.engine.scheduling import Endpoint, Surroundings
-from mixseek.engine.seats import LiveSeat, OfflineSeat, Price, SampleAtHand, Seat, is_settled
+from mixseek.engine.seats import LiveSeat, OfflineSeat, Price, SampleAtHand, Seat, TakeKey, is_settled
 from mixseek.errors import ConfigurationError
 from mixseek.judges.prices import PriceList, override_rates
 from mixseek.judges.telemetry import traced
 from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.storage.journal import read_records
 from mixseek.storage.recall import JudgedBefore
+from mixseek.storage.records import ReplyRecord
 from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
 from mixseek.templating.fence import fence_nonce
 
 # Memory stays flat however many endpoints there are.
 MOST_SAMPLES_AT_HAND = 4_096
 _NOTHING: Mapping[bytes, Reply] = {}
+_NO_REPLIES: Mapping[TakeKey, Reply] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +134,59 @@ def open_cache(plan: Plan) -> ReplyCacheFile | None:
     return ReplyCacheFile(plan.workspace.root / CACHE_FILE, lambda: datetime.now(UTC))
 
 
+class Earlier:
+    """What earlier processes left in the journal, without what is to be asked again."""
+
+    def __init__(self, judged: JudgedBefore, journal: Path, options: LiveOptions) -> None:
+        self._judged = judged
+        counts = judged.counts()
+        # A judge that never said anything but no is asked again in any case: it was no matter of single samples.
+        self._refusers = {judge for judge, own in counts.items() if options.retry_refused or refuses_all(own)}
+        self._invalid: dict[str, dict[TakeKey, Reply]] = defaultdict(dict)
+        self.proven = {judge for judge, own in counts.items() if own[Status.VALID]}
+        self._asks_invalid_again = options.retry_invalid
+        if options.retry_invalid:
+            self._find_invalid(journal)
+
+    def _find_invalid(self, journal: Path) -> None:
+        for record in read_records(journal):
+            if not isinstance(record, ReplyRecord):
+                continue
+            reply = record.reply
+            take = reply.details.get("take", 1)
+            if self._judged.takes(record.key).get((reply.judge, take)) is Status.INVALID:
+                # The last one stays: the next attempt follows it.
+                self._invalid[record.key][reply.judge, take] = reply
+
+    def take_up(self, sample: Sample, key: str, seats: tuple[Seat, ...], cascade: bool) -> SampleAtHand | None:
+        """The sample with what is known of it; None where nobody is left to ask."""
+        known = self._judged.takes(key)
+        again: Mapping[TakeKey, Reply] = _NO_REPLIES
+        if known and not (cascade and Status.VALID in known.values()):
+            again = self._invalid.get(key, _NO_REPLIES)
+            known = {
+                place: status
+                for place, status in known.items()
+                if place not in again and not (status is Status.MISSING and place[0] in self._refusers)
+            }
+        if known and is_settled(known, seats, cascade):
+            return None
+        unread = {**self._judged.unread_replies(key), **{place: (reply,) for place, reply in again.items()}}
+        # A reply that nobody has read yet, and that turns out invalid, is followed by another one too.
+        asked = {place: replies[-1].attempt for place, replies in unread.items()} if self._asks_invalid_again else {}
+        return SampleAtHand(sample, key, known, self._judged.lost_tries(key), unread, asked)
+
+
+def refuses_all(counts: Mapping[Status, int]) -> bool:
+    """Whether a judge that was asked gave nothing at all."""
+    return bool(counts.get(Status.MISSING)) and not any(counts.get(status) for status in Status if status != "missing")
+
+
 def live_batches(
     batches: Iterator[list[Sample]],
     parts: LiveParts,
     cascade: bool,
-    before: JudgedBefore | None,
+    before: Earlier | None,
     cache: ReplyCache,
     settle: Callable[[Sequence[SampleAtHand]], list[SampleAtHand]] = list,
 ) -> Generator[LiveBatch, None, None]:
@@ -151,17 +204,14 @@ def live_batches(
 
 
 def take_up(
-    samples: Sequence[Sample], seats: tuple[Seat, ...], cascade: bool, before: JudgedBefore | None
+    samples: Sequence[Sample], seats: tuple[Seat, ...], cascade: bool, before: Earlier | None
 ) -> Iterator[SampleAtHand]:
     """Those that the journal does not settle, with what it has of them."""
     for sample in samples:
         key = sample.key()
-        if before is None:
-            yield SampleAtHand(sample, key)
-            continue
-        known = before.takes(key)
-        if not (known and is_settled(known, seats, cascade)):
-            yield SampleAtHand(sample, key, known, before.lost_tries(key), before.unread_replies(key))
+        at_hand = SampleAtHand(sample, key) if before is None else before.take_up(sample, key, seats, cascade)
+        if at_hand is not None:
+            yield at_hand
 
 
 def first_asks(seats: Sequence[LiveSeat], at_hand: SampleAtHand) -> Iterator[bytes]:

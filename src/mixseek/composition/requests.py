@@ -50,6 +50,11 @@ class LiveOptions:
     max_cost_usd: float | None = None
     use_cache: bool = True
     patience_seconds: float = 600.0
+    # Ask again what the judge refused, or gave no valid reply to, when this run was judged before.
+    retry_refused: bool = False
+    retry_invalid: bool = False
+    # A judge that refuses everything, or gives nothing valid, stops the run unless this is set.
+    keep_going: bool = False
     timeout_seconds: float | None = None
 
 

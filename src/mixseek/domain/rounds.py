@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
@@ -31,9 +31,16 @@ def to_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _check_round_number(round_number: int) -> None:
+def check_round_number(round_number: int) -> None:
+    """Raises ValueError below 1: rounds count from there."""
     if isinstance(round_number, bool) or round_number < 1:
         raise ValueError(f"round_number must be 1 or more, not {round_number}")
+
+
+def check_name(value: str, what: str) -> None:
+    """Raises ValueError for a blank one: two teams without a name would be one team."""
+    if not value.strip():
+        raise ValueError(f"{what} cannot be empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,7 @@ class RoundState:
     round_ended_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        _check_round_number(self.round_number)
+        check_round_number(self.round_number)
         if self.evaluation_score is not None:
             object.__setattr__(self, "evaluation_score", check_score(self.evaluation_score))
         for name in ("round_started_at", "round_ended_at"):
@@ -142,6 +149,9 @@ class RoundProgress:
     decision: RoundDecision | None = None
     decided_at: datetime | None = None
 
+    def __post_init__(self) -> None:
+        check_round_number(self.round_number)
+
     def state(self) -> RoundState:
         """The round as prompts show it."""
         return RoundState(
@@ -165,6 +175,9 @@ class TeamProgress:
     message: str = ""
     finished_at: datetime | None = None
 
+    def __post_init__(self) -> None:
+        check_name(self.team_id, "team_id")
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
@@ -187,6 +200,10 @@ class BoardEntry:
     round_number: int
     score: float | None
 
+    def __post_init__(self) -> None:
+        check_name(self.team_id, "team_id")
+        check_round_number(self.round_number)
+
 
 @dataclass(frozen=True, slots=True)
 class RankedTeam:
@@ -198,6 +215,12 @@ class RankedTeam:
     best_score: float
     best_round: int
     rounds: int
+
+    def __post_init__(self) -> None:
+        if self.rank < 1:
+            raise ValueError(f"rank must be 1 or more, not {self.rank}")
+        check_name(self.team_id, "team_id")
+        check_round_number(self.best_round)
 
 
 def rank_teams(entries: Iterable[BoardEntry]) -> tuple[RankedTeam, ...]:
@@ -213,14 +236,11 @@ def rank_teams(entries: Iterable[BoardEntry]) -> tuple[RankedTeam, ...]:
         teams.setdefault(entry.team_id, []).append(entry)
     standings = [standing for rounds in teams.values() if (standing := _standing(rounds)) is not None]
     standings.sort(key=lambda standing: standing[0])
-    return tuple(
-        RankedTeam(rank, team.team_id, team.team_name, team.best_score, team.best_round, team.rounds)
-        for rank, (_, team) in enumerate(standings, 1)
-    )
+    return tuple(replace(team, rank=rank) for rank, (_, team) in enumerate(standings, 1))
 
 
 def _standing(entries: Sequence[BoardEntry]) -> tuple[tuple[float, int, str], RankedTeam] | None:
-    """What a team is sorted by, and its place without the number."""
+    """What a team is sorted by, and its place; which one it is, the order says."""
     scored = sorted(
         (round(check_score(entry.score), _TIE_DECIMALS), entry.round_number, entry.score)
         for entry in entries
@@ -231,7 +251,7 @@ def _standing(entries: Sequence[BoardEntry]) -> tuple[tuple[float, int, str], Ra
     top, best_round, best_score = scored[-1]
     reached_in = min(number for score, number, _ in scored if score == top)
     latest = max(entries, key=lambda entry: entry.round_number)
-    team = RankedTeam(0, latest.team_id, latest.team_name, best_score, best_round, len(entries))
+    team = RankedTeam(1, latest.team_id, latest.team_name, best_score, best_round, len(entries))
     return (-top, reached_in, latest.team_id), team
 
 

@@ -13,6 +13,7 @@ from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget
 from mixseek.engine.caching import ReplyCache, reuse
+from mixseek.engine.endings import FirstReplies
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.scheduling import Called
 from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
@@ -41,6 +42,8 @@ class Desk:
     budget: Budget
     nonce_of: Callable[[str], str]
     settled: SettledOutcomes = field(default_factory=NothingSettled)
+    # None where nobody minds that a judge gives nothing of use.
+    first_replies: FirstReplies | None = None
     # Requests that have left and not come back: who wants the same waits for them.
     under_way: dict[bytes, "asyncio.Future[Reply]"] = field(default_factory=dict)
     # Requests that brought no reply, by sample, judge and take, until the outcome is written down with them.
@@ -55,13 +58,17 @@ async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int)
     unread = at_hand.unread.get((seat.name, take), ())
     ask = unread[-1].attempt if unread else 0
     outcome: Outcome | None = desk.protocol.parse(unread[-1], sample) if unread else None
-    while outcome is None or (isinstance(outcome, InvalidJudgment) and ask <= seat.max_reasks):
+    most = 1 + seat.max_reasks + at_hand.asked.get((seat.name, take), 0)
+    while outcome is None or (isinstance(outcome, InvalidJudgment) and ask < most):
         ask += 1
         got = await obtain(desk, seat, at_hand, take, ask, outcome)
         if not isinstance(got, Reply):
             # A reply that was had stands, even where another could not be had.
             return outcome or got
-        outcome = desk.protocol.parse(got, sample)
+        judged = desk.protocol.parse(got, sample)
+        if desk.first_replies is not None:
+            desk.first_replies.read(seat.name, judged)
+        outcome = judged
         if ask == 1:
             note_settled(desk, seat, at_hand, got, (outcome, take))
     return outcome
@@ -97,6 +104,8 @@ async def obtain(
             raise
         if twin is None:
             desk.lost_tries[at_hand.key, seat.name, take] += error.tries
+            if isinstance(error, PermanentJudgeError) and desk.first_replies is not None:
+                desk.first_replies.refused(seat.name, str(error))
         return Missing(str(error), is_permanent=isinstance(error, PermanentJudgeError))
     except DatasetError as error:
         # Nothing can be asked about this sample, now or later.
@@ -147,36 +156,44 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
     """The endpoint's reply, durable."""
     expected = estimate_usage(call)
     expected_usd = (seat.price(expected, None) or 0.0) if desk.budget.counts_money else 0.0
-    open_permits = 0
-
-    def permit() -> None:
-        nonlocal open_permits
-        desk.commits.check()
-        desk.budget.begin(expected_usd)
-        open_permits += 1
-
+    requests = 0
     cost: float | None = None
 
-    def keep(called: Called) -> "tuple[Reply, Usage, asyncio.Future[None]]":
+    def permit() -> None:
+        nonlocal requests
+        desk.commits.check()
+        desk.budget.begin()
+        requests += 1
+
+    def spend(usage: Usage, model: str | None = None) -> float | None:
         nonlocal cost
+        price = seat.price(usage, model)
+        if price is not None:
+            cost = (cost or 0.0) + price
+        return price
+
+    def keep(called: Called) -> "tuple[Reply, Usage, asyncio.Future[None]]":
         usage = called.answer.usage
-        cost = seat.price(usage, called.answer.model)
-        details = describe(seat, call, called, cost)
+        if desk.first_replies is not None:
+            desk.first_replies.answered(seat.name)
+        # What nobody knows the price of is not known as a whole either, whatever was lost before it.
+        known = spend(usage, called.answer.model)
+        details = describe(seat, call, called, None if known is None else cost)
         reply = Reply(called.answer.reply.text, seat.name, call.ask, details)
         counts = {"calls": called.tries}
         if cost:
             counts["cost_millionths"] = round(cost * 1_000_000)
         return reply, usage, desk.commits.keep(lines_of(desk, at_hand, reply), counts)
 
+    await desk.budget.book(expected_usd)
     try:
         pace = partial(book_rates, seat, expected)
-        reply, usage, on_disk = await seat.endpoint.call(seat.judge, call, permit, keep, pace)
+        reply, usage, on_disk = await seat.endpoint.call(seat.judge, call, permit, keep, pace, spend)
     except JudgeCallError as error:
-        error.tries = open_permits
+        error.tries = requests
         raise
     finally:
-        for number in range(open_permits):
-            desk.budget.end(expected_usd, cost if number == 0 else None)
+        desk.budget.settle(expected_usd, cost)
     if seat.tokens is not None:
         seat.tokens.correct(total(usage, expected) - total(expected, expected))
     await on_disk
@@ -211,11 +228,7 @@ def describe(seat: LiveSeat, call: Call, called: Called, cost: float | None) -> 
         **answer.reply.details,
         "take": call.take,
         "ask": call.ask,
-        "usage": {
-            "input_tokens": answer.usage.input_tokens,
-            "output_tokens": answer.usage.output_tokens,
-            "cached_input_tokens": answer.usage.cached_input_tokens,
-        },
+        "usage": add_usages(answer.usage, called.lost)._asdict(),
         "latency_seconds": round(answer.latency_seconds, 6),
         "finish_reason": answer.finish_reason,
         "request_id": answer.request_id,
@@ -224,11 +237,22 @@ def describe(seat: LiveSeat, call: Call, called: Called, cost: float | None) -> 
         "tries": called.tries,
         "cost_usd": cost,
     }
+    if called.lost:
+        # Of the usage above, what went into answers without a reply.
+        details["lost_usage"] = add_usages(Usage(0, 0, 0), called.lost)._asdict()
     model = seat.judge.description.get("model")
     if isinstance(model, str):
         # Who judged, where the judge has a name of its own: self-judgments are told by it.
         details.setdefault("judge_model", model)
     return details
+
+
+def add_usages(usage: Usage, lost: tuple[Usage, ...]) -> Usage:
+    """All that is on the bill; what the answer did not count stays unknown."""
+    if not lost:
+        return usage
+    sums = [None if said is None else said + sum(one[place] or 0 for one in lost) for place, said in enumerate(usage)]
+    return Usage(*sums)
 
 
 def lines_of(desk: Desk, at_hand: SampleAtHand, reply: Reply) -> list[bytes]:

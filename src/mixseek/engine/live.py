@@ -11,7 +11,7 @@ from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.asking import Desk, ask_take, introduce
 from mixseek.engine.budget import BudgetSpentError
-from mixseek.engine.endings import Ending, RunEnd
+from mixseek.engine.endings import Ending, NothingUsableError, RunEnd
 from mixseek.engine.one import ask
 from mixseek.engine.scheduling import EndpointDownError, HaltedError
 from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
@@ -19,7 +19,7 @@ from mixseek.errors import MixseekError
 
 T = TypeVar("T")
 # These let what is in flight come home; any other failure ends the run at once.
-_STOPPING = (HaltedError, BudgetSpentError, EndpointDownError)
+_STOPPING = (HaltedError, BudgetSpentError, EndpointDownError, NothingUsableError)
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.1
 # After a stop, calls in flight may take their timeout; a little more for their journaling.
@@ -158,6 +158,9 @@ class _Run:
                 return
             except EndpointDownError as error:
                 self._halt(Ending.ENDPOINT_DOWN, str(error))
+                return
+            except NothingUsableError as error:
+                self._halt(Ending.NOTHING_USABLE, str(error))
                 return
             except Exception as error:
                 # It ends the run for everybody: nothing new is asked, and paid for, while that goes round.

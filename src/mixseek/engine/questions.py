@@ -106,6 +106,10 @@ class Questions:
             if isinstance(seat, LiveSeat):
                 await seat.judge.close()
 
+    def knows(self, protocol: JudgeProtocol, sample: Sample, place: tuple[str, int], identity: str | None) -> bool:
+        """Whether the judge's reply of that take, which is `place`, is there already."""
+        return (question_key(protocol, sample, identity), *place) in self._before.replies
+
     @property
     def judges(self) -> tuple[str, ...]:
         """Who can be asked."""
@@ -207,15 +211,55 @@ class Questions:
         return outcome
 
     async def _hear_offline(self, heard: "_Heard", sample: Sample, seat: OfflineSeat, place: Place) -> Outcome:
-        key = place[0]
+        key, _, take = place
         known = self._before.replies.get(place, ())
         if known:
             return heard.parse(known[-1], sample)
         judged = ask(seat.judge, sample, heard)
         if judged.reply is not None:
-            lines = [*introduce(self._desk, SampleAtHand(sample, key)), self._desk.encoder.reply(key, judged.reply)]
+            reply = judged.reply
+            if take > 1:
+                reply = replace(reply, details={**reply.details, "take": take})
+                heard.replies = [reply]
+            lines = [*introduce(self._desk, SampleAtHand(sample, key)), self._desk.encoder.reply(key, reply)]
             await self._desk.commits.commit(lines)
         return judged.outcome
+
+
+@dataclass(frozen=True, slots=True)
+class LastingQuestions:
+    """Questions whose last reply counts: an invalid one of an earlier process stands until it is asked for again.
+
+    `retries_invalid` asks for it again now; each time is another take, so that every attempt stays in the journal.
+    """
+
+    questions: Questions
+    retries_invalid: bool = False
+
+    async def ask(
+        self,
+        protocol: JudgeProtocol,
+        sample: Sample,
+        judge: str,
+        *,
+        take: int = 1,
+        identity: str | None = None,
+        asks_again: bool = True,
+    ) -> Answered:
+        """As `Questions.ask`; `earlier` holds the replies of all takes before the one that counts."""
+        before: tuple[Reply, ...] = ()
+        while True:
+            answered = await self.questions.ask(
+                protocol, sample, judge, take=take, identity=identity, asks_again=asks_again
+            )
+            answered = replace(answered, earlier=(*before, *answered.earlier))
+            is_open = answered.is_recalled and isinstance(answered.outcome, InvalidJudgment)
+            take += 1
+            if not is_open or not (
+                self.retries_invalid or self.questions.knows(protocol, sample, (judge, take), identity)
+            ):
+                return answered
+            before = answered.replies
 
 
 @dataclass

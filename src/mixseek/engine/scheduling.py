@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from mixseek.domain.calls import Answer, Call, LiveJudge
+from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
 from mixseek.engine.limits import AdaptiveLimit
 from mixseek.engine.retries import RetryPolicy
 from mixseek.errors import MixseekError, PermanentJudgeError, TransientJudgeError
@@ -35,10 +35,11 @@ class Surroundings:
 
 
 class Called(NamedTuple):
-    """An answer, and how many requests it took."""
+    """An answer, how many requests it took, and what those before it counted though they brought no reply."""
 
     answer: Answer
     tries: int
+    lost: tuple[Usage, ...] = ()
 
 
 class Endpoint:
@@ -72,16 +73,19 @@ class Endpoint:
         permit: Callable[[], None],
         keep: Callable[[Called], T],
         pace: Callable[[], float] = lambda: 0.0,
+        spent: Callable[[Usage], object] = lambda usage: None,
     ) -> T:
         """What `keep` makes of the answer, however many tries that takes within the policy.
 
         `pace` says before each request how long it has to wait for its minute's share, retries included; `permit` is
         asked when it is about to leave and may raise. `keep` gets the answer while the call still has its
-        place: the next request leaves when this answer cannot be lost any more. Raises PermanentJudgeError,
+        place: the next request leaves when this answer cannot be lost any more. `spent` is told of answers that count
+        tokens and hold no reply. Raises PermanentJudgeError,
         TransientJudgeError when this request had its tries, EndpointDownError when the endpoint is beyond patience,
         HaltedError.
         """
         tries = failures = 0
+        lost: list[Usage] = []
         while True:
             wait = pace()
             if wait > 0 or self._is_halted:
@@ -94,6 +98,9 @@ class Endpoint:
                 answer = await judge.call(call)
             except TransientJudgeError as error:
                 failures += not error.is_overload
+                if error.billed_tokens is not None:
+                    lost.append(Usage(*error.billed_tokens))
+                    spent(lost[-1])
                 self._failed_requests.add(id(call))
                 self._failed(error, started, is_probe)
                 # While the endpoint is down, nobody's tries are counted out: it is not this request's fault.
@@ -108,7 +115,7 @@ class Endpoint:
             else:
                 self._limit.succeeded(self._around.clock() - started)
                 self._revived()
-                return keep(Called(answer, tries))
+                return keep(Called(answer, tries, tuple(lost)))
             finally:
                 self._leave(is_probe)
             self.retries += 1
@@ -222,8 +229,13 @@ class Endpoint:
             self._go_down(error, now, is_probe)
         waited = max(now, self._paused_until) - self._failing_since
         if (self._is_down or error.is_overload) and waited >= self._policy.patience_seconds:
+            asked = error.retry_after_seconds
+            if asked is not None and self._paused_until > now:
+                told = f"asked to wait {asked:.0f} s"
+            else:
+                told = f"no reply for {waited:.0f} s"
             raise EndpointDownError(
-                f"{self.name}: no reply for {waited:.0f} s, and --patience is {self._policy.patience_seconds:.0f} s "
+                f"{self.name}: {told}, and --patience is {self._policy.patience_seconds:.0f} s "
                 f"({error}); run the same command again to resume"
             ) from error
 

@@ -79,6 +79,8 @@ class SampleAtHand(NamedTuple):
     lost_tries: Mapping[TakeKey, int] = _NOTHING
     # Journaled by an earlier process that died before it read them, in the order of asking.
     unread: Mapping[TakeKey, tuple[Reply, ...]] = _NOTHING
+    # Attempts that were invalid in an earlier process and are to be followed by new ones.
+    asked: Mapping[TakeKey, int] = _NOTHING
     # First asks that the cache knows, by request key.
     cached: Mapping[bytes, Reply] = _NOTHING
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mixseek.engine.live import all_of
-from mixseek.errors import MixseekError
+from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.evaluator.llm_metric import LLMJudgeMetric
 from mixseek.evaluator.metric import BaseMetric
 from mixseek.evaluator.models import (
@@ -31,6 +31,7 @@ class Evaluator:
         *,
         metric_seconds: float = DEFAULT_METRIC_SECONDS,
     ) -> None:
+        refuse_unclear_names([metric.name for metric in metrics], weights or {})
         given = {metric.name: (weights or {}).get(metric.name) for metric in metrics}
         self.metrics = tuple(metrics)
         self.weights = resolve_weights(given)
@@ -59,6 +60,18 @@ class Evaluator:
                 return MissingMetric(metric.name, f"no score within {self._metric_seconds:g} s")
             return MissingMetric(metric.name, describe_failure(error))
         return checked(metric, result)
+
+
+def refuse_unclear_names(names: Sequence[str], weights: Mapping[str, float | None]) -> None:
+    """Scores, weights and the board know a metric by its name: one name, one metric."""
+    for name in names:
+        if not name.strip():
+            raise ConfigurationError("evaluator.metrics: a metric has no name; give it one")
+        if names.count(name) > 1:
+            raise ConfigurationError(f"evaluator.metrics: two metrics are called {name!r}; give one of them a name")
+    for name in weights:
+        if name not in names:
+            raise ConfigurationError(f"evaluator.metrics: a weight for {name!r}, but there is {', '.join(names)}")
 
 
 def is_cancelled() -> bool:

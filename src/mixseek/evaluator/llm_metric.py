@@ -95,7 +95,8 @@ def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | Missin
             return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, replies)
         case InvalidJudgment(findings=findings):
             said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in findings)
-            return MissingMetric(metric.name, f"the judge's reply is invalid ({said})", replies, is_permanent=True)
+            reason = f"the judge's reply is invalid ({said})"
+            return MissingMetric(metric.name, reason, replies, is_permanent=True, is_invalid=True)
         case Undecided(reason=reason):
             return metric.missing(Undecided(f"undecided: {reason}"), replies)
         case Missing() as missing:

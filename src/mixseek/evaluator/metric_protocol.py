@@ -12,6 +12,7 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.criteria import Criterion
+from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.protocols.method import method_of
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
@@ -19,7 +20,6 @@ from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair, ReplyMode
 from mixseek.templating.template import compile_template
 
-LANGUAGES = ("en", "ja")
 _VERSION = "1"
 _PROMPTS = Path(__file__).parent / "prompts"
 _FIELDS = ("criteria", "comment", "total_score")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from mixseek.domain.judgments import Reply
-from mixseek.domain.rounds import MAX_SCORE, check_score
+from mixseek.domain.rounds import MAX_SCORE, check_name, check_round_number, check_score
 from mixseek.errors import ConfigurationError
 
 _SUM_TOLERANCE = 1e-6
@@ -36,6 +36,8 @@ class EvaluationRequest:
             if not getattr(self, name).strip():
                 # Seed 004's words for the same refusal.
                 raise ValueError(f"{name} cannot be empty")
+        check_name(self.team_id, "team_id")
+        check_round_number(self.round_number)
 
     @property
     def place(self) -> str:
@@ -75,6 +77,8 @@ class MissingMetric:
     reason: str
     replies: tuple[Reply, ...] = ()
     is_permanent: bool = False
+    # Its judge replied, and the reply cannot be used.
+    is_invalid: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,12 @@ class EvaluationResult:
                 for metric in self.scores
             ],
             "missing": [
-                {"name": metric.name, "reason": metric.reason, **({"permanent": True} if metric.is_permanent else {})}
+                {
+                    "name": metric.name,
+                    "reason": metric.reason,
+                    **({"permanent": True} if metric.is_permanent else {}),
+                    **({"invalid": True} if metric.is_invalid else {}),
+                }
                 for metric in self.missing
             ],
             "usage": usage_of([reply for metric in self.metrics for reply in metric.replies]),

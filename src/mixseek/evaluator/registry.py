@@ -20,14 +20,18 @@ BUILT_IN: Mapping[str, type[LLMJudgeMetric]] = {
 PROTOCOL_PREFIX = "protocol:"
 
 
-def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench) -> BaseMetric:
-    """Raises ConfigurationError for whatever cannot work; asks nobody anything."""
+def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: str | None = None) -> BaseMetric:
+    """Raises ConfigurationError for whatever cannot work; asks nobody anything.
+
+    `language` is that of a protocol of ours, None for its own; a protocol of the user's is in what it was written in.
+    """
     where = f"metric {setting.name}"
     if kind in BUILT_IN:
         refuse_options(kind, setting)
         return BUILT_IN[kind](setting, bench)
     if kind in protocol_names() or kind.startswith(PROTOCOL_PREFIX):
-        protocol = load_protocol(kind.removeprefix(PROTOCOL_PREFIX))
+        name = kind.removeprefix(PROTOCOL_PREFIX)
+        protocol = load_protocol(name, language if name in protocol_names() else None)
         return ProtocolMetric(setting, protocol, bench.asker, bench.judge)
     if is_import_path(kind):
         return make_foreign(kind, load_object(kind, where), setting, bench)

@@ -61,6 +61,10 @@ class AnthropicMessages:
         """There is no mode between a schema and nothing."""
         return (SchemaMode.JSON_SCHEMA, SchemaMode.NONE)
 
+    def usage(self, document: Mapping[str, Any]) -> Usage:
+        """As it stands in the document."""
+        return _usage(mapping(document.get("usage")))
+
     def read(self, document: Mapping[str, Any]) -> Reading:
         """The text blocks in order; thinking and tool blocks are kept beside them."""
         if document.get("type") == "error" or document.get("error"):
@@ -78,7 +82,7 @@ class AnthropicMessages:
         return Reading(
             text=_joined(blocks, "text", "text"),
             finish_reason=_FINISH_REASONS.get(stop_reason or "", stop_reason),
-            usage=_usage(mapping(document.get("usage"))),
+            usage=self.usage(document),
             model=text_or_none(document.get("model")),
             request_id=text_or_none(document.get("id")),
             extra=_extra(blocks),

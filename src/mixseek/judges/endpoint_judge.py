@@ -179,6 +179,10 @@ class EndpointJudge:
             allow_redirects=False,
             proxy=self._proxy,
         )
+        if response.status < 200:
+            # 101: what follows belongs to another protocol, and has no end.
+            response.close()
+            return _Received(response.status, response.headers, b"")
         try:
             return _Received(response.status, response.headers, await read_body(response))
         except BaseException:
@@ -235,7 +239,9 @@ class EndpointJudge:
         except NoReplyError as error:
             if error.status is not None:
                 raise self._failure(_Received(error.status, received.headers, received.body), parameters) from error
-            raise TransientJudgeError(self._place.line(f"answered 200: {error}")) from error
+            usage = self._wire.usage(document)
+            billed = usage if usage.input_tokens or usage.output_tokens else None
+            raise TransientJudgeError(self._place.line(f"answered 200: {error}"), billed_tokens=billed) from error
 
     def _answer(
         self, call: Call, reading: Reading, received: _Received, latency: float, put: tuple[Dialect, int]

@@ -2,6 +2,7 @@
 
 import difflib
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -47,10 +48,16 @@ PROVIDERS: Mapping[str, Provider] = {
         WireFormat.OPENAI,
         "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
+        # As in OpenAI's own library: whoever set it means that nothing goes anywhere else.
+        url_variable="OPENAI_BASE_URL",
         limit_parameter="max_completion_tokens",
     ),
     "anthropic": Provider(
-        WireFormat.ANTHROPIC, "https://api.anthropic.com", ("ANTHROPIC_API_KEY",), key_header="x-api-key"
+        WireFormat.ANTHROPIC,
+        "https://api.anthropic.com",
+        ("ANTHROPIC_API_KEY",),
+        key_header="x-api-key",
+        url_variable="ANTHROPIC_BASE_URL",
     ),
     "openrouter": _hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     "azure": Provider(
@@ -79,8 +86,17 @@ _ANY_ENDPOINT = Provider(WireFormat.OPENAI, None, (), key_required=False)
 _ANY_ANTHROPIC = Provider(WireFormat.ANTHROPIC, None, (), key_required=False, key_header="x-api-key")
 
 
+# Where the address of `provider:model@base_url` begins.
+_ADDRESS_BEGINS = re.compile(r"@https?://", re.IGNORECASE)
+# What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
+_NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
 # What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
 _RESERVED_BODY = ("model", "messages", "stream")
+
+
+_CREDENTIAL_IN_URL = (
+    "a judge's base URL holds a credential; put it into an environment variable and name that with api_key_env"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +130,34 @@ class Target:
 
 
 def split_spec(spec: str) -> tuple[str, str, str | None]:
-    """Provider, model and base URL of `provider:model@base_url`; a model may hold colons and at signs itself."""
+    """Provider, model and base URL of `provider:model@base_url`; a model may hold colons, and at signs before one.
+
+    Raises ConfigurationError for an at sign that no http(s) address follows: taken for a part of the model's name,
+    it would send data and key to the provider's public host.
+    """
     provider, _, rest = spec.partition(":")
-    for scheme in ("@http://", "@https://"):
-        model, found, address = rest.rpartition(scheme)
-        if found:
-            return provider, model, scheme[1:] + address
+    found = _ADDRESS_BEGINS.search(rest)
+    if found is not None:
+        return provider, rest[: found.start()], rest[found.start() + 1 :]
+    if "@" in rest:
+        raise refuse_address(provider, rest)
     return provider, rest, None
+
+
+def refuse_address(provider: str, rest: str) -> ConfigurationError:
+    """What to write instead; more than one at sign may be a password, which is not repeated."""
+    model, _, address = rest.partition("@")
+    if "@" in address:
+        written, offered = f"{provider}:…", f"{provider}:MODEL@http://HOST:PORT/v1"
+    else:
+        host = address.rpartition("://")[2].strip().lstrip("/") or "HOST:PORT/v1"
+        # What leaves the machine had better be encrypted.
+        scheme = "http" if is_loopback(f"http://{host}") or host.startswith("HOST") else "https"
+        written, offered = f"{provider}:{rest}", f"{provider}:{model}@{scheme}://{host}"
+    return ConfigurationError(
+        f"judge {written!r}: after the @ stands an address that begins with http:// or https://; write {offered} "
+        f'(a model whose own name holds an @ needs a [judges.NAME] table with model = "…" in mixseek.toml)'
+    )
 
 
 def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> Target:
@@ -156,11 +193,7 @@ def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str,
 def _target(
     name: str, label: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]
 ) -> Target:
-    base_url = settings.base_url or _url_from_environment(provider, environment) or provider.base_url
-    if base_url is None:
-        where = f" or set {provider.url_variable}" if provider.url_variable else ""
-        raise ConfigurationError(f"judge {name!r}: no base_url; add one{where}, or name a provider that has one")
-    base_url = checked_url(base_url, name)
+    base_url = _find_url(name, provider, settings, environment)
     wire = WireFormat(settings.wire) if settings.wire else provider.wire
     if wire is WireFormat.ANTHROPIC:
         # The wire format brings its own /v1; people paste either form.
@@ -184,9 +217,18 @@ def _target(
     )
 
 
-def _url_from_environment(provider: Provider, environment: Mapping[str, str]) -> str | None:
-    value = environment.get(provider.url_variable, "") if provider.url_variable else ""
-    return value.rstrip("/") + provider.url_suffix if value else None
+def _find_url(name: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]) -> str:
+    """The table's or the spec's, the environment's, or the provider's own: an empty one is none of them."""
+    if settings.base_url is not None:
+        return checked_url(settings.base_url, f"judge {name!r}: the base URL")
+    variable = provider.url_variable
+    value = environment.get(variable, "").strip() if variable else ""
+    if variable and value:
+        return checked_url(value, f"the environment variable {variable}", provider.url_suffix)
+    if provider.base_url is not None:
+        return provider.base_url
+    where = f" or set {variable}" if variable else ""
+    raise ConfigurationError(f"judge {name!r}: no base_url; add one{where}, or name a provider that has one")
 
 
 def _find_key(
@@ -210,23 +252,34 @@ def _find_key(
     return None, f"set the environment variable {variables}"
 
 
-def checked_url(base_url: str, name: str) -> str:
-    """http or https with a host and nothing secret in it: the URL stands in manifests and messages."""
+def checked_url(base_url: str, place: str, suffix: str = "") -> str:
+    """http or https with a host and nothing secret in it: the URL stands in manifests and messages.
+
+    `place` says whose address it is, where it has to be refused; `suffix` is added to its path.
+    """
+    base_url = base_url.strip()
     parts = None
     try:
-        parts = urlsplit(base_url.strip())
+        parts = urlsplit(base_url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_usable = False
-    if parts is None or not is_usable:
-        raise ConfigurationError(f"judge {name!r}: the base URL is not http(s)://host[:port]/path; correct it")
-    query = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
-    if "@" in parts.netloc or any(looks_like_credential(key) for key in query):
+    if "@" in base_url.partition("?")[0].partition("://")[2].partition("/")[0]:
         # The name itself may hold the password here: it is not repeated.
-        raise ConfigurationError(
-            "a judge's base URL holds a credential; put it into an environment variable and name that with api_key_env"
-        )
-    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), parts.query, ""))
+        raise ConfigurationError(_CREDENTIAL_IN_URL)
+    if parts is None or not is_usable or _NEVER_IN_ADDRESS.search(base_url):
+        raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{_offer_scheme(base_url)}")
+    query = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    if any(looks_like_credential(key) for key in query):
+        raise ConfigurationError(_CREDENTIAL_IN_URL)
+    return urlunsplit((parts.scheme, parts.netloc.lower(), parts.path.rstrip("/") + suffix, parts.query, ""))
+
+
+def _offer_scheme(base_url: str) -> str:
+    """A host that only lacks its scheme is offered with it; anything else is not worth guessing at."""
+    if not re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url):
+        return ""
+    return f", for instance to {'http' if is_loopback(f'http://{base_url}') else 'https'}://{base_url}"
 
 
 def is_loopback(url: str) -> bool:

@@ -21,6 +21,8 @@ _ERRNO = re.compile(r"\[Errno (\d+)\]")
 FOREIGN_ERRORS = (aiohttp.ClientError, HttpProcessingError, asyncio.TimeoutError, OSError)
 _OVERLOAD_STATUSES = frozenset({429, 503, 529})
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, *_OVERLOAD_STATUSES})
+# Shorter ones are kept without a word.
+_LONG_WAIT_SECONDS = 60.0
 # A refusal of what was sent; whether it blames this sample or every sample is in its words.
 _REQUEST_STATUSES = frozenset({400, 413, 422})
 _CERTIFICATE_ERRORS = (ssl.CertificateError, aiohttp.ClientConnectorCertificateError, aiohttp.ServerFingerprintMismatch)
@@ -95,12 +97,15 @@ def map_status(
     failure: TransientJudgeError | PermanentJudgeError
     if status == 429 and refusal.is_out_of_money:
         failure = PermanentJudgeError(place.line(f"answered 429: {words}"), concerns_everything=True)
+    elif status < 300:
+        # 204, 101 and their like hold no reply: a proxy's slip in the middle of a run, as a 502 is.
+        failure = TransientJudgeError(place.line(f"answered {status} without a reply"))
     elif status in _TRANSIENT_STATUSES or status >= 500:
         is_overload = status in _OVERLOAD_STATUSES
+        wait = retry_after_seconds(headers, now) if is_overload or "retry-after" in headers else None
+        asked = f" (asks to wait {wait:.0f} s)" if wait is not None and wait >= _LONG_WAIT_SECONDS else ""
         failure = TransientJudgeError(
-            place.line(f"answered {status}: {words}"),
-            retry_after_seconds=retry_after_seconds(headers, now) if is_overload or "retry-after" in headers else None,
-            is_overload=is_overload,
+            place.line(f"answered {status}: {words}{asked}"), retry_after_seconds=wait, is_overload=is_overload
         )
     elif 300 <= status < 400:
         # Not followed: it would carry the key to another host.

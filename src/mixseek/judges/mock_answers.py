@@ -8,10 +8,15 @@ results of a disturbed run can be compared with those of a calm one.
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from mixseek.judges.mock_replies import Material, contradict, fill, read_identity, shape_of, write_submission
+
+# The time of asking stands in prompts and says nothing about the sample.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)")
 _NONCE_OF_A_PROMPT = re.compile(r"<<<\w+ ([0-9A-Za-z]{16,})>>>")
 # A prompt whose nonce was taken out.
 _FENCED = re.compile(r"^<<<\w+ >>>$.*^<<<END \w+ >>>$", re.MULTILINE | re.DOTALL)
@@ -47,7 +52,16 @@ class Prompt:
     model: str
     # (role, text), system first; the nonce is already taken out.
     turns: tuple[tuple[str, str], ...]
-    wants_schema: bool = False
+    # The JSON schema of the reply, where one is asked for; empty where there is none, None where no one asks.
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def wants_schema(self) -> bool:
+        return self.schema is not None
+
+    @property
+    def system(self) -> str:
+        return next((text for role, text in self.turns if role == "system"), "")
 
     @property
     def task(self) -> str:
@@ -58,11 +72,17 @@ class Prompt:
     def subject(self) -> str:
         """What is judged: all that is fenced. A re-ask adds words around it and is still about the same thing."""
         fenced = _FENCED.search(self.task)
-        return fenced[0] if fenced else self.task
+        return fenced[0] if fenced else _MOMENT.sub("", self.task)
+
+    @property
+    def response(self) -> str:
+        """The judged text, whatever the protocol calls it; of several, the last."""
+        names = ("MODEL_RESPONSE", "RESPONSE", "SUBMISSION")
+        return next((text for name in names if (text := section(self, name))), "")
 
     def digest(self, seed: int) -> bytes:
         """The same for the same request, whatever order requests come in."""
-        return _digest(str(seed), self.model, *(part for turn in self.turns for part in turn))
+        return _digest(str(seed), self.model, *(_MOMENT.sub("", part) for turn in self.turns for part in turn))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +94,16 @@ class Said:
     input_tokens: int
     output_tokens: int
     # What the verdict is, or would have been without a fault.
-    is_correct: bool
+    is_correct: bool | None
 
 
-def make_prompt(model: str, turns: list[tuple[str, str]], *, wants_schema: bool) -> Prompt:
+def make_prompt(model: str, turns: list[tuple[str, str]], schema: Mapping[str, Any] | None = None) -> Prompt:
     """Takes the nonce out of every turn: it says nothing about the sample and differs between workspaces."""
     nonce = next(
         (found[1] for role, text in turns if role == "user" and (found := _NONCE_OF_A_PROMPT.search(text))), ""
     )
     plain = tuple((role, text.replace(nonce, "") if nonce else text) for role, text in turns)
-    return Prompt(model, plain, wants_schema)
+    return Prompt(model, plain, schema)
 
 
 def section(prompt: Prompt, name: str) -> str:
@@ -111,23 +131,49 @@ def share_of(digest: bytes) -> float:
 
 def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float) -> Said:
     """The reply's text; only for faults that leave a reply."""
-    verdict = _verdict(prompt, seed, correct_share)
-    text, finish_reason = json.dumps(verdict, ensure_ascii=False), "stop"
+    reply, is_correct = _reply(prompt, seed, correct_share)
+    text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+    finish_reason = "stop"
     match fault:
         case Fault.PROSE:
             text = "The response reads well, and its conclusion seems to fit what was asked for."
         case Fault.FENCED:
-            text = f"```json\n{text}\n```"
+            text = f"```json\n{text}\n```" if isinstance(reply, dict) else text
         case Fault.TRUNCATED:
             text, finish_reason = text[: len(text) * 2 // 3], "length"
         case Fault.WRONG_SCHEMA:
-            text = json.dumps({"id": verdict["id"], "grade": "B", "is_correct": "mostly", "reasoning_score": 4.5})
+            known = reply.get("id") if isinstance(reply, dict) else None
+            text = json.dumps({"id": known, "grade": "B", "is_correct": "mostly", "reasoning_score": 4.5})
         case Fault.REFUSAL:
             text, finish_reason = "I'm sorry, but I cannot evaluate this response.", "refusal"
-        case Fault.INCONSISTENT:
-            text = json.dumps({**verdict, "is_correct": True, "reasoning_score": 1, "error_type": "wrong_logic"})
+        case Fault.INCONSISTENT if isinstance(reply, dict):
+            broken = {"is_correct": True, "reasoning_score": 1, "error_type": "wrong_logic"}
+            text = json.dumps({**reply, **broken} if "is_correct" in reply else contradict(reply), ensure_ascii=False)
     tokens = sum(len(said) for _, said in prompt.turns) // 4
-    return Said(text, finish_reason, tokens, len(text) // 4 + 1, verdict["is_correct"])
+    return Said(text, finish_reason, tokens, len(text) // 4 + 1, is_correct)
+
+
+def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, Any] | str, bool | None]:
+    """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
+    if _asks_for_verdict(prompt):
+        verdict = _verdict(prompt, seed, correct_share)
+        return verdict, verdict["is_correct"]
+    drawn = _digest(str(seed), prompt.model, prompt.system, prompt.subject, "reply")
+    share = share_of(drawn)
+    # The favourable ones are the upper part of the scale, so that their share can be chosen here as well.
+    is_good = share < correct_share
+    within = share / correct_share if is_good else (share - correct_share) / (1 - correct_share)
+    quality = 0.65 + 0.35 * within if is_good else 0.65 * within
+    material = Material(prompt.system, prompt.task, prompt.response, drawn, quality, read_identity(prompt.task))
+    shape = shape_of(prompt.schema, prompt.system)
+    return (write_submission(material), None) if shape is None else (fill(shape, material), is_good)
+
+
+def _asks_for_verdict(prompt: Prompt) -> bool:
+    """Seed 001's object, by its schema, or by how its prompt names the sample."""
+    if prompt.schema:
+        return "is_correct" in (prompt.schema.get("properties") or {})
+    return "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
 
 
 def _verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[str, Any]:

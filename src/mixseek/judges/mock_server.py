@@ -17,16 +17,23 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import RawRequestMessage
+from aiohttp.streams import StreamReader
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.mock_answers import Fault, Prompt, pick_fault, say, section, share_of
-from mixseek.judges.mock_http import BadRequestError, Request, RequestReader, response
 from mixseek.judges.mock_records import MockRecords
 from mixseek.judges.mock_wire import WIRE_FORMATS, WireFormat, list_models
 
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 4096
 _DRIPS = 20
+_JSON = "application/json"
+MAX_BODY_BYTES = 1 << 26
+# For handlers of connections that were cut.
+_FAREWELL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +84,8 @@ class MockServer:
         self.options = options
         self.host, self.port = host, port
         self.records = MockRecords(options.log)
-        self._connections: set[_Connection] = set()
-        self._server: asyncio.Server | None = None
+        self._http: web.Server | None = None
+        self._listener: asyncio.Server | None = None
         self._outage: asyncio.Task[None] | None = None
 
     @property
@@ -88,24 +95,33 @@ class MockServer:
     async def start(self) -> None:
         """Raises ConfigurationError when the port is taken."""
         loop = asyncio.get_running_loop()
+        if self._http is None:
+            # Cancellation tells who left before the answer. Not an Application: five paths need no router.
+            self._http = web.Server(
+                self._handle, handler_cancellation=True, access_log=None, request_factory=_make_request
+            )
         try:
-            self._server = await loop.create_server(
-                lambda: _Connection(self), self.host, self.port, backlog=_BACKLOG, reuse_address=True
+            self._listener = await loop.create_server(
+                self._http, self.host, self.port, backlog=_BACKLOG, reuse_address=True
             )
         except OSError as error:
             raise ConfigurationError(
                 f"cannot listen on {self.host}:{self.port} ({error.strerror}); "
                 "choose another --port, or 0 for a free one"
             ) from error
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = self._listener.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Open connections are cut: a client that waits must notice."""
         if self._outage is not None:
             self._outage.cancel()
-        self._close()
-        # One turn of the loop, so that what was cut is in the log, and transports are gone before the loop is.
-        await asyncio.sleep(0)
+        self._hang_up()
+        # Handlers of what was cut are cancelled in the next turns of the loop, and write that into the log.
+        deadline = asyncio.get_running_loop().time() + _FAREWELL_SECONDS
+        while self.records.in_flight and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.001)
+        if self._http is not None:
+            await self._http.shutdown(timeout=0)
         self.records.close()
 
     def begin_outage_if_due(self) -> None:
@@ -117,173 +133,125 @@ class MockServer:
     def stats(self) -> dict[str, Any]:
         return self.records.summary()
 
-    def _close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        for connection in list(self._connections):
-            connection.abort()
+    def _hang_up(self) -> None:
+        """As a crash would: no goodbye."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        for connection in [] if self._http is None else self._http.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
 
     async def _be_down(self) -> None:
-        self._close()
+        self._hang_up()
         await asyncio.sleep(self.options.down_seconds)
         await self.start()
 
-    def opened(self, connection: "_Connection") -> None:
-        self._connections.add(connection)
-
-    def closed(self, connection: "_Connection") -> None:
-        self._connections.discard(connection)
-
-
-class _Connection(asyncio.Protocol):
-    """One client. Its requests are answered one after the other, as HTTP/1.1 has it."""
-
-    def __init__(self, server: MockServer) -> None:
-        self._server = server
-        self._reader = RequestReader()
-        self._transport: asyncio.Transport | None = None
-        self._asked: _Asked | None = None
-        self._keeps_alive = True
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._server.opened(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        self._server.closed(self)
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._asked is not None:
-            asked, self._asked = self._asked, None
-            self._server.records.abandoned(asked.number)
-
-    def data_received(self, data: bytes) -> None:
-        self._reader.feed(data)
-        self._go_on()
-
-    def abort(self) -> None:
-        """As a crash would: no goodbye."""
-        if self._transport is not None:
-            self._transport.abort()
-
-    def _go_on(self) -> None:
-        """Take up the next request unless one is being thought about."""
-        try:
-            while self._asked is None and self._transport is not None:
-                if self._reader.waits_for_continue():
-                    self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-                request = self._reader.take()
-                if request is None:
-                    return
-                self._keeps_alive = request.keeps_alive
-                self._receive(request)
-        except BadRequestError as error:
-            self._keeps_alive = False
-            self._send(error.status, orjson.dumps({"error": {"message": str(error)}}))
-
-    def _receive(self, request: Request) -> None:
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
+            # An application's router would say this; the bare server leaves it to its handler.
+            request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         wire = next((wire for end, wire in WIRE_FORMATS.items() if request.path.endswith(end)), None)
         match request.method, request.path:
             case "POST", _ if wire is not None:
-                self._receive_prompt(request, wire)
+                return await self._receive_prompt(request, wire)
             case "GET", "/v1/models":
-                self._send(HTTPStatus.OK, list_models())
+                return _json(HTTPStatus.OK, list_models())
             case "GET", "/stats":
-                self._send(HTTPStatus.OK, orjson.dumps(self._server.stats(), option=orjson.OPT_INDENT_2))
+                return _json(HTTPStatus.OK, orjson.dumps(self.stats(), option=orjson.OPT_INDENT_2))
             case "POST", "/reset":
-                self._server.records.reset()
-                self._send(HTTPStatus.OK, b"{}")
+                self.records.reset()
+                return _json(HTTPStatus.OK, b"{}")
             case _:
-                self._send(HTTPStatus.NOT_FOUND, orjson.dumps({"error": {"message": f"no {request.path} here"}}))
+                return _json(HTTPStatus.NOT_FOUND, orjson.dumps({"error": {"message": f"no {request.path} here"}}))
 
-    def _receive_prompt(self, request: Request, wire: WireFormat) -> None:
-        options, records = self._server.options, self._server.records
+    async def _receive_prompt(self, request: web.BaseRequest, wire: WireFormat) -> web.StreamResponse:
+        options, records = self.options, self.records
         try:
-            payload = orjson.loads(request.body)
+            payload = orjson.loads(await request.read())
             if not isinstance(payload, dict):
                 raise ValueError("the body is not a JSON object")  # noqa: TRY004, TRY301  answered below, like the rest
             prompt = wire.read(payload)
         except ValueError as error:
-            self._send(HTTPStatus.BAD_REQUEST, wire.error(400, str(error)))
-            return
+            return _json(HTTPStatus.BAD_REQUEST, wire.error(400, str(error)))
         digest = prompt.digest(options.seed)
         number, times_seen = records.received(digest, wire.name, prompt.model, section(prompt, "QUESTION"))
         refused = _refusal(request, wire, prompt, options, records.in_flight)
         fault = pick_fault(digest, times_seen, options.fault_rate, options.faults) if refused is None else None
-        self._asked = asked = _Asked(number, times_seen, digest, prompt, wire, fault)
-        self._server.begin_outage_if_due()
+        asked = _Asked(number, times_seen, digest, prompt, wire, fault)
+        self.begin_outage_if_due()
         if refused is not None:
-            self._answer_error(asked, *refused)
-            return
+            return self._answer_error(asked, *refused)
         wait = options.latency_seconds + options.jitter_seconds * share_of(digest[8:])
-        if wait > 0:
-            self._timer = asyncio.get_running_loop().call_later(wait, self._answer, asked)
-        else:
-            self._answer(asked)
+        try:
+            if wait > 0:
+                await asyncio.sleep(wait)
+            return await self._answer(request, asked)
+        except (asyncio.CancelledError, ConnectionError):
+            # The client left, or was cut off.
+            records.abandoned(number)
+            raise
 
-    def _answer(self, asked: _Asked) -> None:
-        options = self._server.options
+    async def _answer(self, request: web.BaseRequest, asked: _Asked) -> web.StreamResponse:
+        options = self.options
         match asked.fault:
             case Fault.RATE_LIMIT:
-                self._answer_error(asked, 429, "Rate limit reached for the mock judge.")
+                return self._answer_error(asked, 429, "Rate limit reached for the mock judge.")
             case Fault.SERVER_ERROR:
-                self._answer_error(asked, 500, "The mock judge had an error while processing your request.")
+                return self._answer_error(asked, 500, "The mock judge had an error while processing your request.")
             case Fault.DROP:
-                self._finish(asked, status=0)
-                self.abort()
+                self.records.answered(asked.number, 0, asked.fault, None)
+                if request.transport is not None:
+                    request.transport.abort()
+                # Goes nowhere: there is no connection left.
+                return web.Response()
             case _:
                 said = say(asked.prompt, asked.fault, seed=options.seed, correct_share=options.correct_share)
                 body = asked.wire.answer(asked.prompt, said, asked.number)
-                head, body = response(200, body, keeps_alive=self._keeps_alive, headers=_identity(asked))
                 if asked.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
-                    self._drip(asked, head, body, said.is_correct)
-                    return
-                self._write(head + body)
-                self._finish(asked, status=200, is_correct=said.is_correct)
-                self._end()
+                    response = await _drip(request, body, _identity(asked), options.drip_seconds)
+                else:
+                    response = _json(HTTPStatus.OK, body, _identity(asked))
+                self.records.answered(asked.number, 200, asked.fault, said.is_correct)
+                return response
 
-    def _answer_error(self, asked: _Asked, status: int, message: str) -> None:
+    def _answer_error(self, asked: _Asked, status: int, message: str) -> web.Response:
         headers = _identity(asked)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            headers["Retry-After"] = f"{self._server.options.retry_after_seconds:g}"
-        self._finish(asked, status=status)
-        self._send(status, asked.wire.error(status, message), headers)
+            headers["Retry-After"] = f"{self.options.retry_after_seconds:g}"
+        self.records.answered(asked.number, status, asked.fault, None)
+        return _json(status, asked.wire.error(status, message), headers)
 
-    def _drip(self, asked: _Asked, head: bytes, rest: bytes, is_correct: bool) -> None:
-        """A piece now, the others later."""
-        size = max(1, len(rest) // _DRIPS)
-        self._write(head + rest[:size])
-        if len(rest) > size:
-            pause = self._server.options.drip_seconds / _DRIPS
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(pause, self._drip, asked, b"", rest[size:], is_correct)
-            return
-        self._finish(asked, status=200, is_correct=is_correct)
-        self._end()
 
-    def _finish(self, asked: _Asked, *, status: int, is_correct: bool | None = None) -> None:
-        self._asked = None
-        self._server.records.answered(asked.number, status, asked.fault, is_correct)
+async def _drip(
+    request: web.BaseRequest, body: bytes, headers: Mapping[str, str], seconds: float
+) -> web.StreamResponse:
+    """A piece now, the others later."""
+    response = web.StreamResponse(headers={**headers, "Content-Type": _JSON, "Content-Length": str(len(body))})
+    await response.prepare(request)
+    size = max(1, len(body) // _DRIPS)
+    for start in range(0, len(body), size):
+        if start:
+            await asyncio.sleep(seconds / _DRIPS)
+        await response.write(body[start : start + size])
+    await response.write_eof()
+    return response
 
-    def _send(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
-        self._write(b"".join(response(status, body, keeps_alive=self._keeps_alive, headers=headers)))
-        self._end()
 
-    def _write(self, data: bytes) -> None:
-        if self._transport is not None:
-            self._transport.write(data)
+def _json(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> web.Response:
+    return web.Response(status=status, body=body, headers=headers, content_type=_JSON)
 
-    def _end(self) -> None:
-        """After an answer: hang up when asked to, else see whether the next request is already here."""
-        self._timer = None
-        if self._transport is not None and not self._keeps_alive:
-            self._transport.close()
-        elif self._asked is None:
-            asyncio.get_running_loop().call_soon(self._go_on)
+
+def _make_request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: web.RequestHandler,
+    writer: AbstractStreamWriter,
+    task: "asyncio.Task[None]",
+) -> web.BaseRequest:
+    """With room for a long context; aiohttp's own limit is a megabyte."""
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=MAX_BODY_BYTES)
 
 
 def _identity(asked: _Asked) -> dict[str, str]:
@@ -291,7 +259,7 @@ def _identity(asked: _Asked) -> dict[str, str]:
 
 
 def _refusal(
-    request: Request, wire: WireFormat, prompt: Prompt, options: MockOptions, in_flight: int
+    request: web.BaseRequest, wire: WireFormat, prompt: Prompt, options: MockOptions, in_flight: int
 ) -> tuple[int, str] | None:
     """What is answered at once, before any thinking: status and message."""
     if options.refuses_keys:

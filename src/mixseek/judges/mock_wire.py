@@ -47,10 +47,11 @@ class OpenAIChat:
     def read(self, payload: Mapping[str, Any]) -> Prompt:
         form = payload.get("response_format")
         wants_schema = isinstance(form, dict) and form.get("type") == "json_schema"
-        return make_prompt(_model(payload), _turns(payload), wants_schema=wants_schema)
+        schema = _mapping(_mapping(_mapping(form).get("json_schema")).get("schema")) if wants_schema else None
+        return make_prompt(_model(payload), _turns(payload), schema)
 
     def key_in(self, headers: Mapping[str, str]) -> str:
-        return headers.get("authorization", "").removeprefix("Bearer ")
+        return headers.get("Authorization", "").removeprefix("Bearer ")
 
     def answer(self, prompt: Prompt, said: Said, number: int) -> bytes:
         refused = said.finish_reason == "refusal"
@@ -96,8 +97,9 @@ class AnthropicMessages:
                 "messages: Unexpected role 'system'; the Messages API takes a top-level `system` parameter"
             )
         turns.insert(0, ("system", _text(payload.get("system", ""))))
+        form = payload.get("output_format", _mapping(payload.get("output_config")).get("format"))
         wants_schema = any(name in payload for name in ("output_config", "output_format"))
-        return make_prompt(_model(payload), turns, wants_schema=wants_schema)
+        return make_prompt(_model(payload), turns, _mapping(_mapping(form).get("schema")) if wants_schema else None)
 
     def key_in(self, headers: Mapping[str, str]) -> str:
         return headers.get("x-api-key", "")
@@ -132,6 +134,10 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/m
 def list_models() -> bytes:
     """GET /v1/models: any model name is answered, one is listed."""
     return orjson.dumps({"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _model(payload: Mapping[str, Any]) -> str:

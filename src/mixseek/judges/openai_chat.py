@@ -50,6 +50,10 @@ class OpenAIChat:
         """Every step is accepted by somebody who refuses the one before."""
         return (SchemaMode.JSON_SCHEMA, SchemaMode.JSON_OBJECT, SchemaMode.NONE)
 
+    def usage(self, document: Mapping[str, Any]) -> Usage:
+        """As it stands in the document."""
+        return _usage(mapping(document.get("usage")))
+
     def read(self, document: Mapping[str, Any]) -> Reading:
         """The first choice; a refusal's own words are its text."""
         if document.get("error"):
@@ -73,7 +77,7 @@ class OpenAIChat:
         return Reading(
             text=text,
             finish_reason=finish_reason,
-            usage=_usage(mapping(document.get("usage"))),
+            usage=self.usage(document),
             model=text_or_none(document.get("model")),
             request_id=text_or_none(document.get("id")),
             extra=extra,

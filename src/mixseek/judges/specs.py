@@ -7,7 +7,7 @@ from pathlib import Path
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoints import PROVIDERS, resolve_target
+from mixseek.judges.endpoints import PROVIDERS, refuse_address, resolve_target
 from mixseek.judges.math_verify import find_maths
 from mixseek.judges.rules import RulesJudge
 from mixseek.settings.judge_settings import JudgeSettings
@@ -25,6 +25,16 @@ JUDGE_FORMS = {
 # Live judges that are not spoken to over our own HTTP; each module is loaded only when it is asked for.
 _EMBEDDED, _OTHER_PROVIDERS = "gguf", "pydantic-ai"
 _LIVE_KINDS = (*PROVIDERS, _EMBEDDED, _OTHER_PROVIDERS)
+# Whose model it is, by how its name begins.
+_MODEL_OWNERS: Mapping[str, tuple[str, ...]] = {
+    "openai": ("gpt-", "chatgpt-", "o1", "o3", "o4"),
+    "anthropic": ("claude",),
+    "gemini": ("gemini",),
+    "mistral": ("mistral-", "ministral", "magistral", "codestral"),
+    "deepseek": ("deepseek-",),
+    "xai": ("grok",),
+    "ollama": ("llama", "qwen", "gemma", "phi"),
+}
 _NO_SETTINGS: Mapping[str, JudgeSettings] = {}
 
 
@@ -72,6 +82,8 @@ def make_live_judge(spec: str, configured: Mapping[str, JudgeSettings], environm
 
         return make_embedded_judge(_full_spec(spec, settings), environment, settings, name=spec)
     if kind == _OTHER_PROVIDERS:
+        if settings is None and "@" in spec:
+            raise refuse_other_address(spec)
         from mixseek.judges.providers import make_provider_judge
 
         return make_provider_judge(_full_spec(spec, settings), environment, settings, name=spec)
@@ -94,6 +106,10 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
         advice = f"'rules' takes nothing after the colon; {available}"
     elif kind == "replay":
         advice = f"give the file of replies after the colon; {available}"
+    elif "://" in spec and "@" not in spec:
+        advice = f"for a model at that address, write openai:MODEL@{spec}"
+    elif kind not in _LIVE_KINDS and (owner := find_model_owner(kind)):
+        advice = f"did you mean {owner}:{spec}?"
     elif colon:
         close = difflib.get_close_matches(kind, _LIVE_KINDS, n=1)
         advice = f"did you mean '{close[0]}:{rest}'?" if close else f"providers: {', '.join(_LIVE_KINDS)}"
@@ -103,3 +119,20 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
         close = difflib.get_close_matches(kind, ("rules", "replay", *configured), n=1)
         advice = f"did you mean {close[0]!r}? {available}" if close else available
     return ConfigurationError(f"unknown judge {spec!r}; {advice}")
+
+
+def find_model_owner(model: str) -> str | None:
+    """The provider that serves a model of this name; None where the name tells nothing."""
+    name = model.lower()
+    return next((owner for owner, starts in _MODEL_OWNERS.items() if name.startswith(starts)), None)
+
+
+def refuse_other_address(spec: str) -> ConfigurationError:
+    """pydantic-ai takes no address from a spec: the rest of the name would go to the provider's public host."""
+    provider, _, rest = spec.removeprefix(f"{_OTHER_PROVIDERS}:").partition(":")
+    if provider in PROVIDERS:
+        return refuse_address(provider, rest)
+    return ConfigurationError(
+        f"judge {_OTHER_PROVIDERS}:{provider}:…: no address can be given here, and a model whose own name holds an @ "
+        f'needs a [judges.NAME] table with provider = "{_OTHER_PROVIDERS}" and model = "…" in mixseek.toml'
+    )

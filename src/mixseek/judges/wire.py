@@ -71,6 +71,10 @@ class Wire(Protocol):
         """In the order in which they are tried."""
         ...
 
+    def usage(self, document: Mapping[str, Any]) -> Usage:
+        """What the endpoint counted, also where the document holds no reply."""
+        ...
+
     def read(self, document: Mapping[str, Any]) -> Reading:
         """Raises NoReplyError when there is no choice, no content, or an error instead."""
         ...

@@ -1,23 +1,24 @@
 """Whether a quote that a judge gives as evidence stands in the judged response, and where.
 
     exact ── folded (case, width, radicals, spaces, quotation marks, emphasis)
-          ── segments around an ellipsis, in order ── fuzzy (punctuation, typos, articles)
+          ── segments around an ellipsis, in order and near ── fuzzy (punctuation, articles)
           └─ nowhere: from the question, from the rubric, or simply not found
 
-A stage forgives how something is written and never what it says: no number, no negation, no other word. Time is
-linear in the texts; nothing raises, whatever they hold.
+A stage forgives how something is written and never what it says: no number, no negation, no other word, and no quote
+that ends where the response goes on to turn it round. Time is linear in the texts; nothing raises, whatever they hold.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.quotes_edges import turns_at_an_edge
 from mixseek.matching.quotes_folding import (
     CJK,
     FoldedText,
-    cuts_negation,
     fold_quotable,
     is_inside_number,
     is_inside_word,
@@ -39,12 +40,16 @@ _MIN_MARKS = 5
 _WHOLE_WORDS_WEIGHT = 8
 # Pieces beside an ellipsis prove less: anything can be stitched from single words.
 _MIN_SEGMENT_WEIGHT = 4
+# What an ellipsis may leave out, in characters, a CJK one counting two: a sentence or two. Two sentences from two pages
+# are two quotes.
+_MAX_GAP = 400
 
-_ELLIPSIS = re.compile(r"\s*(?:[\[(（【][ ]?(?:\.{3,}|…+|⋯+)[ ]?[\])）】]|\.{3,}|…+|⋯+|。{3,}|・{3,})\s*")
+# None of these begins with a repeat: a row of blanks would be looked through once for each of them.
+_ELLIPSIS = re.compile(r"[\[(（【][ ]?(?:\.{3,}+|…++|⋯++)[ ]?[\])）】]|\.{3,}+|…++|⋯++|。{3,}+|・{3,}+")
 # Fragments set side by side: by a bar, by lines, or by the numbers that they have in the response.
-_LIST = re.compile(r"\s+[|｜]\s+|\s*\n\s*|\s+(?=\d{1,2}[.、)）．][ ]?[^\s\d])")
+_LIST = re.compile(r"(?<=\s)[|｜](?=\s)|\n|\s(?=\d{1,2}[.、)）．][ ]?[^\s\d])")
 # What assistants put behind a quote by themselves: "[cite: 3]", "【5†source】".
-_CITATION = re.compile(r"\s*(?:\[cite[^\]\n]{0,40}\]|【\d{1,3}[^】\n]{0,40}】)")
+_CITATION = re.compile(r"\[cite[^\]\n]{0,40}\]|【\d{1,3}[^】\n]{0,40}】")
 _LABEL = re.compile(
     r"\A\W{0,3}(?:(?:direct )?quot(?:e|ation)|evidence|excerpt|引用|原文|证据|證據|引文|摘录|証拠|抜粋)\W{0,3}[:：]\s*",
     re.IGNORECASE,
@@ -54,7 +59,7 @@ _ESCAPED = re.compile(r"\\[nrt\"]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 # A line break alone is no end: PDF text breaks lines anywhere.
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n\s*\n")
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]|\n[^\S\n]*+\n")
 
 
 class QuoteStage(StrEnum):
@@ -148,7 +153,7 @@ class _Haystack:
 
     def find(self, quote: str) -> QuoteFinding | None:
         exact = quote.strip()
-        place = _occurrence(self.original, exact)
+        place = next(self._occurrences(FoldedText(self.original), exact), None)
         if place is not None:
             return QuoteFinding((Span(place, place + len(exact)),), QuoteStage.EXACT, similarity=1.0)
         if len(quote) > _MAX_FOLDED_LENGTH:
@@ -169,7 +174,7 @@ class _Haystack:
     def _find_folded(self, *variants: str) -> QuoteFinding | None:
         for variant in dict.fromkeys(variants):
             needle = fold_quotable(variant).text.strip()
-            place = _occurrence(self.folded.text, needle)
+            place = next(self._occurrences(self.folded, needle), None)
             if place is not None:
                 span = self.folded.span(place, place + len(needle))
                 return QuoteFinding((span,), QuoteStage.FOLDED, similarity=1.0)
@@ -188,48 +193,58 @@ class _Haystack:
         return None
 
     def _in_order(self, pieces: list[str], *, elides: bool) -> tuple[Span, ...] | None:
-        spans: list[Span] = []
-        position = 0
+        """Each piece behind the one before it, and no further than an ellipsis reaches."""
+        chains: list[tuple[Span, ...]] = [()]
         for piece in pieces:
             needle = fold_quotable(piece).text.strip()
-            place = _occurrence(self.folded.text, needle, position)
-            if place is None:
+            places = self._occurrences(self.folded, needle)
+            spans = [self.folded.span(place, place + len(needle)) for place in places]
+            chains = [(*chain, span) for span in spans if (chain := self._nearest(chains, span, elides)) is not None]
+            if not chains:
                 return None
-            span = self.folded.span(place, place + len(needle))
-            if elides and spans and self._hides_negation(spans[-1].end, span.start):
-                return None
-            spans.append(span)
-            position = place + len(needle)
-        return tuple(spans)
+        return chains[0]
 
-    def _hides_negation(self, start: int, end: int) -> bool:
+    def _nearest(self, chains: list[tuple[Span, ...]], span: Span, elides: bool) -> tuple[Span, ...] | None:
+        before = [chain for chain in chains if not chain or chain[-1].end <= span.start]
+        if not before:
+            return None
+        chain = max(before, key=lambda one: one[-1].end if one else 0)
+        if not chain:
+            return chain
+        gap = self.original[chain[-1].end : span.start]
+        if elides and (len(gap) > _MAX_GAP or len(gap) + len(_CJK_CHARACTER.findall(gap)) > _MAX_GAP):
+            return None
+        return None if self._hides_negation(gap[:_MAX_GAP]) else chain
+
+    def _hides_negation(self, gap: str) -> bool:
         """ "It is … good" out of "It is not good": left out inside one sentence, a negation turns the quote round."""
-        gap = self.original[start:end]
         return _SENTENCE_END.search(gap) is None and has_negation(gap)
 
     def _find_fuzzily(self, quote: str) -> QuoteFinding | None:
         found = find_fuzzily(quote, self.unmarked)
-        if found is None:
+        if found is None or turns_at_an_edge(self.original, found.span.start, found.span.end):
             return None
         return QuoteFinding((found.span,), QuoteStage.FUZZY, similarity=found.similarity)
 
+    def _occurrences(self, text: FoldedText, needle: str) -> Iterator[int]:
+        """Where the needle begins and ends with words; behind these, for a longer one, also where it does not.
 
-def _occurrence(text: str, needle: str, start: int = 0) -> int | None:
-    """The first occurrence that begins and ends with words; for a longer needle also one inside words.
-
-    None inside a number, none behind a negating prefix: "costs 12" is not what "costs 12.5 million" says.
-    """
-    if not needle:
-        return None
-    first: int | None = None
-    place = text.find(needle, start)
-    for _ in range(_MAX_OCCURRENCES):
-        if place < 0:
-            break
-        end = place + len(needle)
-        if not (is_inside_number(text, place) or is_inside_number(text, end)):
-            if not (is_inside_word(text, place) or is_inside_word(text, end)):
-                return place
-            first = place if first is None and not cuts_negation(text, place) else first
-        place = text.find(needle, place + 1)
-    return first if weight_of(needle) >= _WHOLE_WORDS_WEIGHT else None
+        Nowhere inside a number, and nowhere that its edge cuts a negation, a sign or a unit off: "costs 12" is not
+        what "costs 12.5 million" says.
+        """
+        inside: list[int] = []
+        place = text.text.find(needle) if needle else -1
+        for _ in range(_MAX_OCCURRENCES):
+            if place < 0:
+                break
+            end = place + len(needle)
+            if not (is_inside_number(text.text, place) or is_inside_number(text.text, end)):
+                span = text.span(place, end)
+                if not turns_at_an_edge(self.original, span.start, span.end):
+                    if not (is_inside_word(text.text, place) or is_inside_word(text.text, end)):
+                        yield place
+                    else:
+                        inside.append(place)
+            place = text.text.find(needle, place + 1)
+        if weight_of(needle) >= _WHOLE_WORDS_WEIGHT:
+            yield from inside

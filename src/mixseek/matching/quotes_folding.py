@@ -48,8 +48,6 @@ LETTER = rf"[^\W\d_{CJK}]"
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _SPACED = rf"[^\W_{CJK}]"
 
-_NEGATING_PREFIX = re.compile(r"(?<![^\W_])(?:un|in|im|il|ir|dis|non|mis|anti|counter|de|a)\Z", re.IGNORECASE)
-
 # Half-width kana and decomposed text (as macOS writes it) leave marks behind their letters.
 _COMPOSABLE = re.compile(r"[^\W_][\u0300-\u036f\u3099\u309a]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
 # Each of the following begins with one character, which is what makes a search through a megabyte cheap.
@@ -63,10 +61,17 @@ _UNDERSCORE = re.compile(r"_(?:(?!\w)|(?<!\w_))")
 _REPEATED_SPACE = re.compile(r" (?= )")
 # A space is kept between words and between digits, nowhere else: PDF text breaks and spaces CJK at will.
 _LOOSE_SPACE = re.compile(rf" (?:(?!{_SPACED})|(?<!{_SPACED} )|(?<=\d )(?!\d)|(?<!\d )(?=\d))")
-# Between letters it may be a hyphenation at a line's end; before a digit it is a sign or a range.
-_HYPHEN = re.compile(rf"-(?=-*{LETTER})(?:(?<={LETTER}-)|(?<={LETTER}--)|(?<={LETTER}---))")
+# Between letters it may be a hyphenation at a line's end; before a digit it is a sign or a range. At most three in a
+# row: a rule of 20,000 hyphens must not be looked through once for each of them.
+_HYPHEN = re.compile(rf"-(?=-{{0,2}}{LETTER})(?:(?<={LETTER}-)|(?<={LETTER}--)|(?<={LETTER}---))")
+# "!ready" and "a != b" say no; "Ready!" does not.
+_NOT_SIGN = re.compile(r"!(?==)|(?<![\w!?.,)\]])!(?=[\w(])")
 # What a reader would not miss: the marks of a sentence. Not those of a number, none that calculate, none that ask.
-_SENTENCE_MARK = re.compile(r"[,.;:!()\[\]{}|·•](?:(?!\d)|(?<!\d.))", re.DOTALL)
+_OPERATOR = r"[-+*/^=<>&|~¬%\\]"
+_SENTENCE_MARK = re.compile(
+    r"(?:[,.;:!·•]|[()\[\]{}](?<!" + _OPERATOR + r".)(?!" + _OPERATOR + r")|\|(?<!\|\|)(?!\|))(?:(?!\d)|(?<!\d.))",
+    re.DOTALL,
+)
 
 # Above, one walk with the whole table is cheaper than one replacement for each character that changes.
 _MAX_REPLACEMENTS = 64
@@ -202,6 +207,8 @@ def fold_quotable(text: str) -> FoldedText:
     folded = _composed(_translated(text)).without(_DROPPED)
     folded = folded.replaced(_LINE_MARK.sub("\n", folded.text), _LINE_MARK, lambda _: 1)
     folded = folded.replaced(_FIRST_MARK.sub("", folded.text), _FIRST_MARK, lambda _: 0)
+    # While the blanks still tell what the mark belongs to.
+    folded = folded.respelled(_NOT_SIGN.sub("¬", folded.text))
     folded = folded.without(_STAR, _UNDERSCORE)
     folded = folded.respelled(folded.text.replace("\n", " "))
     return folded.without(_REPEATED_SPACE, _LOOSE_SPACE, _HYPHEN)
@@ -250,11 +257,6 @@ def is_inside_number(text: str, place: int) -> bool:
     if left.isdigit():
         return right.isdigit() or (right in ".," and text[place + 1 : place + 2].isdigit())
     return left in ".," and right.isdigit() and text[max(0, place - 2) : place - 1].isdigit()
-
-
-def cuts_negation(text: str, place: int) -> bool:
-    """A quote that begins here leaves "un" of "unlawful" out."""
-    return is_inside_word(text, place) and _NEGATING_PREFIX.search(text[max(0, place - 8) : place]) is not None
 
 
 def is_inside_word(text: str, place: int) -> bool:

@@ -1,7 +1,8 @@
-"""Finds a quote whose words were slightly misspelt: a typo, an article, a word split in two. Never another word.
+"""Finds a quote that was punctuated otherwise or lost an article. Never another word.
 
-Judges are not trusted: one changed digit, one "not" more or less, one other word of two letters can turn a response
-round, and all of these are small edit distances. So the distance is counted in words, and only harmless edits exist.
+Judges are not trusted: one changed digit, one "not" more or less, one other letter ("proscribed" for "prescribed") can
+turn a response round, and all of these are small edit distances. So the distance is counted in words, and the only
+edits are words that carry nothing: nobody can tell a slip of the pen from another word without knowing all words.
 """
 
 import re
@@ -27,7 +28,6 @@ _MAX_LENGTH = 2_000
 _MAX_PLACES = 4
 
 _TOKEN = re.compile(rf"[{CJK}]|\d+(?:[.,:/]\d+)*|{LETTER}+|\S")
-_WORD = re.compile(rf"{LETTER}{{6,}}\Z")
 
 _NEGATION = re.compile(
     r"(?:no|not|non|none|never|nothing|nobody|nowhere|neither|nor|cannot|without|hardly|barely|scarcely|lack(?:s|ing|ed)?"
@@ -96,13 +96,13 @@ def _extend(needle: str, offset: int, text: str, place: int, length: int, edits:
     before = _tokens(needle[:offset])
     window = max(0, place - offset - slack)
     left = _tokens(text[window:place], window)
-    cost_left = _align([token for token, _ in reversed(before)], [token for token, _ in reversed(left)], edits, -1)
+    cost_left = _align([token for token, _ in reversed(before)], [token for token, _ in reversed(left)], edits)
     if cost_left is None:
         return None
     after = _tokens(needle[offset + length :])
     end = place + length
     right = _tokens(text[end : end + len(needle) - offset - length + slack], end)
-    cost_right = _align([token for token, _ in after], [token for token, _ in right], edits - cost_left[0], 1)
+    cost_right = _align([token for token, _ in after], [token for token, _ in right], edits - cost_left[0])
     if cost_right is None:
         return None
     start = left[-cost_left[1]][1] if cost_left[1] else place
@@ -116,7 +116,7 @@ def _tokens(text: str, shift: int = 0) -> list[tuple[str, int]]:
     return [(found[0], found.start() + shift) for found in _TOKEN.finditer(text)]
 
 
-def _align(wanted: list[str], given: list[str], edits: int, direction: int) -> tuple[int, int] | None:
+def _align(wanted: list[str], given: list[str], edits: int) -> tuple[int, int] | None:
     """(cost, how many of `given` are used) of the cheapest alignment of all of `wanted`; None above `edits`.
 
     Only cells near the diagonal are visited, so the time is the quote's length times the edits.
@@ -133,7 +133,7 @@ def _align(wanted: list[str], given: list[str], edits: int, direction: int) -> t
                 if best is None or (cost, column) < best:
                     best = (cost, column)
                 continue
-            for rows, columns, price in _steps(wanted, given, row, column, direction):
+            for rows, columns, price in _steps(wanted, given, row, column):
                 there = (row + rows, column + columns)
                 if cost + price <= edits and cost + price < costs.get(there, _FORBIDDEN):
                     costs[there] = cost + price
@@ -142,40 +142,14 @@ def _align(wanted: list[str], given: list[str], edits: int, direction: int) -> t
     return best
 
 
-def _steps(wanted: list[str], given: list[str], row: int, column: int, direction: int) -> list[tuple[int, int, int]]:
+def _steps(wanted: list[str], given: list[str], row: int, column: int) -> list[tuple[int, int, int]]:
     steps: list[tuple[int, int, int]] = []
     word = wanted[row]
     other = given[column] if column < len(given) else None
     if other == word:
         return [(1, 1, 0)]
-    if other is not None and _is_typo(word, other):
-        steps.append((1, 1, 1))
     if word in _LIGHT:
         steps.append((1, 0, 1))
     if other in _LIGHT:
         steps.append((0, 1, 1))
-    if other is not None and _is_split(word, given[column : column + 2], direction):
-        steps.append((1, 2, 1))
-    if other is not None and _is_split(other, wanted[row : row + 2], direction):
-        steps.append((2, 1, 1))
     return steps
-
-
-def _is_split(whole: str, parts: list[str], direction: int) -> bool:
-    """ "not able" is not "notable": a negation is neither split nor joined."""
-    if len(parts) < 2 or any(_NEGATION.match(word) for word in (whole, *parts)):
-        return False
-    return whole == "".join(parts[::direction]) and whole.isalpha()
-
-
-def _is_typo(left: str, right: str) -> bool:
-    """One letter more, less, other or swapped inside a longer word. The first letter stays: moral is not amoral."""
-    if left[0] != right[0] or not (_WORD.match(left) and _WORD.match(right)):
-        return False
-    if _NEGATION.match(left) or _NEGATION.match(right) or abs(len(left) - len(right)) > 1:
-        return False
-    prefix = next(
-        (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
-    )
-    a, b = left[prefix:], right[prefix:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])

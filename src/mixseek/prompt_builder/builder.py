@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from jinja2 import Environment
 
 from mixseek.domain.rounds import LeaderBoardReader, RankedTeam, RoundState
+from mixseek.errors import ConfigurationError
+from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE, DEFAULT_TEMPLATES, LANGUAGES, PHRASES
 from mixseek.prompt_builder.formatters import (
-    TEAM_IN_QUESTION,
     format_ranking_table,
     format_submission,
     format_submission_history,
@@ -26,7 +28,9 @@ from mixseek.prompt_builder.models import (
     load_prompt_settings,
 )
 
-YOUR_TEAM = "あなたのチーム"
+# Of a long race: the first rounds, and its last one.
+_TRIED_ROUNDS = 12
+_TRIAL_TEAM = "-"
 
 
 class UserPromptBuilder:
@@ -34,6 +38,7 @@ class UserPromptBuilder:
 
     `fence_key` makes the fences around submissions (the workspace's own key, where there is a workspace). With the
     same key, texts and time a prompt is the same to the letter, so that a repeated request hits the cache.
+    `language` is that of everything around the texts of others: default templates, history, board, position, fence.
     """
 
     def __init__(
@@ -45,32 +50,69 @@ class UserPromptBuilder:
         fence_key: bytes | None = None,
         clock: Callable[[], datetime] = read_clock,
         environment: Mapping[str, str] = os.environ,
+        language: str = DEFAULT_LANGUAGE,
     ) -> None:
-        self.workspace = workspace
+        if language not in LANGUAGES:
+            raise ConfigurationError(f"language {language!r}: available are {', '.join(LANGUAGES)}")
+        self._workspace = workspace
         self.store = store
-        self.settings = load_prompt_settings(workspace) if settings is None else settings
         self._fence_key = fence_key or b""
         self._clock = clock
         self._environment = environment
-        # Both are used with the first prompt; a mistake in them should not wait for it.
+        self._language = language
+        # Used with the first prompt; a mistake in it should not wait for that.
         time_zone(environment.get("TZ"))
-        self._team = compile_prompt("team_user_prompt", self.settings.team_user_prompt)
-        self._evaluator = compile_prompt("evaluator_user_prompt", self.settings.evaluator_user_prompt)
-        self._judgment = compile_prompt("judgment_user_prompt", self.settings.judgment_user_prompt)
+        self.settings = load_prompt_settings(workspace) if settings is None else settings
+
+    @property
+    def workspace(self) -> Path | None:
+        """Where the settings came from. Not to be changed later: the settings of another workspace are others."""
+        return self._workspace
+
+    @property
+    def language(self) -> str:
+        return self._language
+
+    @property
+    def settings(self) -> PromptBuilderSettings:
+        """The templates in use, in the builder's language; others may be set, and are compiled at once."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: PromptBuilderSettings) -> None:
+        spoken = in_language(settings, self._language)
+        compiled = {field: compile_prompt(field, getattr(spoken, field)) for field in type(spoken).model_fields}
+        # Only now: settings that are refused leave the ones before in force.
+        self._settings, self._templates = spoken, compiled
 
     @property
     def jinja_env(self) -> Environment:
         """Sandboxed and strict."""
-        return self._evaluator.compiled.environment
+        return self._templates["evaluator_user_prompt"].compiled.environment
+
+    def speaking(self, language: str) -> "UserPromptBuilder":
+        """The same builder in another language; templates that somebody wrote stay as they are."""
+        return UserPromptBuilder(
+            self._workspace,
+            self.store,
+            self._settings,
+            fence_key=self._fence_key,
+            clock=self._clock,
+            environment=self._environment,
+            language=language,
+        )
 
     def build_evaluator_prompt(self, context: EvaluatorPromptContext, *, at: datetime | None = None) -> str:
         """For one submission; `at` stands for the present, for a prompt that has to be the same again."""
-        return self._evaluator.render(
+        return self._templates["evaluator_user_prompt"].render(
             {
                 "user_query": context.user_query,
                 "user_prompt": context.user_query,
                 "submission": format_submission(
-                    context.submission, fence_key=self._fence_key, beside=[context.user_query]
+                    context.submission,
+                    fence_key=self._fence_key,
+                    beside=[context.user_query],
+                    language=self._language,
                 ),
                 "current_datetime": self._moment(at),
             }
@@ -78,63 +120,89 @@ class UserPromptBuilder:
 
     async def build_team_prompt(self, context: RoundPromptContext, *, at: datetime | None = None) -> str:
         """For the team that is about to play the round."""
-        return self._team.render(await self._round_variables(context, "team", YOUR_TEAM, at))
+        return self._render_round("team", context, await self._ranking(context), at)
 
     async def build_judgment_prompt(self, context: RoundPromptContext, *, at: datetime | None = None) -> str:
         """For the judge who says whether the round is worth playing."""
-        return self._judgment.render(await self._round_variables(context, "judgment", TEAM_IN_QUESTION, at))
+        return self._render_round("judgment", context, await self._ranking(context), at)
 
-    def try_templates(self, user_prompt: str) -> None:
-        """Renders each template once; raises now what the first prompt of a competition would raise."""
+    def try_templates(self, user_prompt: str, max_rounds: int = 3) -> None:
+        """Renders each template as every round would; raises now what a later round would raise after it was paid for.
+
+        With a leader board and without one, with the team on it and not yet, with scores and without.
+        """
         submission = "…"
         self.build_evaluator_prompt(EvaluatorPromptContext(user_query=user_prompt, submission=submission))
-        context = RoundPromptContext(
-            user_prompt=user_prompt, round_number=1, round_history=[], team_id="-", team_name="-", execution_id="-"
+        details = {"metric": {"score": 50.0, "comment": submission}}
+        played = [RoundState(number, submission, 50.0 if number % 2 else None, details) for number in (1, 2)]
+        boards: tuple[tuple[RankedTeam, ...] | None, ...] = (
+            None,
+            (),
+            (RankedTeam(1, "other", "other", 60.0, 1, 1),),
+            (RankedTeam(1, "other", "other", 60.0, 1, 1), RankedTeam(2, _TRIAL_TEAM, _TRIAL_TEAM, 50.0, 1, 1)),
         )
-        self._team.render(self._variables_with(context, "team", self._place_of((), "-", YOUR_TEAM), None))
-        history = [RoundState(number, submission, 50.0) for number in (1, 2)]
-        judged = context.model_copy(update={"round_number": 3, "round_history": history})
-        ranking = (RankedTeam(1, "-", "-", 50.0, 2, 2),)
-        self._judgment.render(
-            self._variables_with(judged, "judgment", self._place_of(ranking, "-", TEAM_IN_QUESTION), None)
+        # After the last round the judge is asked about one that will not be played.
+        for number in sorted({*range(1, min(max_rounds, _TRIED_ROUNDS) + 2), max_rounds, max_rounds + 1}):
+            history = [replace(played[index % 2], round_number=index + 1) for index in range(number - 1)]
+            context = RoundPromptContext(
+                user_prompt=user_prompt,
+                round_number=number,
+                round_history=history,
+                team_id=_TRIAL_TEAM,
+                team_name=_TRIAL_TEAM,
+                execution_id=_TRIAL_TEAM,
+            )
+            for ranking in boards:
+                if number <= max_rounds:
+                    self._render_round("team", context, ranking, None)
+                if number > 1:
+                    self._render_round("judgment", context, ranking, None)
+
+    def _render_round(
+        self, kind: str, context: RoundPromptContext, ranking: Sequence[RankedTeam] | None, at: datetime | None
+    ) -> str:
+        """`ranking` None: nobody keeps a leader board, and neither it nor the team's place is shown."""
+        table, message = ("", "") if ranking is None else self._standing(ranking, context.team_id, kind)
+        return self._templates[f"{kind}_user_prompt"].render(
+            {
+                "user_prompt": context.user_prompt,
+                "round_number": context.round_number,
+                "submission_history": format_submission_history(
+                    context.round_history,
+                    fence_key=self._fence_key,
+                    kind=kind,
+                    beside=[context.user_prompt, table],
+                    language=self._language,
+                ),
+                "ranking_table": table,
+                "team_position_message": message,
+                "current_datetime": self._moment(at),
+            }
         )
 
-    async def _round_variables(
-        self, context: RoundPromptContext, kind: str, own_label: str, at: datetime | None
-    ) -> dict[str, object]:
-        return self._variables_with(context, kind, await self._standing(context, own_label), at)
-
-    def _variables_with(
-        self, context: RoundPromptContext, kind: str, standing: tuple[str, str], at: datetime | None
-    ) -> dict[str, object]:
-        ranking_table, position_message = standing
-        return {
-            "user_prompt": context.user_prompt,
-            "round_number": context.round_number,
-            "submission_history": format_submission_history(
-                context.round_history,
-                fence_key=self._fence_key,
-                kind=kind,
-                beside=[context.user_prompt, ranking_table],
-            ),
-            "ranking_table": ranking_table,
-            "team_position_message": position_message,
-            "current_datetime": self._moment(at),
-        }
-
-    async def _standing(self, context: RoundPromptContext, own_label: str) -> tuple[str, str]:
-        """The leader board and the team's place on it; both empty where nobody keeps one."""
+    async def _ranking(self, context: RoundPromptContext) -> Sequence[RankedTeam] | None:
         store = self.store if context.store is None else context.store
-        if store is None:
-            return "", ""
-        return self._place_of(await store.ranking(context.execution_id), context.team_id, own_label)
+        return None if store is None else await store.ranking(context.execution_id)
 
-    def _place_of(self, ranking: Sequence[RankedTeam], team_id: str, own_label: str) -> tuple[str, str]:
+    def _standing(self, ranking: Sequence[RankedTeam], team_id: str, kind: str) -> tuple[str, str]:
+        """The leader board, and the team's place on it."""
+        said = PHRASES[self._language]
+        own_label = said.your_team if kind == "team" else said.team_in_question
         position = next((team.rank for team in ranking if team.team_id == team_id), None)
         return (
-            format_ranking_table(ranking, team_id, own_label=own_label),
-            generate_position_message(position, len(ranking), own_label=own_label),
+            format_ranking_table(ranking, team_id, own_label=own_label, language=self._language),
+            generate_position_message(position, len(ranking), own_label=own_label, language=self._language),
         )
 
     def _moment(self, at: datetime | None) -> str:
         return get_current_datetime_with_timezone(self._clock if at is None else lambda: at, self._environment)
+
+
+def in_language(settings: PromptBuilderSettings, language: str) -> PromptBuilderSettings:
+    """With the default templates of that language; one that somebody wrote stands in whatever language it is in."""
+    defaults = {text for templates in DEFAULT_TEMPLATES.values() for text in templates.values()}
+    wanted = {
+        field: text for field, text in DEFAULT_TEMPLATES[language].items() if getattr(settings, field) in defaults
+    }
+    is_same = all(getattr(settings, field) == text for field, text in wanted.items())
+    return settings if is_same else settings.model_copy(update=wanted)

@@ -19,11 +19,13 @@ from mixseek.prompt_builder.constants import (
     DEFAULT_EVALUATOR_USER_PROMPT,
     DEFAULT_JUDGMENT_USER_PROMPT,
     DEFAULT_TEAM_USER_PROMPT,
+    EXPECTED_VARIABLES,
+    REQUIRED_VARIABLES,
     TEMPLATE_VARIABLES,
 )
 from mixseek.settings.load import load_settings
 from mixseek.settings.sources import TomlFileSource
-from mixseek.templating.template import StrictTemplate, compile_template
+from mixseek.templating.template import StrictTemplate, compile_template, used_variables
 
 TOML_FILE = "configs/prompt_builder.toml"
 ENVIRONMENT_PREFIX = "MIXSEEK_"
@@ -140,9 +142,25 @@ def settings_file(settings: type[BaseSettings]) -> Path:
 def compile_prompt(field: str, source: str) -> StrictTemplate:
     """Every failure of a template is a RuntimeError with seed 004's words, also one that is found before rendering."""
     try:
-        return compile_template(source, TEMPLATE_VARIABLES[field], field)
+        template = compile_template(source, TEMPLATE_VARIABLES[field], field)
     except ConfigurationError as error:
         raise TemplateRenderError(f"Jinja2 template error: {error}") from error
+    needed = REQUIRED_VARIABLES.get(field)
+    if needed is not None and needed not in used_variables(source):
+        raise TemplateRenderError(
+            f"Jinja2 template error: {field}: {{{{ {needed} }}}} is not in it, so the judge would not see what it "
+            f"evaluates; put {{{{ {needed} }}}} where it belongs"
+        )
+    return template
+
+
+def find_omissions(settings: PromptBuilderSettings) -> list[str]:
+    """A line for each template that leaves out what its reader is asked about; allowed, but rarely meant."""
+    return [
+        f"{field}: {{{{ {min(expected, key=len)} }}}} is not in it, so its reader is asked about what it is not shown"
+        for field, expected in EXPECTED_VARIABLES.items()
+        if not expected & used_variables(getattr(settings, field))
+    ]
 
 
 def load_prompt_settings(workspace: Path | None = None) -> PromptBuilderSettings:

@@ -51,6 +51,8 @@ class RoundParts:
     rules: RoundRules = field(default_factory=RoundRules)
     limits: TimeLimits = field(default_factory=TimeLimits)
     on_missing_metric: OutagePolicy = OutagePolicy.CONTINUE
+    # Rounds whose judge has spoken without giving a score are evaluated again as well.
+    retries_invalid: bool = False
     watcher: Watcher = field(default_factory=NoWatcher)
     stop: Callable[[], bool] = lambda: False
     clock: Callable[[], datetime] = read_clock
@@ -106,7 +108,7 @@ class RoundController:
         Raises HaltedError when a stop was asked for, and whatever concerns all teams; both leave a resumable state.
         """
         await self._evaluate_again()
-        ended = None if self._before is None else end_of(self._before)
+        ended = None if self._before is None else end_of(self._before, retries_invalid=self._parts.retries_invalid)
         if ended is not None:
             return self._tell_end(ended)
         self._forget_outage()
@@ -128,7 +130,7 @@ class RoundController:
     async def _evaluate_again(self) -> None:
         """Rounds that an earlier process could not score: missing is nothing yet. What followed from it stays."""
         for place, one in enumerate(self._rounds):
-            if awaits_score(one) and one.decision is not None:
+            if awaits_score(one, retries_invalid=self._parts.retries_invalid) and one.decision is not None:
                 self._check_stop()
                 self._rounds[place] = await self._evaluate(one)
 
@@ -218,7 +220,7 @@ class RoundController:
         self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
         if score is None and current.decision is None and parts.on_missing_metric is OutagePolicy.STOP:
             message = f"round {current.round_number}: {missing}"
-            is_for_good = all(metric.is_permanent for metric in result.missing)
+            is_for_good = any(metric.is_permanent for metric in result.missing)
             raise _EndedError(StopReason.EVALUATION_FAILED, message, is_for_good=is_for_good)
         return replace(current, score=score, details=details, evaluated_at=at)
 
@@ -269,20 +271,24 @@ class RoundController:
         return end
 
 
-def awaits_score(one: RoundProgress) -> bool:
-    """Whether evaluating the round again may give what it lacks; an invalid reply, say, stays invalid."""
+def awaits_score(one: RoundProgress, *, retries_invalid: bool = False) -> bool:
+    """Whether evaluating the round again may give it a score; one invalid reply, which stays invalid, is enough not to.
+
+    `retries_invalid`: unless it is asked for again.
+    """
     if one.evaluated_at is None or one.score is not None:
         return False
     missing: Sequence[Mapping[str, Any]] = one.details.get("missing") or ()
-    return not missing or any(not metric.get("permanent") for metric in missing)
+    return retries_invalid or not any(metric.get("permanent") for metric in missing)
 
 
-def end_of(team: TeamProgress) -> TeamEnd | None:
+def end_of(team: TeamProgress, *, retries_invalid: bool = False) -> TeamEnd | None:
     """How an earlier process left a team that is over; None where there is something to play or to try again."""
     reason = team.stop_reason
     if reason is None:
         return None
-    is_for_good = reason is StopReason.EVALUATION_FAILED and bool(team.rounds) and not awaits_score(team.rounds[-1])
+    is_open = bool(team.rounds) and awaits_score(team.rounds[-1], retries_invalid=retries_invalid)
+    is_for_good = reason is StopReason.EVALUATION_FAILED and bool(team.rounds) and not is_open
     end = TeamEnd(team.team_id, team.team_name, reason, team.message, is_for_good)
     return end if end.is_final else None
 

@@ -13,12 +13,12 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.rounds import ImprovementJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
+from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
 from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair, ReplyMode
 
-LANGUAGES = ("en", "ja")
 _PROMPTS = Path(__file__).parent / "prompts"
 _FIELDS = ("reasoning", "should_continue", "confidence_score")
 

@@ -1,6 +1,7 @@
 """`race.toml`: the task, who competes, who evaluates, who judges progress, and for how many rounds.
 
-task or task_file, [[teams]], [evaluator] with [[evaluator.metrics]], [judgment], [rounds], [prompts], [judges.NAME]
+task or task_file, language, [[teams]], [evaluator] with [[evaluator.metrics]], [judgment], [rounds], [prompts],
+[judges.NAME]
 """
 
 from typing import Any, Literal, Self
@@ -11,6 +12,8 @@ from mixseek.settings.models import JudgeTable
 
 # In the names of replies it stands where a metric's name would.
 JUDGMENT_NAME = "judgment"
+Language = Literal["en", "ja", "zh"]
+_DEFAULT_LANGUAGE: Language = "ja"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 
@@ -73,7 +76,8 @@ class EvaluatorTable(RaceTable):
     """`[evaluator]`: the judge of all metrics that name none of their own."""
 
     judge: str | None = None
-    language: Literal["en", "ja"] = "ja"
+    # None: the race's own.
+    language: Language | None = None
     # What becomes of a team whose round got no score because a metric is missing.
     on_missing: Literal["continue", "stop"] = "continue"
     # For metrics that are not ours: a judge has its own timeout.
@@ -96,7 +100,8 @@ class JudgmentTable(RaceTable):
     """`[judgment]`: who says whether another round is worth it; without this table nobody is asked."""
 
     judge: str
-    language: Literal["en", "ja"] = "ja"
+    # None: the race's own.
+    language: Language | None = None
     on_outage: Literal["continue", "stop"] = "continue"
     # Its opinion on a round that will not be played changes nothing, and is still worth reading.
     after_last_round: bool = True
@@ -135,6 +140,8 @@ class RaceFile(RaceTable):
 
     task: str | None = None
     task_file: str | None = None
+    # Of everything that teams and judges are shown around the texts of others; None: the evaluator's, else Japanese.
+    language: Language | None = None
     teams: tuple[TeamTable, ...] = Field(min_length=1)
     evaluator: EvaluatorTable
     judgment: JudgmentTable | None = None
@@ -142,6 +149,24 @@ class RaceFile(RaceTable):
     prompts: PromptsTable = PromptsTable()
     # Beside those of mixseek.toml, and before them.
     judges: dict[str, JudgeTable] = Field(default_factory=dict)
+
+    @property
+    def team_language(self) -> Language:
+        return self.language or self.evaluator.language or _DEFAULT_LANGUAGE
+
+    @property
+    def given_language(self) -> Language | None:
+        """For metrics that are protocols: those have a language of their own, unless somebody asks for another."""
+        return self.evaluator.language or self.language
+
+    @property
+    def evaluator_language(self) -> Language:
+        return self.evaluator.language or self.team_language
+
+    @property
+    def judgment_language(self) -> Language:
+        own = None if self.judgment is None else self.judgment.language
+        return own or self.team_language
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,9 +16,8 @@ import duckdb
 
 from mixseek.errors import BusyError, MixseekError, StorageError
 from mixseek.storage.aggregation_schema import migrate, read_version, refuse_later
-from mixseek.storage.duckdb_session import first_line
+from mixseek.storage.duckdb_session import first_line, session_settings, try_connect
 from mixseek.storage.durable import storage_error
-from mixseek.storage.index_connection import SMALLEST_OBJECT_BYTES, memory_settings, try_connect
 
 Result = TypeVar("Result")
 Operation = Callable[[duckdb.DuckDBPyConnection], Result]
@@ -27,6 +27,18 @@ PATIENCE_SECONDS = 60.0
 # Uneven, so that two processes that want the file do not keep meeting.
 _RETRY_SECONDS = (0.005, 0.03)
 _HELD_IN_THIS_PROCESS = ("different configuration", "already attached")
+# Whoever waits is told why after so long, and again every so often.
+_FIRST_WORD_SECONDS = 5.0
+_NEXT_WORD_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the file is waited for while others have it: `seconds`, counted while `is_endless` says no."""
+
+    seconds: float = PATIENCE_SECONDS
+    is_endless: Callable[[], bool] = lambda: False
+    tell: Callable[[str], None] = lambda _: None
 
 
 # DuckDB allows several connections to a file in one process, but not while one of them is being closed.
@@ -34,22 +46,17 @@ _turns: dict[str, threading.Lock] = {}
 
 
 @contextlib.contextmanager
-def opened(path: Path, *, read_only: bool, patience_seconds: float) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened(path: Path, *, read_only: bool, patience: Patience) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to a file of this version; waits while another process, or another thread of this one, has it."""
-    settings = memory_settings(path.parent / "tmp", SMALLEST_OBJECT_BYTES)
+    settings = session_settings(path.parent / "tmp")
     # Otherwise a table that is not there is looked for among Python's variables.
     settings["python_enable_replacements"] = False
     # A few rows at a time: starting a second thread at every opening would take longer than it helps.
     settings["threads"] = 1
-    deadline = time.monotonic() + patience_seconds
     turn = _turns.setdefault(os.path.realpath(path), threading.Lock())
-    if not turn.acquire(timeout=patience_seconds):
-        raise _busy(path, "another part of this program", patience_seconds)
+    _wait_for(lambda: turn.acquire(timeout=_RETRY_SECONDS[1]) or None, path, "another part of this program", patience)
     try:
-        while (connection := _try_open(path, read_only, settings)) is None:
-            if time.monotonic() >= deadline:
-                raise _busy(path, "another process", patience_seconds)
-            time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - waiting, not a secret
+        connection = _wait_for(lambda: _try_open(path, read_only, settings), path, "another process", patience)
         with contextlib.closing(connection):
             if read_only:
                 refuse_later(read_version(connection), path)
@@ -60,10 +67,23 @@ def opened(path: Path, *, read_only: bool, patience_seconds: float) -> Iterator[
         turn.release()
 
 
-def _busy(path: Path, holder: str, patience_seconds: float) -> BusyError:
-    return BusyError(
-        f"{path}: in use by {holder} for more than {patience_seconds:g} s; wait for it to end and try again"
-    )
+def _wait_for(attempt: Callable[[], Result | None], path: Path, holder: str, patience: Patience) -> Result:
+    """What the attempt gives at last; raises BusyError when the patience is used up."""
+    deadline = time.monotonic() + patience.seconds
+    next_word = time.monotonic() + _FIRST_WORD_SECONDS
+    while (result := attempt()) is None:
+        now = time.monotonic()
+        if patience.is_endless():
+            deadline = now + patience.seconds
+        elif now >= deadline:
+            raise BusyError(
+                f"{path}: in use by {holder} for more than {patience.seconds:g} s; wait for it to end and try again"
+            )
+        if now >= next_word:
+            patience.tell(f"{path}: {holder} has it open; waiting for it to be closed (nothing is lost)")
+            next_word = now + _NEXT_WORD_SECONDS
+        time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - waiting, not a secret
+    return result
 
 
 def _try_open(path: Path, read_only: bool, settings: Any) -> duckdb.DuckDBPyConnection | None:
@@ -79,10 +99,10 @@ def _try_open(path: Path, read_only: bool, settings: Any) -> duckdb.DuckDBPyConn
 class Worker:
     """Runs operations in the order they were given; those that wait together share one opening of the file."""
 
-    def __init__(self, path: Path, *, read_only: bool, patience_seconds: float) -> None:
+    def __init__(self, path: Path, *, read_only: bool, patience: Patience) -> None:
         self._path = path
         self._read_only = read_only
-        self._patience_seconds = patience_seconds
+        self._patience = patience
         self._waiting: list[tuple[Operation[Any], Future[Any]]] = []
         self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="competitions")
@@ -111,7 +131,7 @@ class Worker:
         try:
             if not self._read_only:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-            with opened(self._path, read_only=self._read_only, patience_seconds=self._patience_seconds) as connection:
+            with opened(self._path, read_only=self._read_only, patience=self._patience) as connection:
                 for operation, future in batch:
                     _settle(future, connection, operation, self._path)
         except (duckdb.Error, OSError, MixseekError) as error:

@@ -17,11 +17,13 @@ from mixseek.domain.rounds import (
     RoundDecision,
     StopReason,
     TeamProgress,
+    check_name,
+    check_round_number,
     check_score,
     rank_teams,
 )
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.aggregation_connection import PATIENCE_SECONDS, Worker
+from mixseek.storage.aggregation_connection import Patience, Worker
 from mixseek.storage.aggregation_rows import (
     EXECUTION_COLUMNS,
     ROUND_COLUMNS,
@@ -56,10 +58,10 @@ class AggregationStore:
     `read_only` neither makes nor changes a file.
     """
 
-    def __init__(self, workspace: Path, *, read_only: bool = False, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, workspace: Path, *, read_only: bool = False, patience: Patience | None = None) -> None:
         self.path = workspace / COMPETITIONS_FILE
         self._is_absent_fine = read_only
-        self._worker = Worker(self.path, read_only=read_only, patience_seconds=patience_seconds)
+        self._worker = Worker(self.path, read_only=read_only, patience=patience or Patience())
 
     def close(self) -> None:
         """Waits for what is being written."""
@@ -69,6 +71,7 @@ class AggregationStore:
         self, execution_id: str, task: str, configuration: Mapping[str, Any], started_at: datetime
     ) -> None:
         """A finished execution stays finished; any other is running again."""
+        check_name(execution_id, "execution_id")
         given = plain_text(task), plain_json(configuration)
         row = {
             "execution": execution_id,
@@ -111,6 +114,8 @@ class AggregationStore:
         submitted_at: datetime,
     ) -> None:
         """A team that comes under a new name keeps its rounds, and all of them are shown under the new name."""
+        check_name(team_id, "team_id")
+        check_round_number(round_number)
         where = {"execution": execution_id, "team": team_id, "round": round_number}
         text = plain_text(submission)
         row = {
@@ -224,6 +229,7 @@ class AggregationStore:
         team_name: str | None = None,
     ) -> None:
         """How a team ended; the last word holds."""
+        check_name(team_id, "team_id")
         row = {
             "execution": execution_id,
             "team": team_id,

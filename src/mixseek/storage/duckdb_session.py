@@ -1,19 +1,95 @@
-"""What every use of DuckDB here has in common."""
+"""What every use of DuckDB here has in common: memory, threads, a place to spill to, and failures in a line."""
 
-from collections.abc import Mapping
+import contextlib
+import itertools
+import os
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from mixseek.storage.durable import storage_error
+
 Settings = dict[str, str | bool | int | float | list[str]]
-_AMPLE_MEMORY = "50%"
+# Enough for a million judgments; what does not fit is spilled to disk.
+_USUAL_BYTES = 512 << 20
+# Of the machine's or the container's memory, where the usual does not do.
+_LARGEST_SHARE = 0.8
+# Each thread sets aside a few buffers: more of them would need more memory than they save time.
+_MOST_THREADS = 8
 _WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
+_FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_numbers = itertools.count(1)
 
 
 def offline_settings() -> Settings:
     """Extensions are never looked for on the network."""
     return {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+
+
+def session_settings(scratch: Path, *, is_ample: bool = False) -> Settings:
+    """All cores and a bounded share of the memory; `is_ample` is for the second attempt, when the first ran short."""
+    largest = int(_LARGEST_SHARE * usable_memory_bytes())
+    limit = largest if is_ample else min(_USUAL_BYTES, largest)
+    return {
+        "memory_limit": f"{limit >> 10}KiB",
+        "threads": min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, _MOST_THREADS),
+        "temp_directory": str(scratch),
+        **offline_settings(),
+    }
+
+
+def usable_memory_bytes() -> int:
+    """Of the machine, or of the container where that allows less."""
+    usable = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 4 << 30
+    for path in _CGROUP_LIMITS:
+        # "max" where there is no limit; no file where there are no such groups.
+        with contextlib.suppress(OSError, ValueError):
+            usable = min(usable, int(path.read_text()))
+    return usable
+
+
+@contextlib.contextmanager
+def private_directory(scratch: Path) -> Iterator[Path]:
+    """For one piece of work of this process, gone at its end; DuckDB's own temporary files would meet in a shared one.
+
+    What killed processes left behind is removed on the way.
+    """
+    directory = scratch / f"{os.getpid()}-{next(_numbers)}"
+    try:
+        directory.mkdir(parents=True)
+    except OSError as error:
+        raise storage_error("write", scratch, error) from error
+    try:
+        remove_leftovers(scratch)
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+        # Empty again, unless another process is at work beside us.
+        with contextlib.suppress(OSError):
+            scratch.rmdir()
+
+
+def remove_leftovers(scratch: Path) -> None:
+    """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
+    for entry in scratch.iterdir():
+        owner, _, number = entry.name.partition("-")
+        if owner.isdecimal() and number.isdecimal() and not is_running(int(owner)):
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def is_running(process: int) -> bool:
+    """Also for a process of somebody else's."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def escape_glob(path: Path) -> str:
@@ -29,20 +105,14 @@ def first_line(error: duckdb.Error) -> str:
 def fetch_all(
     connection: duckdb.DuckDBPyConnection, query: str, parameters: Mapping[str, Any]
 ) -> list[tuple[Any, ...]]:
-    """All rows of the answer; where the usual memory does not do, with half of the machine's."""
+    """All rows of the answer; where the usual memory does not do, with most of the machine's."""
     try:
         return connection.execute(query, parameters).fetchall()
     except duckdb.Error as error:
         if not is_short_of_memory(error):
             raise
-    # DuckDB reads two thousand rows at once, and these hold texts as long as books.
-    allow_memory(connection, _AMPLE_MEMORY)
+    connection.execute(f"SET memory_limit = '{int(_LARGEST_SHARE * usable_memory_bytes()) >> 10}KiB'")
     return connection.execute(query, parameters).fetchall()
-
-
-def allow_memory(connection: duckdb.DuckDBPyConnection, limit: str) -> None:
-    """From now on, the commit included; a limit as DuckDB writes it, "64MB" or a share of the machine."""
-    connection.execute(f"SET memory_limit = '{limit}'")
 
 
 def is_short_of_memory(error: duckdb.Error) -> bool:
@@ -50,3 +120,18 @@ def is_short_of_memory(error: duckdb.Error) -> bool:
     return isinstance(error, duckdb.OutOfMemoryException) or any(
         words in str(error).lower() for words in _WORDS_OF_MEMORY
     )
+
+
+def is_beyond_repair(error: duckdb.Error) -> bool:
+    """The file's fault, not the disk's or the memory's: making it anew helps."""
+    return not is_short_of_memory(error) and not any(words in str(error).lower() for words in _FAULTS_OF_THE_DISK)
+
+
+def try_connect(path: Path, read_only: bool, settings: Settings) -> duckdb.DuckDBPyConnection | None:
+    """None while another process holds the file."""
+    try:
+        return duckdb.connect(str(path), read_only=read_only, config=settings)
+    except duckdb.IOException as error:
+        if "could not set lock" in str(error).lower():
+            return None
+        raise

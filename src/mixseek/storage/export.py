@@ -1,61 +1,70 @@
-"""Every judgment of a run as a table: a row for each sample and judge, in dataset order."""
+"""Every judgment of a run as a table: a row for each sample, judge and take, in dataset order."""
 
-import contextlib
-import tempfile
-from collections.abc import Iterator
+import re
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import duckdb
 
-from mixseek.domain.judgments import Status
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import Settings, escape_glob, fetch_all, first_line, offline_settings
-from mixseek.storage.durable import replacing, storage_error, temporary_beside
-from mixseek.storage.manifest import read_manifest
-from mixseek.storage.pairs import NOT_JUDGED, JournalPairs, JudgedTake
-from mixseek.storage.records import encode_readable_line
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.duckdb_session import (
+    escape_glob,
+    first_line,
+    is_short_of_memory,
+    private_directory,
+    session_settings,
+)
+from mixseek.storage.durable import temporary_beside
+from mixseek.storage.index import SMALLEST_OBJECT_BYTES, ensure_indexed
+from mixseek.storage.index_schema import sample_texts
+from mixseek.storage.workspace import RunDirectory, Workspace
 
-# Every column with its type in Parquet, in the order of the file.
+# Every column with where it comes from, in the order of the file. `said` is what the protocol read, each value as JSON.
 COLUMNS = {
-    "id": "VARCHAR",
-    "judge": "VARCHAR",
-    "status": "VARCHAR",
-    "score": "DOUBLE",
-    "verdict": "VARCHAR",
-    "is_correct": "BOOLEAN",
-    "extracted_answer": "VARCHAR",
-    "error_type": "VARCHAR",
-    "span": "BIGINT[]",
-    "rules": "VARCHAR[]",
-    "flags": "VARCHAR[]",
-    "flag_details": "VARCHAR[]",
-    "reasoning_score": "BIGINT",
-    "comment": "VARCHAR",
-    "method": "VARCHAR",
-    "reason": "VARCHAR",
-    "repairs": "VARCHAR[]",
-    "task_name": "VARCHAR",
-    "target_model": "VARCHAR",
-    "question_id": "VARCHAR",
-    "prompt_variant": "VARCHAR",
-    "ground_truth": "VARCHAR",
-    "ground_truth_alternatives": "VARCHAR[]",
-    "question": "VARCHAR",
-    "response": "VARCHAR",
-    "take": "BIGINT",
-    "output_id": "VARCHAR",
-    "task_type": "VARCHAR",
-    "total": "DOUBLE",
-    "total_maximum": "DOUBLE",
-    "scores": "VARCHAR",
-    "confidence": "VARCHAR",
-    "critical_fail": "BOOLEAN",
-    "same_family": "BOOLEAN",
+    "id": "sample.id",
+    "judge": "judge",
+    "status": "status",
+    "score": "score",
+    "verdict": "verdict",
+    "is_correct": "{is_correct: flag}",
+    "extracted_answer": "{extracted_answer: text}",
+    "error_type": "{error_type: text}",
+    "span": "span",
+    "rules": "coalesce(rules, [])",
+    "flags": "[item.flag for item in coalesce(flags, [])]",
+    "flag_details": "[item.detail for item in coalesce(flags, [])]",
+    "reasoning_score": "{reasoning_score: whole}",
+    "comment": "{comment: text}",
+    "method": "method",
+    "reason": "reason",
+    "repairs": "coalesce(repairs, [])",
+    "task_name": "sample.task_name",
+    "target_model": "sample.target_model",
+    "question_id": "sample.question_id",
+    "prompt_variant": "sample.prompt_variant",
+    "ground_truth": "sample.ground_truth",
+    "ground_truth_alternatives": "coalesce(sample.ground_truth_alternatives, [])",
+    "question": "coalesce(sample.question, '')",
+    "response": "sample.response",
+    "take": "take::BIGINT",
+    "output_id": "sample.output_id",
+    "task_type": "coalesce(sample.task_type, {task_type: text})",
+    "total": "{total: number}",
+    "total_maximum": "{total_maximum: number}",
+    "scores": "nullif(said.scores::VARCHAR, 'null')",
+    "confidence": "{confidence: text}",
+    "critical_fail": "{critical_fail: flag}",
+    "same_family": "{same_family: flag}",
     # Everything that the protocol read, as JSON: what has no column of its own is in here.
-    "fields": "VARCHAR",
+    "fields": "nullif(fields::VARCHAR, '{}')",
 }
+# A protocol of somebody else's may use the same word for another thing; that stays in `fields`.
+_KINDS = {
+    "flag": "CASE said.{0}::VARCHAR WHEN 'true' THEN true WHEN 'false' THEN false END",
+    "text": """CASE WHEN starts_with(said.{0}::VARCHAR, '"') THEN said.{0}->>'$' END""",
+    "whole": "CASE WHEN regexp_matches(said.{0}::VARCHAR, '^-?[0-9]+$') THEN try_cast(said.{0}::VARCHAR AS BIGINT) END",
+    "number": "CASE WHEN regexp_matches(said.{0}::VARCHAR, '^-?[0-9]') THEN try_cast(said.{0}::VARCHAR AS DOUBLE) END",
+}
+_FIELD_OF_KIND = re.compile(r"{(\w+): (\w+)}")
 # CSV has no lists: a span is start:end, names stand in order, texts are a JSON list.
 _CSV_FORMS = {
     "span": "array_to_string(span, ':')",
@@ -66,11 +75,24 @@ _CSV_FORMS = {
     "ground_truth_alternatives": "CASE WHEN len(ground_truth_alternatives) > 0 "
     "THEN CAST(to_json(ground_truth_alternatives) AS VARCHAR) END",
 }
-SUFFIXES = (".jsonl", ".csv", ".parquet")
-_SMALLEST_OBJECT_BYTES = 4 << 20
+# Columns that hold no text of anybody's.
+_NUMBERS_AND_FLAGS = (
+    *("score", "is_correct", "span", "reasoning_score", "take", "total", "total_maximum"),
+    *("critical_fail", "same_family"),
+)
+# What a spreadsheet would take for a formula is text to us; a plain number is a number to both.
+_NEUTRALISED = r"""CASE WHEN left({0}, 1) IN ('=', '+', '-', '@', chr(9), chr(13))
+    AND NOT regexp_full_match({0}, '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
+    THEN chr(39) || {0} ELSE {0} END"""
+_FORMS = {
+    ".jsonl": "FORMAT json",
+    ".csv": "FORMAT csv, HEADER",
+    ".parquet": "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 16384",
+}
+SUFFIXES = tuple(_FORMS)
 
 
-def export_run(run: RunDirectory, to: Path) -> int:
+def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
     """Write the file that the suffix asks for, whole or not at all; returns the number of rows."""
     suffix = to.suffix.lower()
     if suffix not in SUFFIXES:
@@ -81,120 +103,69 @@ def export_run(run: RunDirectory, to: Path) -> int:
         raise ConfigurationError(f"{to}: a directory; name a file in it, such as {to / 'judgments.jsonl'}")
     if not to.parent.is_dir():
         raise ConfigurationError(f"{to}: there is no directory {to.parent}; create it first")
-    if suffix == ".jsonl":
-        with replacing(to) as stream:
-            rows, _ = write_rows(run, stream)
-        return rows
-    # Through JSON lines, so that what a row holds is decided in one place for all three.
-    with staging(to) as staged:
-        with staged.open("wb", buffering=1 << 20) as stream:
-            rows, longest = write_rows(run, stream)
-        with temporary_beside(to) as target:
-            convert(staged, target, suffix, longest)
-    return rows
+    ensure_indexed(workspace, run)
+    with temporary_beside(to) as target:
+        # A place that takes no files is named in the words of the disk, not in DuckDB's.
+        target.touch()
+        try:
+            return write_table(workspace, run, target, suffix, is_ample=False)
+        except duckdb.Error as error:
+            if not is_short_of_memory(error):
+                raise export_error(to, error) from error
+        try:
+            return write_table(workspace, run, target, suffix, is_ample=True)
+        except duckdb.Error as error:
+            raise export_error(to, error) from error
 
 
-def write_rows(run: RunDirectory, stream: BinaryIO) -> tuple[int, int]:
-    """How many rows, and the length of the longest."""
-    manifest = read_manifest(run.manifest)
-    rows = longest = 0
-    for one in JournalPairs(run.journal, manifest.judge_names, cascade=manifest.cascade).takes():
-        line = encode_readable_line(table_row(one))
-        stream.write(line)
-        rows += 1
-        longest = max(longest, len(line))
-    return rows, longest
+def export_error(to: Path, error: duckdb.Error) -> StorageError:
+    """One line."""
+    return StorageError(f"{to}: cannot write the export: {first_line(error)}; free some space there and try again")
 
 
-def table_row(judged: JudgedTake) -> dict[str, Any]:
-    """One row from the journal's records; an outcome that is still due is missing."""
-    sample = judged.sample
-    outcome = judged.outcome or {"status": Status.MISSING, "reason": NOT_JUDGED}
-    said = outcome.get
-    fields = outcome.get("fields", {})
-    field, given = fields.get, sample.get
-    flags = said("flags", ())
-    return {
-        "id": sample["id"],
-        "judge": judged.judge,
-        "status": outcome["status"],
-        "score": said("score"),
-        "verdict": said("verdict"),
-        "is_correct": of_kind(field("is_correct"), bool),
-        "extracted_answer": of_kind(field("extracted_answer"), str),
-        "error_type": of_kind(field("error_type"), str),
-        "span": said("span"),
-        "rules": said("rules", ()),
-        "flags": [item["flag"] for item in flags],
-        "flag_details": [item["detail"] for item in flags],
-        "reasoning_score": of_kind(field("reasoning_score"), int),
-        "comment": of_kind(field("comment"), str),
-        "method": said("method"),
-        "reason": said("reason"),
-        "repairs": said("repairs", ()),
-        "task_name": given("task_name"),
-        "target_model": given("target_model"),
-        "question_id": given("question_id"),
-        "prompt_variant": given("prompt_variant"),
-        "ground_truth": given("ground_truth"),
-        "ground_truth_alternatives": given("ground_truth_alternatives", ()),
-        "question": given("question", ""),
-        "response": sample["response"],
-        "take": judged.take,
-        "output_id": given("output_id"),
-        "task_type": given("task_type") or of_kind(field("task_type"), str),
-        "total": of_kind(field("total"), (int, float)),
-        "total_maximum": of_kind(field("total_maximum"), (int, float)),
-        "scores": encode_json(field("scores")),
-        "confidence": of_kind(field("confidence"), str),
-        "critical_fail": of_kind(field("critical_fail"), bool),
-        "same_family": of_kind(field("same_family"), bool),
-        "fields": encode_json(fields or None),
-    }
+def write_table(workspace: Workspace, run: RunDirectory, target: Path, suffix: str, *, is_ample: bool) -> int:
+    """One statement: DuckDB reads the journal's texts, joins them with the index and writes the file, on all cores."""
+    with (
+        private_directory(workspace.scratch) as directory,
+        duckdb.connect(config=session_settings(directory / "spilled", is_ample=is_ample)) as connection,
+    ):
+        quoted = str(run.index).replace("'", "''")
+        connection.execute(f"ATTACH '{quoted}' AS run_index (READ_ONLY); USE run_index")
+        row = connection.execute(
+            table_statement(connection, suffix), {"journal": escape_glob(run.journal), "target": str(target)}
+        ).fetchone()
+    return row[0] if row else 0
 
 
-def encode_json(value: Any) -> str | None:
-    """As text: protocols differ in what they read, and a column has one type."""
-    return None if value is None else encode_readable_line({"": value})[4:-2].decode()
+def table_statement(connection: duckdb.DuckDBPyConnection, suffix: str) -> str:
+    """COPY … TO; a sample that was taken up twice counts once."""
+    longest, is_repeated = connection.execute(
+        "SELECT any_value(longest_bytes), (SELECT coalesce(sum(lines), 0) FROM places WHERE kind = 'sample') > "
+        "(SELECT count(*) FROM samples) FROM runs"
+    ).fetchall()[0]
+    texts = sample_texts(max(SMALLEST_OBJECT_BYTES, longest + 1_024))
+    if is_repeated:
+        texts = f"SELECT key, any_value(sample) AS sample FROM ({texts}) GROUP BY key"  # noqa: S608 - our own text
+    named = [name for name, _ in _FIELD_OF_KIND.findall("".join(COLUMNS.values()))]
+    structure = ", ".join(f'"{name}": "JSON"' for name in [*named, "scores"])
+    rows = f"""
+        SELECT samples.position AS sample_position, texts.sample AS sample,
+            from_json(fields, '{{{structure}}}') AS said, outcomes.* EXCLUDE (key, run)
+        FROM outcomes JOIN samples USING (key) JOIN ({texts}) AS texts USING (key)"""  # noqa: S608 - our own text
+    table = ", ".join(f"{expand(source)} AS {name}" for name, source in COLUMNS.items())
+    order = "sample_position, judge_order, rows.judge, rows.take"
+    query = f"SELECT {table} FROM ({rows}) AS rows ORDER BY {order}"  # noqa: S608 - our own text
+    if suffix == ".csv":
+        query = f"SELECT {', '.join(map(csv_cell, COLUMNS))} FROM ({query})"  # noqa: S608 - our own text
+    return f"COPY ({query}) TO $target ({_FORMS[suffix]})"
 
 
-def of_kind(value: Any, kind: type | tuple[type, ...]) -> Any:
-    """A protocol of somebody else's may use the same word for another thing; that stays in `fields`."""
-    is_flag = isinstance(value, bool)
-    return value if isinstance(value, kind) and is_flag == (kind is bool) else None
+def expand(source: str) -> str:
+    """A value that the protocol read, where it is of the kind that the column holds."""
+    return _FIELD_OF_KIND.sub(lambda found: _KINDS[found[2]].format(found[1]), source)
 
 
-def convert(staged: Path, target: Path, suffix: str, longest: int) -> None:
-    """JSON lines into CSV or Parquet, in the same order."""
-    types = ", ".join(f"{name}: '{kind}'" for name, kind in COLUMNS.items())
-    chosen = ", ".join(
-        f"{_CSV_FORMS[name]} AS {name}" if suffix == ".csv" and name in _CSV_FORMS else name for name in COLUMNS
-    )
-    form = "FORMAT csv, HEADER" if suffix == ".csv" else "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 16384"
-    object_bytes = max(_SMALLEST_OBJECT_BYTES, longest + 1_024)
-    source = f"""read_json($staged, format = 'newline_delimited',
-        maximum_object_size = {object_bytes}, columns = {{{types}}})"""
-    query = f"COPY (SELECT {chosen} FROM {source}) TO $target ({form})"  # noqa: S608 - names and types of ours
-    settings: Settings = {
-        "threads": 1,
-        "memory_limit": f"{200 + (12 * object_bytes >> 20)}MB",
-        "temp_directory": str(staged.parent),
-        **offline_settings(),
-    }
-    try:
-        with duckdb.connect(config=settings) as connection:
-            fetch_all(connection, query, {"staged": escape_glob(staged), "target": str(target)})
-    except duckdb.Error as error:
-        raise StorageError(
-            f"{target.parent}: cannot write the export: {first_line(error)}; free some space there, or export to .jsonl"
-        ) from error
-
-
-@contextlib.contextmanager
-def staging(to: Path) -> Iterator[Path]:
-    """A file beside the target, where there is room for the result anyway; gone at the end."""
-    try:
-        with tempfile.TemporaryDirectory(prefix=".mixseek-export-", dir=to.parent) as directory:
-            yield Path(directory) / "rows.jsonl"
-    except OSError as error:
-        raise storage_error("write", to, error) from error
+def csv_cell(name: str) -> str:
+    """As text that no spreadsheet computes."""
+    cell = _CSV_FORMS.get(name, name)
+    return f"{cell if name in _NUMBERS_AND_FLAGS else _NEUTRALISED.format(cell)} AS {name}"

@@ -1,42 +1,60 @@
-"""The DuckDB index: rebuilt from journals whenever they are newer, open only for the moment of a read or a write."""
+"""The index of a run: a DuckDB file beside its journal, made from it and thrown away whenever in doubt.
 
+It is built under another name and then put in place, so that readers never wait for it and never see half of it; a file
+in place is never written again. A journal that has grown is read from where the index ends; one that has changed
+otherwise is read from its beginning.
+"""
+
+import contextlib
 import errno
+import hashlib
 import os
-from concurrent.futures import Future, ThreadPoolExecutor
+import shutil
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import duckdb
+import orjson
 
 from mixseek.errors import StorageError
-from mixseek.storage.duckdb_session import allow_memory, escape_glob
-from mixseek.storage.durable import storage_error
-from mixseek.storage.index_connection import (
-    PATIENCE_SECONDS,
-    SMALLEST_OBJECT_BYTES,
-    connecting,
-    discard_index,
-    index_error,
+from mixseek.storage.duckdb_session import (
+    escape_glob,
+    first_line,
     is_beyond_repair,
-    room_for,
+    is_short_of_memory,
+    private_directory,
+    session_settings,
 )
+from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.index_schema import (
     ADD_MISSING,
+    DROP_UNTOLD,
+    GIVE_POSITIONS,
     KEEP_FIRST_SAMPLE,
     KEEP_LAST_OUTCOME,
-    MARK_SUPERSEDED,
+    MARK_FINAL,
     SCHEMA,
     SCHEMA_VERSION,
     TABLES,
     load_statement,
 )
 from mixseek.storage.journal import damaged, read_lines
-from mixseek.storage.journal_pieces import Piece, split_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
-from mixseek.storage.scored_loading import load_scores, make_room, mark_controls
-from mixseek.storage.scored_schema import SCORED_TABLES
+from mixseek.storage.run_queries import FINAL_TOTALS
+from mixseek.storage.scored_loading import load_scores, mark_controls
 from mixseek.storage.workspace import RunDirectory, Workspace
+
+# Lines are shorter than this, or DuckDB is told the length of the longest; its reader sets aside a few times as much.
+SMALLEST_OBJECT_BYTES = 4 << 20
+_HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in TABLES}
+# What stands before the end of the indexed part: if it is the same as then, so is the part.
+_LAST_BLOCK_BYTES = 1 << 16
+_COPIED_BYTES = 1 << 20
+_PLACES_PER_ROW = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,135 +65,230 @@ class JournalState:
     changed_ns: int
 
 
-def ensure_indexed(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> None:
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """What an index says of how it was made."""
+
+    journal: JournalState
+    indexed_bytes: int  # to the end of the last whole line
+    last_block: str
+    judges: tuple[str, ...]
+    cascade: bool
+    protocol: str
+
+    def is_made_for(self, manifest: Manifest) -> bool:
+        """Whose order of judges and protocol its rows follow."""
+        return (self.judges, self.cascade, self.protocol) == (
+            manifest.judge_names,
+            manifest.cascade,
+            manifest.protocol.name,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JournalLines:
+    """Where the lines of each kind begin, from one byte of the journal to another, and the longest of them."""
+
+    offsets: dict[str, "array[int]"]
+    begin: int
+    end: int
+    longest_bytes: int
+
+
+def ensure_indexed(workspace: Workspace, run: RunDirectory) -> None:
     """Index the run if its journal has changed since, or if the index is missing, damaged or of another version."""
-    if not is_fresh(workspace, run, patience_seconds):
-        index_run(workspace, run, patience_seconds)
+    if not is_fresh(run):
+        index_run(workspace, run)
 
 
-def is_fresh(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> bool:
+def is_fresh(run: RunDirectory) -> bool:
     """Whether the index says what the journal says."""
-    if not workspace.index.is_file():
-        return False
-    state = stat_journal(run)
+    state = stat_journal(run.journal)
+    indexed = read_state(run.index)
+    return indexed is not None and indexed.journal == state
+
+
+def read_state(path: Path) -> IndexState | None:
+    """None where there is no index that can be used."""
+    if not path.is_file():
+        return None
     try:
-        with connecting(workspace, read_only=True, patience_seconds=patience_seconds) as connection:
-            if not has_current_schema(connection):
-                return False
-            row = connection.execute(
-                "SELECT journal_bytes, journal_changed_ns FROM runs WHERE run = $run", {"run": run.name}
-            ).fetchone()
+        with duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path))) as connection:
+            if connection.execute("SELECT version FROM index_version").fetchall() != [(SCHEMA_VERSION,)]:
+                return None
+            row = connection.execute("SELECT * EXCLUDE (run, longest_bytes) FROM runs").fetchone()
     except duckdb.Error as error:
         if is_beyond_repair(error):
-            return False
-        raise index_error(workspace.index, error) from error
-    return row == (state.size_bytes, state.changed_ns)
+            return None
+        raise index_error(path, error) from error
+    if row is None:
+        return None
+    size, changed, indexed, block, judges, cascade, protocol = row
+    return IndexState(JournalState(size, changed), indexed, block, tuple(judges), cascade, protocol)
 
 
-def index_run(workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS) -> None:
-    """Replace everything the index holds about a run by what its journal says now."""
+def reading_scratch(path: Path) -> Path:
+    """The same for all connections of a process: DuckDB refuses two that differ in their settings."""
+    return path.parent.parent.parent / "tmp" / f"{os.getpid()}-0"
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to an index that is in place."""
+    try:
+        with duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path))) as connection:
+            yield connection
+    except duckdb.Error as error:
+        raise index_error(path, error) from error
+
+
+def index_run(workspace: Workspace, run: RunDirectory) -> None:
+    """Make the index say what the journal says now; only what was added is read where nothing else has changed."""
     manifest = read_manifest(run.manifest)
-    state = stat_journal(run)
-    check_writable(workspace)
+    state = stat_journal(run.journal)
+    check_writable(run)
+    begun = find_beginning(run, manifest, state)
+    lines = scan_journal(run.journal, begun.indexed_bytes if begun else 0, state.size_bytes)
+    # The index of an earlier version, which may be as large as all journals together.
+    with contextlib.suppress(OSError):
+        workspace.outdated_index.unlink(missing_ok=True)
+    for is_ample in (False, True):
+        with private_directory(workspace.scratch) as directory:
+            try:
+                totals = build(directory, run, manifest, state, lines, is_ample=is_ample)
+            except duckdb.Error as error:
+                if is_short_of_memory(error) and not is_ample:
+                    continue
+                raise index_error(run.index, error) from error
+            put_in_place(directory / run.index.name, run, state, totals)
+            return
+
+
+def find_beginning(run: RunDirectory, manifest: Manifest, state: JournalState) -> IndexState | None:
+    """The index that is there, where the journal has only grown since."""
+    indexed = read_state(run.index)
+    if indexed is None or not indexed.indexed_bytes or not indexed.is_made_for(manifest):
+        return None
+    if state.size_bytes <= indexed.journal.size_bytes:
+        return None
+    is_same = read_last_block(run.journal, indexed.indexed_bytes) == indexed.last_block
+    return indexed if is_same else None
+
+
+def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
+    """Every whole line from `begin` on; raises StorageError for one that is none of ours."""
+    offsets = {kind: array("q") for kind in TABLES}
+    append = {head: offsets[kind].append for head, kind in _HEADS.items()}
+    offset, longest = begin, 0
     try:
-        try_load(workspace, run, manifest, state, patience_seconds)
-    except duckdb.Error as error:
-        raise index_error(workspace.index, error) from error
+        with journal.open("rb", buffering=1 << 20) as stream:
+            stream.seek(begin)
+            for line in stream:
+                length = len(line)
+                if offset + length > size_bytes or not line.endswith(b"\n"):
+                    break
+                note = append.get(line[:9])
+                if note is None:
+                    raise damaged(journal, offset, ValueError("not a journal record"))
+                note(offset)
+                offset += length
+                if length > longest:
+                    longest = length
+    except OSError as error:
+        raise storage_error("read the journal", journal, error) from error
+    return JournalLines(offsets, begin, offset, longest)
 
 
-def check_writable(workspace: Workspace) -> None:
-    """Said in our words before DuckDB says it in its own."""
-    if not os.access(workspace.root, os.W_OK):
-        error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        raise storage_error("write the index", workspace.index, error) from error
-
-
-def try_load(
-    workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState, patience_seconds: float
-) -> None:
-    """An index that DuckDB trips over is not worth mending: the journals are the truth, so it is begun anew."""
+def build(
+    directory: Path,
+    run: RunDirectory,
+    manifest: Manifest,
+    state: JournalState,
+    lines: JournalLines,
+    *,
+    is_ample: bool,
+) -> tuple[Any, ...]:
+    """A whole index in a directory of ours; returns the run's totals."""
+    path = directory / run.index.name
+    source = run.journal
     try:
-        load_run(workspace, run, manifest, state, patience_seconds)
-    except duckdb.Error as error:
-        if not is_beyond_repair(error):
-            raise
-        discard_index(workspace.index)
-        load_run(workspace, run, manifest, state, patience_seconds)
-
-
-def load_run(
-    workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState, patience_seconds: float
-) -> None:
-    """One transaction: readers see the run as it was, or as it is."""
-    judges = list(manifest.judge_names)
-    with connecting(workspace, patience_seconds=patience_seconds) as connection:
-        create_schema(connection)
-        make_room(connection, manifest.protocol.name)
-        connection.begin()
-        for table in ("runs", *TABLES.values(), *SCORED_TABLES):
-            connection.execute(f"DELETE FROM {table} WHERE run = $run", {"run": run.name})  # noqa: S608 - our own names
-        load_journal(connection, workspace, run, judges, state.size_bytes)
+        if lines.begin:
+            shutil.copyfile(run.index, path)
+            source = directory / "added.jsonl"
+            copy_part(run.journal, lines.begin, lines.end, source)
+    except OSError as error:
+        raise storage_error("write the index", run.index, error) from error
+    with duckdb.connect(str(path), config=session_settings(directory / "spilled", is_ample=is_ample)) as connection:
+        if not lines.begin:
+            connection.execute(SCHEMA)
+            connection.execute("INSERT INTO index_version VALUES ($version)", {"version": SCHEMA_VERSION})
+        judges = list(manifest.judge_names)
+        before = count_lines(connection)
+        load_lines(connection, run, source, lines, judges, before)
         settle_run(connection, run.name, judges, manifest.cascade)
         mark_controls(connection, run.name, judges)
-        load_scores(connection, run.name, manifest.protocol.name)
+        load_scores(connection, run.name, manifest.protocol.name, before["outcome"])
+        longest_before = (connection.execute("SELECT max(longest_bytes) FROM runs").fetchone() or (0,))[0] or 0
+        connection.execute("DELETE FROM runs")
         connection.execute(
-            "INSERT INTO runs VALUES ($run, $size, $changed, $judges, $cascade)",
+            "INSERT INTO runs VALUES ($run, $size, $changed, $indexed, $block, $longest, $judges, $cascade, $protocol)",
             {
                 "run": run.name,
                 "size": state.size_bytes,
                 "changed": state.changed_ns,
+                "indexed": lines.end,
+                "block": read_last_block(run.journal, lines.end),
+                "longest": max(lines.longest_bytes, longest_before),
                 "judges": judges,
                 "cascade": manifest.cascade,
+                "protocol": manifest.protocol.name,
             },
         )
-        connection.commit()
+        totals: tuple[Any, ...] = connection.execute(FINAL_TOTALS, {"run": run.name}).fetchall()[0]
+    return totals
 
 
-def load_journal(
-    connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, judges: list[str], size_bytes: int
+def load_lines(
+    connection: duckdb.DuckDBPyConnection,
+    run: RunDirectory,
+    source: Path,
+    lines: JournalLines,
+    judges: list[str],
+    before: dict[str, int],
 ) -> None:
-    """Group by group; while DuckDB reads one, the next one is cut."""
-    allowed = 0
-
-    def load(pieces: list[Piece]) -> None:
-        nonlocal allowed
-        for piece in pieces:
-            needed = room_for(piece.before + piece.lines, piece.bytes_so_far, object_bytes_of(piece))
-            if needed > allowed:
-                allowed = needed
-                allow_memory(connection, f"{allowed}MB")
-            load_piece(connection, run, judges, piece)
-
-    with (
-        split_journal(run.journal, size_bytes, workspace.scratch) as groups,
-        ThreadPoolExecutor(1, thread_name_prefix="indexing") as reader,
-    ):
-        loading: Future[None] | None = None
-        for pieces in groups:
-            if loading is not None:
-                loading.result()
-            loading = reader.submit(load, pieces)
-        if loading is not None:
-            loading.result()
-
-
-def load_piece(connection: duckdb.DuckDBPyConnection, run: RunDirectory, judges: list[str], piece: Piece) -> None:
-    """Fewer rows than lines is damage."""
-    parameters: dict[str, Any] = {"run": run.name, "journal": escape_glob(piece.path), "before": piece.before}
-    if piece.kind == "outcome":
-        parameters["judges"] = judges
-    loaded = connection.execute(load_statement(piece.kind, object_bytes_of(piece)), parameters).fetchone()
-    if loaded != (piece.lines,):
-        raise find_damage(run)
+    """Kind by kind; fewer rows than lines is damage, more are what was written since."""
+    object_bytes = max(SMALLEST_OBJECT_BYTES, lines.longest_bytes + 1_024)
+    for kind, table in TABLES.items():
+        offsets = lines.offsets[kind]
+        if not offsets:
+            continue
+        parameters: dict[str, Any] = {"run": run.name, "journal": escape_glob(source)}
+        if kind == "outcome":
+            parameters["judges"] = judges
+        connection.execute(load_statement(kind, object_bytes), parameters)
+        connection.execute(GIVE_POSITIONS.format(table=table), {"before": before[kind]})
+        last = before[kind] + len(offsets)
+        connection.execute(f"DELETE FROM {table} WHERE position > $last", {"last": last})  # noqa: S608 - our own names
+        found = connection.execute(f"SELECT max(position) FROM {table}").fetchone()  # noqa: S608 - our own names
+        if found != (last,):
+            raise find_damage(run)
+        for start in range(0, len(offsets), _PLACES_PER_ROW):
+            part = offsets[start : start + _PLACES_PER_ROW]
+            connection.execute(
+                "INSERT INTO places VALUES ($kind, $first, $lines, $offsets)",
+                {"kind": kind, "first": before[kind] + start + 1, "lines": len(part), "offsets": part.tobytes()},
+            )
 
 
-def object_bytes_of(piece: Piece) -> int:
-    """How long a line DuckDB has to expect."""
-    return max(SMALLEST_OBJECT_BYTES, piece.longest_bytes + 1_024)
+def count_lines(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Of each kind, how many are in the index."""
+    counted = dict(connection.execute("SELECT kind, sum(lines)::BIGINT FROM places GROUP BY kind").fetchall())
+    return {kind: counted.get(kind, 0) for kind in TABLES}
 
 
 def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str], cascade: bool) -> None:
     """From what was written to what holds: one row a sample, one a sample and judge, none left out."""
+    connection.execute(DROP_UNTOLD)
     samples = count_rows(connection, "SELECT count(*), count(DISTINCT key) FROM samples WHERE run = $run", run)
     if samples[0] != samples[1]:
         connection.execute(KEEP_FIRST_SAMPLE, {"run": run})
@@ -190,7 +303,7 @@ def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str
     if cascade or outcomes[1] != samples[1] * len(judges):
         connection.execute(ADD_MISSING, {"run": run, "judges": judges, "cascade": cascade})
     if cascade:
-        connection.execute(MARK_SUPERSEDED, {"run": run})
+        connection.execute(MARK_FINAL, {"run": run})
 
 
 def count_rows(connection: duckdb.DuckDBPyConnection, query: str, run: str) -> tuple[int, int]:
@@ -199,13 +312,63 @@ def count_rows(connection: duckdb.DuckDBPyConnection, query: str, run: str) -> t
     return (row[0], row[1]) if row else (0, 0)
 
 
-def stat_journal(run: RunDirectory) -> JournalState:
+def put_in_place(built: Path, run: RunDirectory, state: JournalState, totals: tuple[Any, ...]) -> None:
+    """Whoever reads the index that was there goes on reading it."""
+    try:
+        built.replace(run.index)
+    except OSError as error:
+        raise storage_error("write the index", run.index, error) from error
+    valid, invalid, undecided, missing, mean = totals
+    document = {
+        "journal_bytes": state.size_bytes,
+        "journal_changed_ns": state.changed_ns,
+        "counts": {"valid": valid, "invalid": invalid, "undecided": undecided, "missing": missing},
+        "mean_score": mean,
+    }
+    with replacing(run.totals) as stream:
+        stream.write(orjson.dumps(document) + b"\n")
+
+
+def check_writable(run: RunDirectory) -> None:
+    """Said in our words before DuckDB says it in its own."""
+    if not os.access(run.path, os.W_OK):
+        error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise storage_error("write the index", run.index, error) from error
+
+
+def stat_journal(journal: Path) -> JournalState:
     """Size and time of the last change."""
     try:
-        status = run.journal.stat()
+        status = journal.stat()
     except OSError as error:
-        raise storage_error("read the journal", run.journal, error) from error
+        raise storage_error("read the journal", journal, error) from error
     return JournalState(status.st_size, status.st_mtime_ns)
+
+
+def read_last_block(journal: Path, end: int) -> str:
+    """The digest of what stands before a byte."""
+    try:
+        with journal.open("rb") as stream:
+            begin = max(0, end - _LAST_BLOCK_BYTES)
+            stream.seek(begin)
+            return hashlib.sha256(stream.read(end - begin)).hexdigest()
+    except OSError as error:
+        raise storage_error("read the journal", journal, error) from error
+
+
+def copy_part(journal: Path, begin: int, end: int, target: Path) -> None:
+    """DuckDB reads files from their beginning."""
+    with journal.open("rb") as stream, target.open("wb") as copy:
+        stream.seek(begin)
+        for block in blocks_of(stream, end - begin):
+            copy.write(block)
+
+
+def blocks_of(stream: BinaryIO, length: int) -> Iterator[bytes]:
+    """As much of a file, in pieces."""
+    while length > 0 and (block := stream.read(min(length, _COPIED_BYTES))):
+        length -= len(block)
+        yield block
 
 
 def find_damage(run: RunDirectory) -> StorageError:
@@ -218,22 +381,12 @@ def find_damage(run: RunDirectory) -> StorageError:
     return StorageError(f"{run.journal}: cannot be indexed; the journal changed meanwhile: run the same command again")
 
 
-def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
-    """Tables of this version; those of another are dropped, because every row can be had again."""
-    if has_current_schema(connection):
-        return
-    connection.begin()
-    for (table,) in connection.execute("SELECT table_name FROM duckdb_tables() WHERE NOT internal").fetchall():
-        quoted = str(table).replace('"', '""')
-        connection.execute(f'DROP TABLE "{quoted}"')
-    connection.execute(SCHEMA)
-    connection.execute("INSERT INTO index_version VALUES ($version)", {"version": SCHEMA_VERSION})
-    connection.commit()
-
-
-def has_current_schema(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the tables are the ones this version writes."""
-    try:
-        return connection.execute("SELECT version FROM index_version").fetchall() == [(SCHEMA_VERSION,)]
-    except duckdb.Error:
-        return False
+def index_error(path: Path, error: duckdb.Error) -> StorageError:
+    """The first line of what DuckDB says, with the remedy that fits."""
+    if is_short_of_memory(error) or "no space" in str(error).lower():
+        remedy = "free some memory and disk space; the journal is complete, and the index is made from it"
+    elif is_beyond_repair(error):
+        remedy = "remove this file: it is made anew from the journal"
+    else:
+        remedy = "make the workspace writable, or choose another --workspace"
+    return StorageError(f"{path}: {first_line(error)}; {remedy}")

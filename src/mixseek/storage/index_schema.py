@@ -5,29 +5,33 @@ from collections.abc import Mapping
 from mixseek.storage.scored_schema import SCORED_SCHEMA
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 9
 
+# Texts of samples and replies stay in the journal: `places` says at which byte each line begins, as arrays of 64-bit
+# numbers for runs of consecutive positions. `position` counts the lines of one kind in the order of the journal.
 SCHEMA = f"""
 CREATE TABLE index_version (version INTEGER);
 CREATE TABLE runs (
-    run VARCHAR, journal_bytes BIGINT, journal_changed_ns BIGINT, judges VARCHAR[], cascade BOOLEAN
+    run VARCHAR, journal_bytes BIGINT, journal_changed_ns BIGINT, indexed_bytes BIGINT, last_block VARCHAR,
+    longest_bytes BIGINT, judges VARCHAR[], cascade BOOLEAN, protocol VARCHAR
 );
+CREATE TABLE places (kind VARCHAR, first BIGINT, lines BIGINT, offsets BLOB);
 CREATE TABLE samples (
     run VARCHAR, key VARCHAR, position BIGINT, id VARCHAR, task_name VARCHAR, task_type VARCHAR,
-    question_id VARCHAR, prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR,
-    ground_truth VARCHAR, ground_truth_alternatives VARCHAR[], question VARCHAR, response VARCHAR, rubric VARCHAR,
-    metadata JSON, response_characters INTEGER
+    question_id VARCHAR, prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR,
+    response_characters INTEGER
 );
 CREATE TABLE replies (
-    run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, text VARCHAR,
-    is_cached BOOLEAN, ask INTEGER, tries INTEGER, requests INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR,
-    model VARCHAR, input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12),
-    judge_model VARCHAR
+    run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER,
+    take INTEGER, is_cached BOOLEAN, ask INTEGER, tries INTEGER, requests INTEGER, latency_seconds DOUBLE,
+    finish_reason VARCHAR, model VARCHAR, input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT,
+    cost_usd DECIMAL(24, 12), judge_model VARCHAR
 );
 CREATE TABLE outcomes (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
     status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
-    is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR, comment VARCHAR,
+    is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR,
+    is_verified BOOLEAN, warnings VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
     reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER
 );
@@ -35,16 +39,19 @@ CREATE TABLE outcomes (
 """
 
 # A line that cannot be parsed comes out as nulls and is dropped by the filter on `t`; the loader compares the number
-# of rows with the number of lines. `position` counts the lines of one kind in the order of the journal; `$before` of
-# them were loaded earlier, from another piece of it.
+# of rows with the number of lines.
 _LINES = """read_json(
     $journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = {object_bytes}, columns = {{
         t: 'VARCHAR', key: 'VARCHAR', {columns}
-    }})"""
+    }}) WHERE t = '{kind}'"""
 
-_SAMPLE = """sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR, ground_truth VARCHAR,
+_SAMPLE = """sample: 'STRUCT(id VARCHAR, response VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
+    target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR,
+    metadata STRUCT(language VARCHAR))'"""
+
+_SAMPLE_WITH_TEXTS = """sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR, ground_truth VARCHAR,
     ground_truth_alternatives VARCHAR[], question_id VARCHAR, prompt_variant VARCHAR, target_model VARCHAR,
-    output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, rubric VARCHAR, metadata JSON)'"""
+    output_id VARCHAR, task_name VARCHAR, task_type VARCHAR)'"""
 
 _OUTCOME = """judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR', score: 'DOUBLE', verdict: 'VARCHAR',
     fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]', flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]',
@@ -53,6 +60,7 @@ _OUTCOME = """judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR', score: 'DO
 
 # Column to type and place in the details of a live judge's reply.
 _DETAILS = {
+    "take": ("INTEGER", "$.take"),
     "is_cached": ("BOOLEAN", "$.cached"),
     "ask": ("INTEGER", "$.ask"),
     "tries": ("INTEGER", "$.tries"),
@@ -70,38 +78,55 @@ _DETAILS = {
 }
 
 
-def _casts(columns: Mapping[str, tuple[str, str]]) -> str:
+# The same for what a judgment says.
+_FIELDS = {
+    "is_correct": ("BOOLEAN", "$.is_correct"),
+    "extracted_answer": ("VARCHAR", "$.extracted_answer"),
+    "reasoning_score": ("INTEGER", "$.reasoning_score"),
+    "error_type": ("VARCHAR", "$.error_type"),
+    # Whether the extracted answer stands in the response; null where nobody looked. Warnings are a JSON list.
+    "is_verified": ("BOOLEAN", "$.extraction_verified"),
+    "warnings": ("VARCHAR", "$.warnings"),
+}
+
+
+def _casts(column: str, columns: Mapping[str, tuple[str, str]]) -> str:
     """One call takes all places out of the JSON, and DuckDB makes it once a row: half the time of ten calls."""
-    values = f"json_extract_string(details, {[place for _, place in columns.values()]})"
+    values = f"json_extract_string({column}, {[place for _, place in columns.values()]})"
     return ", ".join(f"try_cast({values}[{number}] AS {kind})" for number, (kind, _) in enumerate(columns.values(), 1))
 
 
+# Positions are given when the rows are in their table: counting them on the way would take all cores but one away.
 _LOAD = {
     "sample": (
         _SAMPLE,
-        """INSERT INTO samples SELECT $run, key, $before + row_number() OVER (), sample.id, sample.task_name,
-        sample.task_type, sample.question_id, sample.prompt_variant, sample.target_model, sample.output_id,
-        sample.ground_truth, sample.ground_truth_alternatives, coalesce(sample.question, ''), sample.response,
-        sample.rubric, sample.metadata, length(sample.response)""",
+        """INSERT INTO samples SELECT $run, key, NULL, sample.id, sample.task_name, sample.task_type,
+        sample.question_id, sample.prompt_variant, sample.target_model, sample.output_id, sample.metadata.language,
+        length(sample.response)""",
     ),
     "reply": (
         # Details are JSON and cast with care: recorded replies bring what their recorder wrote, of any type.
-        "judge: 'VARCHAR', attempt: 'INTEGER', text: 'VARCHAR', details: 'JSON'",
-        f"""INSERT INTO replies SELECT $run, key, $before + row_number() OVER (), judge, attempt, text,
-        {_casts(_DETAILS)}""",
+        "judge: 'VARCHAR', attempt: 'INTEGER', details: 'JSON'",
+        f"INSERT INTO replies SELECT $run, key, NULL, judge, attempt, {_casts('details', _DETAILS)}",
     ),
     "outcome": (
         _OUTCOME,
-        """INSERT INTO outcomes SELECT $run, key, $before + row_number() OVER (), judge,
+        f"""INSERT INTO outcomes SELECT $run, key, NULL, judge,
         coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method,
-        score, verdict, try_cast(fields->>'is_correct' AS BOOLEAN), fields->>'extracted_answer',
-        try_cast(fields->>'reasoning_score' AS INTEGER), fields->>'error_type', fields->>'comment',
+        score, verdict, {_casts("fields", _FIELDS)},
         fields, span, rules, flags, repairs, reason, coalesce(method = 'self_judge', false),
         coalesce(permanent, false), coalesce(lost_tries, 0)""",
     ),
 }
 
 TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
+
+# DuckDB keeps the order of the file when it inserts, on however many cores.
+GIVE_POSITIONS = """UPDATE {table} SET position = rowid - (SELECT min(rowid) FROM {table} WHERE position IS NULL)
+    + 1 + $before WHERE position IS NULL"""
+
+# No line of the journal says these; they are found anew whenever it has grown.
+DROP_UNTOLD = "DELETE FROM outcomes WHERE position < 0"
 
 # A sample taken up twice (a run was killed in between) stands where it first stood.
 KEEP_FIRST_SAMPLE = """DELETE FROM samples WHERE run = $run AND position NOT IN (
@@ -130,12 +155,17 @@ ADD_MISSING = """INSERT INTO outcomes BY NAME
             OR ($cascade AND told.judge_order < due.judge_order AND told.status = 'valid'))"""
 
 # In a cascade the last judge asked has the last word.
-MARK_SUPERSEDED = """UPDATE outcomes SET is_final = false WHERE run = $run AND (key, judge_order) NOT IN (
-    SELECT (key, max(judge_order)) FROM outcomes WHERE run = $run GROUP BY key)"""
+MARK_FINAL = """UPDATE outcomes SET is_final = (key, judge_order) IN (
+    SELECT (key, max(judge_order)) FROM outcomes WHERE run = $run GROUP BY key) WHERE run = $run"""
 
 
 def load_statement(kind: str, object_bytes: int) -> str:
     """Lines of one kind from the journal into their table."""
     columns, insert = _LOAD[kind]
-    lines = _LINES.format(object_bytes=object_bytes, columns=columns)
-    return f"{insert} FROM {lines} WHERE t = '{kind}'"
+    return f"{insert} FROM {_LINES.format(object_bytes=object_bytes, columns=columns, kind=kind)}"
+
+
+def sample_texts(object_bytes: int) -> str:
+    """Samples with their texts, straight from the journal."""
+    lines = _LINES.format(object_bytes=object_bytes, columns=_SAMPLE_WITH_TEXTS, kind="sample")
+    return f"SELECT key, sample FROM {lines}"  # noqa: S608 - our own text

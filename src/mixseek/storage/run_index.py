@@ -1,17 +1,29 @@
 """What the index can tell about one run: the counts that a report is made of, and rows to look at."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import duckdb
 import orjson
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
+from mixseek.domain.counts import (
+    FlagCount,
+    OutcomeCount,
+    ReaskCount,
+    ReasonCount,
+    ReasoningCount,
+    RuleCount,
+    UnitGroups,
+    UnitSums,
+    WarningCount,
+)
 from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.errors import StorageError
 from mixseek.storage import run_queries as sql
 from mixseek.storage.call_accounts import (
     CALL_TOTALS,
@@ -20,9 +32,9 @@ from mixseek.storage.call_accounts import (
     MISSING_FOR_GOOD,
     read_accounts,
 )
-from mixseek.storage.duckdb_session import fetch_all
-from mixseek.storage.index import ensure_indexed
-from mixseek.storage.index_connection import PATIENCE_SECONDS, connecting, index_error
+from mixseek.storage.duckdb_session import fetch_all, offline_settings
+from mixseek.storage.durable import storage_error
+from mixseek.storage.index import ensure_indexed, find_damage, reading
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 if TYPE_CHECKING:
@@ -77,11 +89,23 @@ class TakeSpread:
 
 
 @dataclass(frozen=True, slots=True)
+class UnusableGroup:
+    """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
+
+    judge: str
+    status: Status
+    why: str
+    count: int
+    sample_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedRow:
     """One sample under one judge, with all that a person needs to check it."""
 
     id: str
     judge: str
+    take: int
     status: Status
     is_final: bool  # False where a later judge of the cascade was asked
     is_control: bool  # a model on its own output
@@ -112,11 +136,15 @@ class JudgedRow:
 
 @dataclass(frozen=True, slots=True)
 class RowQuery:
-    """Which rows, in which order; `limit_per_kind` takes that many of each status, low and high scores apart."""
+    """Which rows, in which order; `limit_per_kind` takes that many of each status, low and high scores apart.
+
+    `offset` passes over rows that an earlier page has shown.
+    """
 
     judge: str | None = None
     status: Status | None = None
     limit: int | None = None
+    offset: int = 0
     limit_per_kind: int | None = None
     order: RowOrder = RowOrder.DATASET
 
@@ -127,9 +155,10 @@ ALL_ROWS = RowQuery()
 class RunIndex:
     """Questions about one run, over a connection that somebody else closes."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, run: str) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
         self._connection = connection
-        self._run = run
+        self._run = run.name
+        self._directory = run
 
     def totals(self) -> list[JudgeTotals]:
         """In the order of the judges."""
@@ -147,6 +176,28 @@ class RunIndex:
             OutcomeCount(judge, task, Status(status), *rest)
             for judge, task, status, *rest in self._all(sql.OUTCOME_COUNTS, final_only=final_only)
         ]
+
+    def unit_sums(self, *groups: str, final_only: bool = False, control: bool = False) -> UnitGroups:
+        """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
+        parameters = {"final_only": final_only, "control": control}
+        rows = fetch_all(self._connection, sql.judged_unit_sums(groups), parameters)
+        return {tuple(row[: len(groups)]): UnitSums(*row[len(groups) :]) for row in rows}
+
+    def unusable_groups(self) -> list[UnusableGroup]:
+        """Invalid and missing judgments by what is wrong, the most frequent first."""
+        return [UnusableGroup(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.UNUSABLE_GROUPS)]
+
+    def warning_counts(self) -> list[WarningCount]:
+        """Of valid judgments, the most frequent first."""
+        return [WarningCount(*row) for row in self._all(sql.WARNING_COUNTS)]
+
+    def reasoning_counts(self) -> list[ReasoningCount]:
+        """Reasoning scores crossed with correctness, by judge, task and target; empty where none was assessed."""
+        return [ReasoningCount(*row) for row in self._all(sql.REASONING_COUNTS)]
+
+    def reask_counts(self) -> list[ReaskCount]:
+        """Of judges that gave replies, in the order of the judges."""
+        return [ReaskCount(*row) for row in self._all(sql.REASK_COUNTS)]
 
     def take_spreads(self) -> list[TakeSpread]:
         """Of judges that were asked several times; empty without repeats."""
@@ -199,7 +250,7 @@ class RunIndex:
         return [LengthSummary(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.RESPONSE_LENGTHS)]
 
     def rows(self, query: RowQuery = ALL_ROWS) -> Iterator[JudgedRow]:
-        """One page in memory at a time, however many there are."""
+        """One in memory at a time, however many and however long they are."""
         narrow = self._connection.cursor()
         try:
             narrow.execute(
@@ -209,59 +260,159 @@ class RunIndex:
                     "judge": query.judge,
                     "status": query.status and query.status.value,
                     "limit": query.limit,
+                    "offset": query.offset,
                     "per_kind": query.limit_per_kind,
                 },
             )
             while page := narrow.fetchmany(_PAGE_ROWS):
-                yield from self._page(page)
+                yield from self._read(page)
         finally:
             narrow.close()
 
     def find_sample(self, sample_id: str) -> list[JudgedRow]:
         """One sample under every judge; empty where there is none of that id."""
-        return self._page(self._all(sql.FIND, sample_id=sample_id))
+        return list(self._read(self._all(sql.FIND, sample_id=sample_id)))
 
     def similar_ids(self, sample_id: str, limit: int = 5) -> list[str]:
         """Ids that a person may have meant."""
         return [row[0] for row in self._all(sql.SIMILAR, sample_id=sample_id, limit=limit)]
 
-    def _page(self, places: list[tuple[Any, ...]]) -> list[JudgedRow]:
-        """Rows by position: texts are fetched only for what is shown, and never sorted."""
-        if not places:
-            return []
-        outcomes, samples = ([place[side] for place in places] for side in (0, 1))
-        wide = {row[0]: row[1:] for row in self._all(sql.WIDE, outcomes=outcomes, samples=samples)}
+    def _read(self, page: Sequence[tuple[Any, ...]]) -> Iterator[JudgedRow]:
+        """Texts are in the journal; the index knows where."""
+        if not page:
+            return
+        told = [IndexedRow(*row) for row in page]
         replies = {
-            (key, judge): text
-            for key, judge, text in self._all(sql.REPLIES, keys=list({row[0] for row in wide.values()}))
+            (key, judge, take): position
+            for key, judge, take, position in self._all(sql.REPLIES, keys=list({row.key for row in told}))
         }
-        return [read_row(wide[outcome], replies) for outcome in outcomes]
+        try:
+            with self._directory.journal.open("rb") as journal:
+                lines = JournalPlaces(self._connection, journal)
+                for row in told:
+                    yield self._read_one(row, lines, replies.get((row.key, row.judge, row.take)))
+        except OSError as error:
+            raise storage_error("read the journal", self._directory.journal, error) from error
+
+    def _read_one(self, row: "IndexedRow", lines: "JournalPlaces", reply: int | None) -> JudgedRow:
+        sample = lines.read("sample", row.sample)
+        # What is still due has no line.
+        outcome = lines.read("outcome", row.outcome) if row.outcome > 0 else {"key": row.key, "reason": row.reason}
+        said = lines.read("reply", reply) if reply is not None else {"key": row.key, "text": None}
+        if any(record.get("key") != row.key for record in (sample, outcome, said)):
+            raise self._damage()
+        try:
+            return read_row(row, sample["sample"], outcome, said["text"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._damage() from error
+
+    def _damage(self) -> StorageError:
+        """A line is not where the index saw it, or not what it was."""
+        return find_damage(self._directory)
 
     def _all(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
         return fetch_all(self._connection, query, {"run": self._run, **parameters})
 
 
+@dataclass(frozen=True, slots=True)
+class IndexedRow:
+    """What the index itself knows of a row; the two positions say where the rest is."""
+
+    outcome: int
+    sample: int
+    key: str
+    judge: str
+    take: int
+    status: str
+    is_final: bool
+    is_control: bool
+    reason: str | None
+
+
+class JournalPlaces:
+    """Lines of the journal by kind and position."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, journal: BinaryIO) -> None:
+        self._connection = connection
+        self._journal = journal
+        # The last part that was looked at, by kind: rows mostly come in order.
+        self._parts: dict[str, tuple[int, array[int]]] = {}
+
+    def read(self, kind: str, position: int) -> dict[str, Any]:
+        """The record as every JSON reader sees it; empty where there is none at that place."""
+        first, offsets = self._parts.get(kind, (0, array("q")))
+        if not first <= position < first + len(offsets):
+            rows = fetch_all(self._connection, sql.PLACES, {"kind": kind, "position": position})
+            first, offsets = rows[0][0], array("q", rows[0][1])
+            self._parts[kind] = first, offsets
+        self._journal.seek(offsets[position - first])
+        try:
+            record = orjson.loads(self._journal.readline())
+        except orjson.JSONDecodeError:
+            return {}
+        return record if isinstance(record, dict) else {}
+
+
+def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory]) -> UnitSums:
+    """Of the last words of several runs together: a sample that several of them judge is one unit."""
+    for run in runs:
+        ensure_indexed(workspace, run)
+    names = [f"run_{number}" for number, _ in enumerate(runs)]
+    with duckdb.connect(config=offline_settings()) as connection:
+        for name, run in zip(names, runs, strict=True):
+            path = str(run.index).replace("'", "''")
+            connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
+        parameters = {"final_only": True, "control": False}
+        return UnitSums(*fetch_all(connection, sql.pooled_unit_sums(names), parameters)[0])
+
+
 @contextlib.contextmanager
-def open_run_index(
-    workspace: Workspace, run: RunDirectory, patience_seconds: float = PATIENCE_SECONDS
-) -> Iterator[RunIndex]:
+def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex]:
     """The run, indexed first if its journal is newer; open for as long as the block lasts and no longer."""
-    ensure_indexed(workspace, run, patience_seconds)
-    try:
-        with connecting(workspace, read_only=True, patience_seconds=patience_seconds) as connection:
-            yield RunIndex(connection, run.name)
-    except duckdb.Error as error:
-        raise index_error(workspace.index, error) from error
+    ensure_indexed(workspace, run)
+    with reading(run.index) as connection:
+        yield RunIndex(connection, run)
 
 
-def read_row(row: tuple[Any, ...], replies: Mapping[tuple[str, str], str]) -> JudgedRow:
-    """From the columns of WIDE; replies are by key and judge."""
-    values: dict[str, Any] = dict(zip(sql.WIDE_COLUMNS, row, strict=True))
-    values["raw_reply"] = replies.get((values.pop("key"), values["judge"]))
-    values["status"] = Status(values["status"])
-    values["fields"] = orjson.loads(values["fields"] or b"{}")
-    values["span"] = Span(*values["span"]) if values["span"] else None
-    values["flags"] = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in values["flags"] or ())
-    for name in ("rules", "repairs", "ground_truth_alternatives"):
-        values[name] = tuple(values[name] or ())
-    return JudgedRow(**values)
+def read_row(
+    row: IndexedRow, sample: Mapping[str, Any], outcome: Mapping[str, Any], raw_reply: str | None
+) -> JudgedRow:
+    """From the records of the journal."""
+    fields: Mapping[str, Any] = outcome.get("fields", {})
+    span = outcome.get("span")
+    return JudgedRow(
+        id=sample["id"],
+        judge=row.judge,
+        take=row.take,
+        status=Status(row.status),
+        is_final=row.is_final,
+        is_control=row.is_control,
+        method=outcome.get("method"),
+        score=outcome.get("score"),
+        verdict=outcome.get("verdict"),
+        is_correct=of_kind(fields.get("is_correct"), bool),
+        extracted_answer=of_kind(fields.get("extracted_answer"), str),
+        reasoning_score=of_kind(fields.get("reasoning_score"), int),
+        error_type=of_kind(fields.get("error_type"), str),
+        comment=of_kind(fields.get("comment"), str),
+        span=Span(*span) if span else None,
+        fields=fields,
+        rules=tuple(outcome.get("rules", ())),
+        flags=tuple(Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())),
+        repairs=tuple(outcome.get("repairs", ())),
+        reason=outcome.get("reason"),
+        raw_reply=raw_reply,
+        task_name=sample.get("task_name"),
+        target_model=sample.get("target_model"),
+        question_id=sample.get("question_id"),
+        prompt_variant=sample.get("prompt_variant"),
+        ground_truth=sample.get("ground_truth"),
+        ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
+        question=sample.get("question", ""),
+        response=sample["response"],
+    )
+
+
+def of_kind(value: Any, kind: type) -> Any:
+    """A protocol of somebody else's may use the same word for another thing; that stays in `fields`."""
+    return value if isinstance(value, kind) and isinstance(value, bool) == (kind is bool) else None

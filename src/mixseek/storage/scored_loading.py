@@ -6,6 +6,7 @@ from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
 from mixseek.protocols.method import method_of
 from mixseek.storage.scored_schema import (
+    DROP_REPLACED,
     FILL_DIMENSIONS,
     FILL_EVIDENCE,
     FILL_SCORED,
@@ -18,14 +19,6 @@ from mixseek.storage.scored_schema import (
 
 # The one built-in protocol without dimensions.
 _WITHOUT_DIMENSIONS = "semantic"
-# Judgments with reasons and quotes are several times as long as the others, and are joined with their samples.
-_MEMORY_MB = 160
-
-
-def make_room(connection: duckdb.DuckDBPyConnection, protocol: str) -> None:
-    """Before the journal is read."""
-    if protocol != _WITHOUT_DIMENSIONS:
-        connection.execute(f"SET memory_limit = '{_MEMORY_MB}MB'")
 
 
 def mark_controls(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str]) -> None:
@@ -48,10 +41,19 @@ def is_own_output(judge: str, target: str) -> bool:
     return method_of(Reply("", judge), Sample("", "", target_model=target)) is Method.SELF_JUDGE
 
 
-def load_scores(connection: duckdb.DuckDBPyConnection, run: str, protocol: str) -> None:
-    """Once the outcomes are settled; a run without a valid judgment is still counted and covered."""
+def load_scores(connection: duckdb.DuckDBPyConnection, run: str, protocol: str, before: int) -> None:
+    """Once the outcomes are settled; a run without a valid judgment is still counted and covered.
+
+    Marks and quotes of the first `before` outcomes are there already, if the tables were filled then.
+    """
+    was_scored = connection.execute("SELECT count(*) > 0 FROM scored").fetchone() == (True,)
+    connection.execute("DELETE FROM scored")
     first = connection.execute(FIRST_VALID, {"run": run}).fetchone()
     if not (first[0] if first else protocol != _WITHOUT_DIMENSIONS):
         return
-    for statement in (FILL_SCORED, FILL_DIMENSIONS, FILL_EVIDENCE):
-        connection.execute(statement, {"run": run})
+    if was_scored:
+        for table in ("dimension_scores", "evidence"):
+            connection.execute(DROP_REPLACED.format(table=table))
+    connection.execute(FILL_SCORED, {"run": run})
+    for statement in (FILL_DIMENSIONS, FILL_EVIDENCE):
+        connection.execute(statement, {"run": run, "after": before if was_scored else 0})

@@ -16,7 +16,8 @@ CREATE TABLE evidence (
 );
 """
 
-SCORED_TABLES = ("scored", "dimension_scores", "evidence")
+# What belongs to an outcome that another one has taken the place of.
+DROP_REPLACED = "DELETE FROM {table} WHERE position NOT IN (SELECT position FROM outcomes)"
 
 # A protocol gives every valid judgment the same fields: one of them tells whether there are dimensions.
 FIRST_VALID = """SELECT json_exists(fields, '$.scores') FROM outcomes
@@ -79,8 +80,7 @@ FILL_SCORED = f"""INSERT INTO scored
                 json_extract_string(fields, {_PLACES}) AS places,
                 json_extract_string(fields, '$.gates.*.failed') AS gates
             FROM outcomes WHERE run = $run) AS outcomes
-        JOIN (SELECT key, id, question_id, prompt_variant, target_model, task_type,
-                json_extract_string(metadata, '$.language') AS language
+        JOIN (SELECT key, id, question_id, prompt_variant, target_model, task_type, language
             FROM samples WHERE run = $run) AS samples ON samples.key = outcomes.key
         {_WITH_MODELS}
     )"""  # noqa: S608 - our own text
@@ -93,7 +93,7 @@ FILL_DIMENSIONS = """INSERT INTO dimension_scores
             AS number
         FROM (SELECT position, try_cast(json_extract(fields, '$.scores') AS MAP(VARCHAR, DOUBLE)) AS scores,
                 try_cast(json_extract(fields, '$.maxima') AS MAP(VARCHAR, DOUBLE)) AS maxima
-            FROM outcomes WHERE run = $run AND status = 'valid')
+            FROM outcomes WHERE run = $run AND position > $after AND status = 'valid')
     ) WHERE dimension.value IS NOT NULL AND maxima[dimension.key] > 0"""
 
 # Invalid judgments too: a judge that invents quotes is found out by these. One that was not looked for says nothing.
@@ -101,5 +101,5 @@ FILL_EVIDENCE = """INSERT INTO evidence
     SELECT $run, position, item.dimension, item.stage, item.problem, left(item.quote, 200)
     FROM (SELECT position, unnest(from_json(json_extract(fields, '$.evidence'),
             '[{"dimension":"VARCHAR","stage":"VARCHAR","problem":"VARCHAR","quote":"VARCHAR"}]')) AS item
-        FROM outcomes WHERE run = $run AND status IN ('valid', 'invalid'))
+        FROM outcomes WHERE run = $run AND position > $after AND status IN ('valid', 'invalid'))
     WHERE item.stage IS NOT NULL OR item.problem IS NOT NULL"""

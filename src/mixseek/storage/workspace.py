@@ -1,4 +1,4 @@
-"""Where runs live: `<workspace>/runs/<run>/{manifest.json,journal.jsonl,report.html}`, and the index beside them."""
+"""Where runs live: `<workspace>/runs/<run>/{manifest.json,journal.jsonl,index.duckdb,report.html}`."""
 
 import difflib
 import hashlib
@@ -36,6 +36,16 @@ class RunDirectory:
         return self.path / "journal.jsonl"
 
     @property
+    def index(self) -> Path:
+        """Made from the journal, and made anew whenever it is in doubt."""
+        return self.path / "index.duckdb"
+
+    @property
+    def totals(self) -> Path:
+        """What the index says of the run as a whole, for lists of runs."""
+        return self.path / "totals.json"
+
+    @property
     def report(self) -> Path:
         return self.path / "report.html"
 
@@ -67,7 +77,8 @@ class Workspace:
     root: Path
 
     @property
-    def index(self) -> Path:
+    def outdated_index(self) -> Path:
+        """Where earlier versions kept one index for all runs."""
         return self.root / "mixseek.duckdb"
 
     @property

@@ -168,6 +168,31 @@ def test_weights_that_do_not_add_up_are_refused(weights: dict[str, float | None]
         resolve_weights(weights)
 
 
+def test_two_metrics_of_one_name_are_refused() -> None:
+    """Their weights would be one weight, counted twice: 80 from 40 and 40."""
+    with pytest.raises(ConfigurationError, match="two metrics are called 'a'"):
+        Evaluator([broken("raise", "a"), broken("raise", "a")])
+    with pytest.raises(ConfigurationError, match="a weight for 'b', but there is a"):
+        Evaluator([broken("raise", "a")], {"a": 0.5, "b": 0.5})
+    with pytest.raises(ConfigurationError, match="has no name"):
+        Evaluator([broken("raise", " ")])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"team_id": ""}, "team_id cannot be empty"),
+        ({"team_id": " "}, "team_id cannot be empty"),
+        ({"round_number": 0}, "round_number must be 1 or more, not 0"),
+        ({"round_number": -3}, "round_number must be 1 or more, not -3"),
+    ],
+)
+def test_a_round_of_nobody_cannot_be_evaluated(fields: dict[str, Any], message: str) -> None:
+    """Replies and places on the board are known by team and round."""
+    with pytest.raises(ValueError, match=message):
+        EvaluationRequest("q", "s", **fields)
+
+
 def test_thirds_add_up_to_one() -> None:
     """As far as floating point can tell."""
     assert resolve_weights({"a": 1 / 3, "b": 1 / 3, "c": 1 / 3})

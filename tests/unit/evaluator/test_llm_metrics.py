@@ -17,10 +17,10 @@ from mixseek.errors import ConfigurationError
 from mixseek.evaluator.criteria import CRITERIA, ROLES, Criterion
 from mixseek.evaluator.llm_metric import Coverage, LLMJudgeMetric, LLMPlain
 from mixseek.evaluator.metric import BaseMetric, MetricSetting
-from mixseek.evaluator.metric_protocol import LANGUAGES
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.evaluator.registry import BUILT_IN, make_metric
 from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import PromptBuilderSettings
 
 SAMPLE = Sample("alpha/1/c", "A text.", "A query.")

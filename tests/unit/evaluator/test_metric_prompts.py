@@ -11,8 +11,8 @@ from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
 from mixseek.evaluator.llm_metric import LLMJudgeMetric
 from mixseek.evaluator.metric import MetricSetting
-from mixseek.evaluator.metric_protocol import LANGUAGES
 from mixseek.evaluator.registry import BUILT_IN, make_metric
+from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.round_controller.judgment_protocol import JudgmentProtocol
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"

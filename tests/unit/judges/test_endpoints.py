@@ -141,3 +141,43 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(value: str) -> 
         target_of("openai:m", OPENAI_API_KEY=value)
 
     assert "canary" not in str(caught.value)
+
+
+def test_the_scheme_may_be_written_in_any_case() -> None:
+    target = target_of("openai:m@HTTP://LocalHost:8000/v1", OPENAI_API_KEY=KEY)
+
+    assert (target.model, target.base_url) == ("m", "http://localhost:8000/v1")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "words"),
+    [
+        ("localhost:8000/v1", "the base URL is not http(s)://host[:port]/path; correct it, for instance to http://loc"),
+        ("gpu-box/v1", "correct it, for instance to https://gpu-box/v1"),
+        ("", "the base URL is not http(s)"),
+        ("  ", "the base URL is not http(s)"),
+        ("htp://localhost", "the base URL is not http(s)"),
+        ("http://local host/v1", "the base URL is not http(s)"),
+        ("http://local\nhost/v1", "the base URL is not http(s)"),
+        ("http://other.example\\.localhost/v1", "the base URL is not http(s)"),
+    ],
+)
+def test_an_address_of_a_table_that_is_none_never_falls_back_to_the_public_host(base_url: str, words: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        target_of("j", JudgeSettings(model="m", provider="openai", base_url=base_url), OPENAI_API_KEY=KEY)
+
+    assert words in str(caught.value)
+
+
+def test_an_address_in_the_environment_is_where_a_provider_is() -> None:
+    """Whoever set it does not expect data and key to go to the public host."""
+    local = "http://localhost:8000"
+    openai = target_of("openai:m", OPENAI_API_KEY=KEY, OPENAI_BASE_URL=f"{local}/v1")
+    anthropic = target_of("anthropic:m", ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=local)
+    named = target_of("openai:m@http://localhost:9000/v1", OPENAI_API_KEY=KEY, OPENAI_BASE_URL=f"{local}/v1")
+
+    assert (openai.base_url, anthropic.base_url) == (f"{local}/v1", local)
+    assert named.base_url == "http://localhost:9000/v1"
+    for variable, spec in [("OPENAI_BASE_URL", "openai:m"), ("AZURE_OPENAI_ENDPOINT", "azure:m")]:
+        with pytest.raises(ConfigurationError, match=f"the environment variable {variable} is not http"):
+            resolve_target(spec, {}, {"OPENAI_API_KEY": KEY, "AZURE_OPENAI_API_KEY": KEY, variable: "localhost:8000"})

@@ -36,7 +36,7 @@ FORMS = (
     [
         ("rule", f"unknown judge 'rule'; did you mean 'rules'? {FORMS}"),
         ("", f"unknown judge ''; {FORMS}"),
-        ("gpt-x", f"unknown judge 'gpt-x'; {FORMS}"),
+        ("some-x", f"unknown judge 'some-x'; {FORMS}"),
         ("opnai:gpt-x", "unknown judge 'opnai:gpt-x'; did you mean 'openai:gpt-x'?"),
         ("wherever:x", "unknown judge 'wherever:x'; providers: openai, anthropic, "),
         ("ollama", "unknown judge 'ollama'; write ollama:MODEL, or add [judges.ollama] to mixseek.toml"),
@@ -104,3 +104,64 @@ def test_asking_for_rules_loads_no_http_client() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ran.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("spec", "offer"),
+    [
+        ("openai:m@localhost:8000/v1", "write openai:m@http://localhost:8000/v1"),
+        ("openai:m@127.0.0.1:8000", "write openai:m@http://127.0.0.1:8000"),
+        ("openai:m@htp://localhost:8000/v1", "write openai:m@http://localhost:8000/v1"),
+        ("openai:m@ftp://gpu-box/v1", "write openai:m@https://gpu-box/v1"),
+        ("openai:m@//localhost:8000/v1", "write openai:m@http://localhost:8000/v1"),
+        ("openai:m@http:/localhost:8000/v1", "write openai:m@http"),
+        ("openai:m@ http://localhost:8000/v1", "write openai:m@http://localhost:8000/v1"),
+        ("openai:m@", "write openai:m@http://HOST:PORT/v1"),
+        ("gemini:claude@20240620", 'a [judges.NAME] table with model = "…"'),
+        ("anthropic:m@gpu-box", "write anthropic:m@https://gpu-box"),
+        ("pydantic-ai:openai:m@localhost:8000/v1", "write openai:m@http://localhost:8000/v1"),
+        ("pydantic-ai:google-vertex:claude@20240620", 'provider = "pydantic-ai" and model = "…"'),
+    ],
+)
+def test_an_address_without_http_is_refused_instead_of_reaching_the_public_host(spec: str, offer: str) -> None:
+    """Data and key would go to whoever runs the provider's own address."""
+    with pytest.raises(ConfigurationError) as caught:
+        make_live_judge(spec, {}, {"OPENAI_API_KEY": "sk-canary-000", "ANTHROPIC_API_KEY": "sk-canary-000"})
+
+    assert offer in str(caught.value)
+    assert "API key" not in str(caught.value)
+
+
+@pytest.mark.parametrize("spec", ["openai:m@user:canary-pw@localhost/v1", "pydantic-ai:x:m@user:canary-pw@localhost"])
+def test_a_password_in_a_mistyped_address_is_not_repeated(spec: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        make_live_judge(spec, {}, {"OPENAI_API_KEY": "sk-canary-000"})
+
+    assert "canary" not in str(caught.value)
+
+
+def test_a_model_whose_name_holds_an_at_sign_has_a_table() -> None:
+    table = JudgeSettings(model="claude@20240620", base_url="http://localhost:8000/v1")
+    judge = make_live_judge("vertex", {"vertex": table}, {})
+
+    assert judge.description["model"] == "claude@20240620"
+    assert judge.endpoint == "http://localhost:8000"
+
+
+@pytest.mark.parametrize(
+    ("spec", "offer"),
+    [
+        ("gpt-4o", "did you mean openai:gpt-4o?"),
+        ("o3-mini", "did you mean openai:o3-mini?"),
+        ("claude-sonnet-4-5", "did you mean anthropic:claude-sonnet-4-5?"),
+        ("gemini-2.5-pro", "did you mean gemini:gemini-2.5-pro?"),
+        ("qwen3:4b", "did you mean ollama:qwen3:4b?"),
+        ("gpt-4o@http://localhost:8000/v1", "did you mean openai:gpt-4o@http://localhost:8000/v1?"),
+        ("http://localhost:8000/v1", "write openai:MODEL@http://localhost:8000/v1"),
+    ],
+)
+def test_a_model_without_its_provider_is_offered_with_it(spec: str, offer: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        make_judge(spec)
+
+    assert offer in str(caught.value)

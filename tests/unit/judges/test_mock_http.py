@@ -65,9 +65,9 @@ def raw_exchange(judge: Loopback, *pieces: bytes) -> bytes:
 def test_http_is_read_as_it_comes() -> None:
     """Torn anywhere, chunked, two at once, with Expect, with a request line that is none."""
     raw = json.dumps(openai_body(a_sample(1))).encode()
-    whole = b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
+    whole = b"POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
     last = whole.replace(b"\r\nContent", b"\r\nConnection: close\r\nContent", 1)
-    chunks = b"POST /v1/messages HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunks = b"POST /v1/messages HTTP/1.1\r\nHost: mock\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
     said = json.dumps(anthropic_body(a_sample(1))).encode()
     halves = (said[:100], said[100:])
     chunked = chunks + b"".join(b"%x\r\n%s\r\n" % (len(half), half) for half in halves) + b"0\r\n\r\n"
@@ -83,7 +83,7 @@ def test_http_is_read_as_it_comes() -> None:
     assert piped.count(b"HTTP/1.1 200 OK") == 2
     assert in_chunks.count(b'"type":"message"') == 1
     assert expecting.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK")
-    assert nonsense.startswith(b"HTTP/1.1 400 ")
+    assert nonsense.split(b" ", 1)[1].startswith(b"400 ")
 
 
 def test_a_taken_port_is_a_line_for_a_person() -> None:

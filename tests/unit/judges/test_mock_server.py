@@ -242,7 +242,9 @@ def test_the_log_tells_received_answered_and_abandoned(tmp_path: Path) -> None:
         send(judge, openai_body(a_sample(5)))
         raw = json.dumps(openai_body(a_sample(6))).encode()
         with socket.create_connection((judge.server.host, judge.server.port)) as impatient:
-            impatient.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw))
+            impatient.sendall(
+                b"POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
+            )
             wait_until(lambda: judge.requests == 2)
         wait_until(lambda: judge.stats()["abandoned"] == 1)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -263,7 +265,9 @@ def test_a_full_endpoint_answers_429() -> None:
     with loopback(MockOptions(latency_seconds=0.3, capacity=1)) as judge:
         raw = json.dumps(openai_body(a_sample(6))).encode()
         with socket.create_connection((judge.server.host, judge.server.port)) as first:
-            first.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw))
+            first.sendall(
+                b"POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
+            )
             wait_until(lambda: judge.requests == 1)
             status = send(judge, openai_body(a_sample(7)))[0]
             answered = first.recv(1 << 16)

@@ -86,14 +86,12 @@ def test_pieces_around_an_ellipsis_are_found_in_order(quote: str, expected: list
 @pytest.mark.parametrize(
     "quote",
     [
-        "The committee recomended a thorough review of every single experiment",
         "committee recommended thorough review of every single experiment",
         "The committee recommended: a thorough review, of every single experiment!",
-        "The committee recommended a tho rough review of every single experiment",
     ],
 )
 def test_a_harmless_slip_is_forgiven_and_named(quote: str) -> None:
-    """Punctuation, one letter of a long word, an article, a split word: fuzzy, never exact."""
+    """Punctuation, an article: fuzzy, never exact."""
     finding = locate_quote(quote, REPORT)
 
     assert QuoteStage.FUZZY is finding.stage
@@ -112,6 +110,8 @@ def test_a_harmless_slip_is_forgiven_and_named(quote: str) -> None:
         "the new pump is … quieter",
         "The committee rejected a thorough review of every single experiment",
         "every single experiment was recommended by the committee",
+        "The committee recomended a thorough review of every single experiment",
+        "The committee recommended a tho rough review of every single experiment",
         "tested it for three week sin Osaka and never",
     ],
 )
@@ -124,7 +124,7 @@ def test_what_the_response_does_not_say_is_not_found(quote: str) -> None:
 def test_an_ellipsis_hides_no_negation_of_its_sentence(gap: str) -> None:
     """Left out between sentences it may be anything."""
     assert QuoteProblem.NOT_FOUND is locate_quote("the pump is … good", f"So the pump is{gap}good.").problem
-    assert QuoteStage.SEGMENTS is locate_quote("the pump is … good", f"So the pump is here.{gap}good.").stage
+    assert QuoteStage.SEGMENTS is locate_quote("the pump is … good", f"So the pump is here.{gap}bad, good.").stage
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,111 @@ def test_an_ellipsis_hides_no_negation_of_its_sentence(gap: str) -> None:
 def test_joining_and_lowering_do_not_make_other_words(quote: str, response: str) -> None:
     """Spaces separate numbers and negations; what is raised is not on the line."""
     assert QuoteProblem.NOT_FOUND is locate_quote(quote, response).problem
+
+
+@pytest.mark.parametrize(
+    ("quote", "response"),
+    [
+        ("The dose that the guideline proscribed for adults", "The dose that the guideline prescribed for adults."),
+        ("a causal remark about the whole of the matter", "It was a casual remark about the whole of the matter."),
+        ("a desert with cream and a glass of cold water", "We had a dessert with cream and a glass of cold water."),
+        ("it is apart of the whole of the old machine", "So it is a part of the whole of the old machine."),
+        ("launch the rocket if ready and then go on", "launch the rocket if !ready and then go on"),
+        ("launch the rocket if (ready) and then go on", "launch the rocket if (!ready) and then go on"),
+        ("stop the loop when count = 5 and then go on", "stop the loop when count != 5 and then go on"),
+        ("stop the loop when a & b are set and then go on", "stop the loop when a && !b are set and then go on"),
+        ("the result of a + b / c is what we then take", "the result of (a + b) / c is what we then take"),
+        ("it fell to 5 degrees in the night of the storm", "it fell to -5 degrees in the night of the storm"),
+        ("it fell to 5 degrees in the night of the storm", "it fell to −5 degrees in the night of the storm"),
+        ("the share is 5 percent of the whole of it all", "the share is < 5 percent of the whole of it all"),
+        ("the engine will start when it is very cold", "the engine won't start when it is very cold"),
+        ("これは安全であることが確認された装置である", "これは安全でないことが確認された装置である"),
+        ("该装置已经通过安全检查并且可以使用", "该装置没有已经通过安全检查并且可以使用"),
+    ],
+)
+def test_no_stage_takes_another_word_for_a_slip(quote: str, response: str) -> None:
+    """Without knowing all words, one letter more, less or other may make another one; so may an operator."""
+    assert QuoteProblem.NOT_FOUND is locate_quote(quote, response).problem
+
+
+@pytest.mark.parametrize(
+    ("quote", "response"),
+    [
+        ("ready", "Start only if (!ready) holds."),
+        ("ready && armed", "Start only if !ready && armed holds."),
+        ("ready", "Start only if ¬ready holds."),
+        ("ready", "Start only if `!`**ready** holds."),
+        ("= 5 and stop", "Loop while x != 5 and stop."),
+        ("Loop while x <", "Loop while x <= 5 and stop."),
+        ("5 degrees", "It fell to -5 degrees."),
+        ("5 degrees", "It fell to −5 degrees."),
+        ("5 percent", "The share is < 5 percent."),
+        ("5 percent", "The share is ≥5 percent."),
+        ("It took 1", "It took 1/2 of the time."),
+        ("It weighs 5", "It weighs 5kg in all."),
+        ("It weighs 5 m", "It weighs 5 mg in all."),
+        ("It grew by 12", "It grew by 12% in all."),
+        ("It costs 12", "It costs 12 million in all."),
+        ("人口は3", "人口は3万人です。"),
+        ("lethal weapons", "They carry non-lethal weapons."),
+        ("lawful for the team", "It was unlawful for the team."),
+        ("the engine can", "In short, the engine can't start."),
+        ("the engine does", "In short, the engine doesn't start."),
+        ("the engine can", "In short, the engine cannot start."),
+        ("it is harm", "In short, it is harmless."),
+        ("ready to start", "The engine is not ready to start."),
+        ("ready to start", "The engine isn't ready to start."),
+        ("ready to start", "The engine is **not** ready to start."),
+        ("この装置は動作し", "この装置は動作しない。"),
+        ("この装置は動作し", "この装置は動作しません。"),
+        ("可能である", "それは不可能である。"),
+        ("支持该功能", "系统不支持该功能。"),
+        ("支持该功能", "系统没有支持该功能。"),
+        ("完成的部分", "这是未完成的部分。"),
+    ],
+)
+def test_a_quote_does_not_end_where_the_response_turns_it_round(quote: str, response: str) -> None:
+    """Negation, sign, comparison and unit belong to what they touch."""
+    assert QuoteProblem.NOT_FOUND is locate_quote(quote, response).problem
+
+
+@pytest.mark.parametrize(
+    ("quote", "response"),
+    [
+        ("ready", "Ready! ready for all of it."),
+        ("great work", "Wow!great work"),
+        ("我们出发", "太好了！我们出发。"),
+        ("5 apples", "We need:\n-5 apples\n-2 pears"),
+        ("5 percent", "> 5 percent of it\nsaid the note"),
+        ("known log", "It is a well-known log."),
+        ("in 2024", "We met in 2024年."),
+        ("ready to start", "No. ready to start? Yes."),
+        ("ready to start", "It is not ready to start now, but ready to start tomorrow."),
+        ("沉没的船", "那是沉没的船。"),
+        ("的船只", "那是沉没的船只。"),
+        ("政府宣布", "南非政府宣布。"),
+        ("必ず動作する", "必ず動作するはずです。"),
+        ("house team", "The in-house team did it."),
+    ],
+)
+def test_what_only_looks_like_a_turn_is_quoted_as_ever(quote: str, response: str) -> None:
+    """Marks that end a sentence, bullets, other words with the same characters."""
+    assert locate_quote(quote, response).problem is None
+
+
+def test_an_ellipsis_reaches_a_sentence_or_two_and_not_a_page() -> None:
+    """Two sentences from two pages, set side by side, say what neither of them says."""
+    first, last = "The pump was tested in Osaka", "every bearing failed within a week"
+    near = f"{first}. It was a warm day, and all went well. In the second test, {last}."
+    far = f"{first}. {'It was a warm day, and all went well. ' * 40}In the second test, {last}."
+    again = f"{far} As said, the pump was tested in Osaka, where {last}."
+    quote = f"{first} … {last}"
+
+    assert QuoteStage.SEGMENTS is locate_quote(quote, near).stage
+    assert QuoteProblem.NOT_FOUND is locate_quote(quote, far).problem
+    assert QuoteProblem.NOT_FOUND is locate_quote(quote.replace("…", "[...]"), far).problem
+    assert QuoteStage.SEGMENTS is locate_quote(quote, again).stage
+    assert all(span.start > len(far) for span in locate_quote(quote, again).spans)
 
 
 def test_where_else_a_quote_comes_from_is_said() -> None:

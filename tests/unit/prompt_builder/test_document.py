@@ -184,7 +184,9 @@ ROUND_VARIABLES = [
 @pytest.mark.parametrize("variable", [*EVALUATOR_VARIABLES, "user_prompt"])
 def test_the_evaluators_template_may_use_each_variable(variable: str) -> None:
     """The document's three, and `user_prompt` as another name for the query."""
-    builder = UserPromptBuilder(settings=PromptBuilderSettings(evaluator_user_prompt=f"[{{{{ {variable} }}}}]"))
+    builder = UserPromptBuilder(
+        settings=PromptBuilderSettings(evaluator_user_prompt=f"[{{{{ {variable} }}}}]{{{{ submission }}}}")
+    )
     prompt = builder.build_evaluator_prompt(EvaluatorPromptContext(user_query="the query", submission="the text"))
 
     assert {"user_query": "the query", "user_prompt": "the query", "submission": "the text"}.get(variable, "") in prompt

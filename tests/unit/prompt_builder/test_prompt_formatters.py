@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
+import zoneinfo
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from mixseek.domain.rounds import RankedTeam, RoundState
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.formatters import (
     format_ranking_table,
     format_submission_history,
@@ -113,6 +116,50 @@ def test_the_position_is_one_sentence() -> None:
     assert generate_position_message(None, 3) == "当該チームにはまだ順位がありません（順位のあるチーム: 3）。"
 
 
+@pytest.mark.parametrize(("position", "total"), [(5, 3), (0, 3), (-1, 3), (1, 0), (None, -1)])
+def test_a_place_that_cannot_be_is_refused(position: int | None, total: int) -> None:
+    """Fifth of three is a mistake of whoever counts."""
+    with pytest.raises(ValueError, match=r"^(position must be 1 to|total_teams must be 0 or more)"):
+        generate_position_message(position, total)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_covers_everything_around_the_texts_of_others(language: str) -> None:
+    """Templates, history, board, position and fence, for all three readers; no word of another language."""
+    builder = UserPromptBuilder(
+        store=Board(RANKING), settings=PromptBuilderSettings(), clock=lambda: NOON, environment={}, language=language
+    )
+    unscored = RoundPromptContext(
+        user_prompt="Q", round_number=3, round_history=[RoundState(1, "A", 80.0, {"m": 1}), RoundState(2, "B", None)],
+        team_id="z", team_name="Zeta", execution_id="e",
+    )  # fmt: skip
+    first = unscored.model_copy(update={"round_number": 1, "round_history": [], "store": Board(())})
+    marked = unscored.model_copy(update={"team_id": "a"})
+    prompts = [builder.build_evaluator_prompt(EvaluatorPromptContext(user_query="Q", submission="A"))]
+    for context in (unscored, first, marked):
+        prompts.append(asyncio.run(builder.build_team_prompt(context)))
+        prompts.append(asyncio.run(builder.build_judgment_prompt(context)))
+    text = "\n".join(prompts)
+    kana = re.findall(r"[\u3040-\u30ff]", text)
+    words = set(re.findall(r"[A-Za-z]{4,}", text)) - {"SUBMISSION", "SCORE", "DETAILS", "Beta", "Alpha"}
+
+    assert bool(kana) == (language == "ja")
+    assert bool(re.findall(r"[\u4e00-\u9fff]", text)) == (language != "en")
+    assert not [word for word in words if not re.fullmatch(r"[0-9a-f]+", word)] or language == "en"
+
+
+def test_a_template_of_ones_own_is_left_alone_in_every_language() -> None:
+    """It was written in some language already; what is put into it is in the builder's."""
+    settings = PromptBuilderSettings(judgment_user_prompt="自分の: {{ submission_history }}")
+    builder = UserPromptBuilder(settings=settings, environment={}, language="en")
+    prompt = asyncio.run(builder.build_judgment_prompt(round_context().model_copy(update={"round_history": []})))
+
+    assert prompt == "自分の: There are no earlier submissions yet."
+    assert builder.speaking("ja").settings == settings
+    with pytest.raises(ConfigurationError, match="language 'fr': available are en, ja, zh"):
+        builder.speaking("fr")
+
+
 @pytest.mark.parametrize(
     ("zone", "expected"),
     [
@@ -122,6 +169,12 @@ def test_the_position_is_one_sentence() -> None:
         ("Asia/Tokyo", "2026-03-01T21:30:15+09:00"),
         (":Asia/Tokyo", "2026-03-01T21:30:15+09:00"),
         ("America/New_York", "2026-03-01T07:30:15-05:00"),
+        # What POSIX and glibc allow as well: a rule (its sign is west of Greenwich), or the path of a zone file.
+        ("JST-9", "2026-03-01T21:30:15+09:00"),
+        ("<+0530>-5:30", "2026-03-01T18:00:15+05:30"),
+        ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-03-01T13:30:15+01:00"),
+        ("XST-9XDT,M1.1.0,M12.5.0", "2026-03-01T22:30:15+10:00"),
+        (":JST-9", "2026-03-01T21:30:15+09:00"),
     ],
 )
 def test_the_time_is_iso_8601_in_the_zone_of_tz(zone: str | None, expected: str) -> None:
@@ -132,7 +185,24 @@ def test_the_time_is_iso_8601_in_the_zone_of_tz(zone: str | None, expected: str)
 
 
 @pytest.mark.parametrize(
-    "zone", ["Mars/Base", "Asia", "../etc/passwd", "/etc/passwd", "a\0b", "JST-9:xx", "Asia/Tokio"]
+    "zone",
+    [
+        "Mars/Base",
+        "Asia",
+        "../etc/passwd",
+        "/etc/passwd",
+        "a\0b",
+        "JST-9:xx",
+        "Asia/Tokio",
+        "JST",
+        "9",
+        "JST-99",
+        "/",
+        "/nowhere",
+        "JST-9\n",
+        "ＪＳＴ-9",
+        "CET-1CEST,nonsense",
+    ],
 )
 def test_an_invalid_tz_is_a_value_error_that_names_valid_examples(zone: str) -> None:
     """Also a ConfigurationError, so that a command ends in one line; and before the first prompt."""
@@ -142,6 +212,28 @@ def test_an_invalid_tz_is_a_value_error_that_names_valid_examples(zone: str) -> 
     assert isinstance(caught.value, ConfigurationError)
     with pytest.raises(ValueError, match="TZ environment variable"):
         UserPromptBuilder(settings=PromptBuilderSettings(), environment={"TZ": zone})
+
+
+@pytest.mark.parametrize("colon", ["", ":"])
+def test_tz_may_name_a_zone_file(colon: str, tmp_path: Path) -> None:
+    """As `/etc/localtime` does; a file that is none is refused like any other name."""
+    data = zone_file("Asia/Tokyo").read_bytes()
+    (tmp_path / "localtime").write_bytes(data)
+    (tmp_path / "cut").write_bytes(data[:30])
+
+    expected = "2026-03-01T21:30:15+09:00"
+    assert get_current_datetime_with_timezone(lambda: NOON, {"TZ": f"{colon}{tmp_path / 'localtime'}"}) == expected
+    for name in ("cut", "missing", ""):
+        with pytest.raises(ValueError, match="valid examples"):
+            get_current_datetime_with_timezone(lambda: NOON, {"TZ": f"{colon}{tmp_path / name}"})
+
+
+def zone_file(name: str) -> Path:
+    """The machine's own, wherever Python finds zones."""
+    found = next((Path(root) / name for root in zoneinfo.TZPATH if (Path(root) / name).is_file()), None)
+    if found is None:
+        pytest.skip("no zone files on this machine")
+    return found
 
 
 def test_the_clock_and_tz_of_the_machine_are_the_defaults() -> None:
@@ -174,18 +266,23 @@ def round_context(store: Board | None = None) -> RoundPromptContext:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("kind", ["team", "evaluator", "judgment"])
-def test_prompt_is_the_golden_one(kind: str) -> None:
+def test_prompt_is_the_golden_one(kind: str, language: str) -> None:
     """Prompts are product: after a deliberate change rewrite with MIXSEEK_UPDATE_GOLDEN=1 and read the diff."""
     builder = UserPromptBuilder(
-        store=Board(RANKING), settings=PromptBuilderSettings(), clock=lambda: NOON, environment={"TZ": "Asia/Tokyo"}
+        store=Board(RANKING),
+        settings=PromptBuilderSettings(),
+        clock=lambda: NOON,
+        environment={"TZ": "Asia/Tokyo"},
+        language=language,
     )
     if kind == "evaluator":
         prompt = builder.build_evaluator_prompt(EvaluatorPromptContext(user_query="問い", submission="回答"))
     else:
         method = builder.build_team_prompt if kind == "team" else builder.build_judgment_prompt
         prompt = asyncio.run(method(round_context()))
-    golden = GOLDEN / f"competition_{kind}.ja.txt"
+    golden = GOLDEN / f"competition_{kind}.{language}.txt"
     if os.environ.get("MIXSEEK_UPDATE_GOLDEN"):
         golden.write_text(prompt, encoding="utf-8")
 

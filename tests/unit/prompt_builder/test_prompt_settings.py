@@ -7,7 +7,12 @@ import pytest
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import DEFAULT_EVALUATOR_USER_PROMPT, DEFAULT_JUDGMENT_USER_PROMPT
-from mixseek.prompt_builder.models import PromptBuilderSettings, load_prompt_settings
+from mixseek.prompt_builder.models import (
+    EvaluatorPromptContext,
+    PromptBuilderSettings,
+    find_omissions,
+    load_prompt_settings,
+)
 from mixseek.settings.load import load_settings
 
 FIELDS = ["team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt"]
@@ -35,28 +40,30 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(
     field: str, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each source in turn, for each field."""
+    shown = "{{ submission }}" if field == "evaluator_user_prompt" else ""
     default = getattr(PromptBuilderSettings(), field)
-    write(workspace, f'{field} = "from the file"')
+    write(workspace, f'{field} = "from the file{shown}"')
     from_file = getattr(PromptBuilderSettings(), field)
-    monkeypatch.setenv(f"MIXSEEK_{field.upper()}", "from the environment")
+    monkeypatch.setenv(f"MIXSEEK_{field.upper()}", f"from the environment{shown}")
     from_environment = getattr(PromptBuilderSettings(), field)
-    monkeypatch.setenv(f"MIXSEEK_PROMPT_BUILDER__{field.upper()}", "by its full name")
+    monkeypatch.setenv(f"MIXSEEK_PROMPT_BUILDER__{field.upper()}", f"by its full name{shown}")
     by_full_name = getattr(PromptBuilderSettings(), field)
 
     assert "{{ " in default
-    assert from_file == "from the file"
-    assert from_environment == "from the environment"
-    assert by_full_name == "by its full name"
-    assert getattr(PromptBuilderSettings(**{field: "given"}), field) == "given"
+    assert from_file == f"from the file{shown}"
+    assert from_environment == f"from the environment{shown}"
+    assert by_full_name == f"by its full name{shown}"
+    assert getattr(PromptBuilderSettings(**{field: f"given{shown}"}), field) == f"given{shown}"
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_byte_order_mark_is_passed_over(field: str, workspace: Path) -> None:
     """Windows editors write one."""
-    write(workspace, f'\ufeff{field} = "from the file"')
+    template = "from the file{{ submission }}" if field == "evaluator_user_prompt" else "from the file"
+    write(workspace, f'\ufeff{field} = "{template}"')
 
-    assert getattr(PromptBuilderSettings(), field) == "from the file"
-    assert getattr(load_prompt_settings(workspace), field) == "from the file"
+    assert getattr(PromptBuilderSettings(), field) == template
+    assert getattr(load_prompt_settings(workspace), field) == template
 
 
 def test_the_full_name_alone_is_read(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,10 +139,85 @@ def test_a_template_that_fails_is_named_with_its_file(workspace: Path) -> None:
 def test_templates_can_be_tried_before_anybody_is_asked(field: str) -> None:
     """What compiles and knows its variables may still fail on every text there is."""
     UserPromptBuilder(settings=PromptBuilderSettings()).try_templates("the task")
-    broken = UserPromptBuilder(settings=PromptBuilderSettings.model_validate({field: "{{ user_prompt.author }}"}))
+    shown = "{{ submission }}" if field == "evaluator_user_prompt" else ""
+    template = f"{{{{ user_prompt.author }}}}{shown}"
+    broken = UserPromptBuilder(settings=PromptBuilderSettings.model_validate({field: template}))
 
     with pytest.raises(RuntimeError, match=rf"^Jinja2 template error: {field}: "):
         broken.try_templates("the task")
+
+
+# Each fails in one situation only: a later round, one without a score, no board, a team that is not on it yet.
+LATER_FAULTS = [
+    "{% if round_number > 1 %}{{ user_prompt.author }}{% endif %}",
+    "{% if round_number == 4 %}{{ user_prompt.author }}{% endif %}",
+    "{% if '50.00' in submission_history %}{{ user_prompt.author }}{% endif %}",
+    "{% if '未評価' in submission_history %}{{ user_prompt.author }}{% endif %}",
+    "{{ ranking_table.splitlines()[0] }}",
+    "{% if '当該' in team_position_message or 'あなた' in team_position_message %}{{ 1 // 0 }}{% endif %}",
+    "{% if 'まだ順位がありません' in team_position_message %}{{ 1 // 0 }}{% endif %}",
+]
+
+
+@pytest.mark.parametrize("template", LATER_FAULTS)
+@pytest.mark.parametrize("field", ["team_user_prompt", "judgment_user_prompt"])
+def test_templates_are_tried_for_every_round_with_a_board_and_without(field: str, template: str) -> None:
+    """What only a later round would show has been paid for by then."""
+    broken = UserPromptBuilder(settings=PromptBuilderSettings.model_validate({field: template}))
+
+    with pytest.raises(RuntimeError, match=rf"^Jinja2 template error: {field}: "):
+        broken.try_templates("the task", max_rounds=4)
+
+
+def test_a_template_is_not_tried_where_it_is_never_used() -> None:
+    """The judge of progress is first asked after round 1, and a team plays no round after the last."""
+    settings = PromptBuilderSettings(
+        team_user_prompt="{{ 1 // (3 - round_number) }}", judgment_user_prompt="{{ 1 // (round_number - 1) }}"
+    )
+
+    UserPromptBuilder(settings=settings).try_templates("the task", max_rounds=2)
+
+
+@pytest.mark.parametrize("template", ["Rate it.", "{{ user_query }}", "{# {{ submission }} #}{{ user_query }}"])
+def test_an_evaluator_that_would_not_see_the_submission_is_refused(template: str, workspace: Path) -> None:
+    """It would score all the same. In the settings, in the file and where it is set later."""
+    message = r"evaluator_user_prompt: \{\{ submission \}\} is not in it"
+    with pytest.raises(RuntimeError, match=message):
+        PromptBuilderSettings(evaluator_user_prompt=template)
+    write(workspace, f'evaluator_user_prompt = "{template}"')
+    with pytest.raises(ConfigurationError, match=message):
+        load_prompt_settings(workspace)
+
+
+def test_what_a_template_leaves_out_is_said() -> None:
+    """Allowed: a judge of progress may be asked about the board alone."""
+    assert find_omissions(PromptBuilderSettings()) == []
+    omitted = find_omissions(PromptBuilderSettings(judgment_user_prompt="{{ ranking_table }}", team_user_prompt="Go."))
+    assert [line.partition(":")[0] for line in omitted] == ["team_user_prompt", "judgment_user_prompt"]
+    assert "{{ submission_history }} is not in it" in omitted[1]
+
+
+def test_settings_of_a_builder_can_be_replaced_and_what_is_refused_changes_nothing() -> None:
+    """The attribute of the document's diagram is a real one: what is set is what is rendered."""
+    builder = UserPromptBuilder(settings=PromptBuilderSettings())
+    context = EvaluatorPromptContext(user_query="q", submission="s")
+    other = PromptBuilderSettings(evaluator_user_prompt="OTHER {{ submission }}")
+    builder.settings = other
+
+    assert builder.settings is other
+    assert builder.build_evaluator_prompt(context).startswith("OTHER ")
+    with pytest.raises(RuntimeError, match="is not in it"):
+        builder.settings = other.model_copy(update={"evaluator_user_prompt": "blind"})
+    assert builder.build_evaluator_prompt(context).startswith("OTHER ")
+
+
+@pytest.mark.parametrize("name", ["workspace", "jinja_env", "language"])
+def test_what_a_builder_could_only_ignore_cannot_be_set(name: str, tmp_path: Path) -> None:
+    """Templates are compiled and settings read when the builder is made."""
+    builder = UserPromptBuilder(settings=PromptBuilderSettings())
+
+    with pytest.raises(AttributeError):
+        setattr(builder, name, tmp_path)
 
 
 def test_a_file_that_is_not_utf8_is_named(workspace: Path) -> None:

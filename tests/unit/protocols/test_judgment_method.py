@@ -18,6 +18,8 @@ from mixseek.protocols.model_names import Families
         ("gpt-x", {}, "openai:gpt-x", Method.SELF_JUDGE),
         ("replay", {"judge_model": "gpt-x"}, "gpt-x", Method.SELF_JUDGE),
         ("replay", {"judge_model": "gpt-y"}, "gpt-x", Method.CROSS_JUDGE),
+        ("house", {"judge_model": "endpoint:alpha-7b"}, "alpha-7b", Method.SELF_JUDGE),
+        ("house", {"judge_model": "endpoint:gpt-x"}, "gpt-y", Method.CROSS_JUDGE),
         ("openai:gpt-x", {}, "gpt-y", Method.CROSS_JUDGE),
         ("ollama:llama3:8b", {}, "qwen3:8b", Method.CROSS_JUDGE),
         ("openai:gpt-x", {}, None, Method.CROSS_JUDGE),

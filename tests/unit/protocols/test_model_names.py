@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from mixseek.domain.judgments import Method
+from mixseek.judges.endpoints import PROVIDERS
 from mixseek.protocols.method import is_same_model, relate
 from mixseek.protocols.model_names import Families, Family, built_in_families, fold_model_name
 
@@ -38,7 +39,22 @@ MODELS = {
         "anthropic/claude-3.5-sonnet",
         "claude-3-5-sonnet-latest",
         "claude-sonnet-3.5",
+        "claude-3-5-sonnet-v2",
+        "Sonnet 3.5",
     ],
+    ("claude", "sonnet 4.5"): [
+        "claude-sonnet-4-5",
+        "claude-4.5-sonnet",
+        "Claude Sonnet 4.5",
+        "anthropic/claude-4.5-sonnet",
+        "Sonnet 4.5",
+        "databricks-claude-sonnet-4-5",
+        "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "vertex_ai/claude-sonnet-4-5@20250929",
+        *(f"claude{dash}sonnet{dash}4{dash}5" for dash in "‐‑‒–—―−﹣－⁃\u00ad-"),
+    ],
+    ("claude", "opus 4.5"): ["claude-opus-4-5", "claude-4.5-opus"],
     ("claude", "sonnet 4"): [
         "claude-sonnet-4",
         "claude-4-sonnet",
@@ -53,15 +69,51 @@ MODELS = {
         "Google Gemini 2.5 Pro",
         "models/gemini-2.5-pro",
         "gemini-2.5-pro-preview",
+        "projects/p/locations/l/publishers/google/models/gemini-2.5-pro",
+        "Gemini Pro 2.5",
     ],
+    ("gemini", "2.0 flash"): ["gemini-2.0-flash", "models/gemini-2.0-flash", "Gemini 2 Flash", "gemini-2.0-flash-exp"],
+    ("gemini", "2.0 flash lite"): ["gemini-2.0-flash-lite"],
+    ("gpt", "4o mini"): ["gpt-4o-mini", "gpt-4o-mini-2024-07-18", "openai/gpt-4o-mini"],
+    ("gpt", "3.5 turbo"): ["gpt-3.5-turbo", "gpt-3.5-turbo-0125"],
+    ("gpt", "3.5 turbo instruct"): ["gpt-3.5-turbo-instruct"],
     ("gemini", "2.5 flash"): ["gemini-2.5-flash", "google-gla:gemini-2.5-flash"],
     ("qwen", "thinking"): ["Qwen/Qwen3-235B-A22B-Thinking-2507", "qwen3-235b-a22b-thinking-2507-fp8"],
     ("qwen", "instruct"): ["Qwen/Qwen3-235B-A22B-Instruct-2507", "vllm:Qwen3-235B-A22B-Instruct-2507-AWQ"],
     ("qwen", "8b"): ["ollama:qwen3:8b", "qwen3-8b", "Qwen/Qwen3-8B"],
+    ("llama", "3.1 8b"): [
+        "meta-llama/Llama-3.1-8B-Instruct",
+        "meta-llama/Meta-Llama-3.1-8B-Instruct",
+        "llama3.1:8b",
+        "ollama:llama3.1:8b-instruct-q4_K_M",
+        "accounts/fireworks/models/llama-v3p1-8b-instruct",
+        "@cf/meta/llama-3.1-8b-instruct",
+        "us.meta.llama3-1-8b-instruct-v1:0",
+        "RedHatAI/Meta-Llama-3.1-8B-Instruct-FP8-dynamic",
+        "unsloth/Llama-3.1-8B-Instruct-bnb-4bit",
+        "endpoint:/srv/models/Llama-3.1-8B-Instruct",
+        "gguf:Llama-3.1-8B-Instruct-IQ4_XS",
+        "./Llama-3.1-8B-Instruct-Q5_K_L-00001-of-00002.gguf",
+    ],
     ("llama", "8b"): ["ollama:llama3:8b", "llama-3-8b", "meta/llama3-8b"],
     ("llama", "70b"): ["llama3:70b", "meta-llama/Llama-3-70B"],
     ("mistral", "large"): ["mistral-large", "mistral:mistral-large-latest", "mistralai/mistral-large"],
-    ("mistral", "host and model"): ["mistral", "Mistral"],
+    ("mistral", "host and model"): ["mistral", "Mistral", "mistral:latest", "ollama/mistral"],
+    ("mistral", "7b"): ["mistral:7b", "ollama:mistral:7b", "mistral-7b", "mistral:7b-instruct", "library/mistral:7b"],
+    ("mistral", "7b 0.2"): ["mistralai/Mistral-7B-Instruct-v0.2", "TheBloke/Mistral-7B-Instruct-v0.2-GGUF"],
+    ("mistral", "7b 0.3"): ["mistralai/Mistral-7B-Instruct-v0.3", "mistral:7b-instruct-v0.3-q4_0"],
+    ("mistral", "medium"): ["mistral-medium", "mistral:mistral-medium-latest", "mistral-medium-2312"],
+    ("mistral", "8x7b"): ["mixtral:8x7b", "mistralai/Mixtral-8x7B-Instruct"],
+    ("qwen", "2 0.5b"): ["qwen2:0.5b", "Qwen/Qwen2-0.5B-Instruct"],
+    ("qwen", "2 7b"): ["qwen2:7b", "Qwen/Qwen2-7B-Instruct", "qwen2-7b"],
+    ("qwen", "2 72b"): ["qwen2:72b", "Qwen/Qwen2-72B-Instruct"],
+    ("qwen", "2.5 7b"): ["qwen2.5:7b", "Qwen/Qwen2.5-7B-Instruct"],
+    ("qwen", "first 7b"): ["qwen:7b"],
+    ("deepseek", "v3"): ["deepseek-v3", "deepseek-ai/DeepSeek-V3", "deepseek/deepseek-v3-0324"],
+    ("deepseek", "v3.1"): ["deepseek-v3.1", "deepseek-ai/DeepSeek-V3.1"],
+    ("phi", "3 medium"): ["phi-3-medium", "phi3:medium"],
+    ("phi", "3"): ["phi3", "phi-3"],
+    ("gemma", "2 9b"): ["gemma2:9b", "google/gemma-2-9b-it"],
     ("nova", "pro"): ["nova-pro", "us.amazon.nova-pro-v1:0", "amazon.nova-pro-v1:0"],
     ("deepseek", "chat"): ["deepseek-chat", "deepseek:deepseek-chat", "openrouter:deepseek/deepseek-chat:free"],
     ("", "unknown"): ["my-own-model", "vllm:my-own-model", "My Own Model", "local:vllm/my-own-model"],
@@ -117,6 +169,15 @@ def test_other_models_are_crossed_and_marked_when_of_one_family(model: tuple[str
         ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro-0506", True),
         ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro-2025-05-06", True),
         ("gpt-4-0613-2024-01-02", "gpt-4-0613-2023-06-13", False),
+        ("mistral-large-2407", "mistral-large-latest", True),
+        ("mistral-large-2407", "mistral-large-2411", False),
+        ("mistral-large-2407", "mistral-large-2024-07-24", True),
+        ("command-r-08-2024", "command-r", True),
+        ("command-r-08-2024", "command-r-03-2024", False),
+        ("command-r-08-2024", "command-r-2408", True),
+        ("claude-4.5-sonnet-20250929", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", True),
+        ("claude-3-5-sonnet-v2@20241022", "claude-3-5-sonnet-20241022", True),
+        ("claude-3-5-sonnet-v2@20241022", "claude-3-5-sonnet@20240620", False),
     ],
 )
 def test_dated_snapshots_are_told_apart_where_both_are_dated(one: str, other: str, is_same: bool) -> None:
@@ -152,6 +213,29 @@ def test_a_protocols_own_table_goes_over_the_built_in_one() -> None:
     assert is_same_model("cellar:barn-2-slow-nightly", "barn-2", own)
     assert is_same_model("house-model", "Qwen/Qwen3-8B", own)
     assert is_same_model("gpt-5.2-high", "openai:gpt-5.2", own)
+
+
+@pytest.mark.parametrize("kind", [*PROVIDERS, "endpoint", "gguf", "pydantic-ai"])
+def test_how_a_judge_is_spoken_to_does_not_say_who_it_is(kind: str) -> None:
+    """`endpoint:` is what a [judges.NAME] table without a provider makes of its model."""
+    assert is_same_model(f"{kind}:claude-sonnet-4-5", "claude-sonnet-4-5")
+    assert is_same_model(f"{kind}:our-own-model", "our-own-model")
+    assert relate(f"{kind}:our-own-model", "our-own-model").method is Method.SELF_JUDGE
+
+
+def test_weights_before_and_after_tuning_are_two_and_a_name_that_says_neither_may_be_either() -> None:
+    raw, talking, open_name = "Qwen/Qwen2.5-7B-base", "Qwen/Qwen2.5-7B-Instruct", "qwen2.5:7b"
+
+    assert not is_same_model(raw, talking)
+    assert is_same_model(raw, open_name)
+    assert is_same_model(talking, open_name)
+
+
+def test_an_upload_of_somebodys_own_has_the_family_of_its_name_and_is_no_other_model() -> None:
+    relation = relate("somebody/Llama-3.1-8B-Instruct-tuned", "meta-llama/Llama-3.1-8B-Instruct")
+
+    assert relation.method is Method.CROSS_JUDGE
+    assert relation.same_family
 
 
 def test_every_family_of_the_built_in_table_claims_its_own_words_and_no_other() -> None:

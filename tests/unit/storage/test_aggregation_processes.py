@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 from tests.unit.storage.competitions import EXECUTION, begin, play
 
 from mixseek.errors import BusyError
+from mixseek.storage import aggregation_connection
+from mixseek.storage.aggregation_connection import Patience
 from mixseek.storage.aggregation_store import AggregationStore
 
 ROOT = Path(__file__).parents[3]
@@ -99,9 +102,8 @@ def test_two_stores_of_one_process_do_not_trip_over_each_other(tmp_path: Path) -
     reader.close()
 
 
-def test_a_file_that_stays_in_use_is_said_in_one_line(tmp_path: Path) -> None:
-    """Exit code 4: the same command works later. The holder is another process, because locks belong to processes."""
-    path = tmp_path / "competitions.duckdb"
+def hold(path: Path) -> "subprocess.Popen[str]":
+    """Another process, because locks belong to processes; it lets go when its stdin ends."""
     duckdb.connect(str(path)).close()
     script = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     holder = subprocess.Popen(
@@ -109,7 +111,42 @@ def test_a_file_that_stays_in_use_is_said_in_one_line(tmp_path: Path) -> None:
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
-    store = AggregationStore(tmp_path, patience_seconds=0.1)
+    return holder
+
+
+def test_whoever_may_wait_for_ever_waits_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that keeps the file open for a minute does not end a race; a stop gives the clock its say again."""
+    monkeypatch.setattr(aggregation_connection, "_FIRST_WORD_SECONDS", 0.2)
+    holder = hold(tmp_path / "competitions.duckdb")
+    told: list[str] = []
+    stops = threading.Event()
+    store = AggregationStore(tmp_path, patience=Patience(0.05, is_endless=lambda: not stops.is_set(), tell=told.append))
+
+    async def wait_long() -> bool:
+        reading = asyncio.ensure_future(read(store))
+        await asyncio.sleep(0.6)
+        is_waiting = not reading.done()
+        stops.set()
+        with pytest.raises(BusyError):
+            await reading
+        stops.clear()
+        reading = asyncio.ensure_future(read(store))
+        await asyncio.to_thread(holder.communicate, "", timeout=30)
+        return is_waiting and await reading == []
+
+    assert asyncio.run(wait_long())
+    assert "another process has it open; waiting for it to be closed (nothing is lost)" in told[0]
+    store.close()
+
+
+async def read(store: AggregationStore) -> list[object]:
+    return list(await store.executions())
+
+
+def test_a_file_that_stays_in_use_is_said_in_one_line(tmp_path: Path) -> None:
+    """Exit code 4: the same command works later."""
+    holder = hold(tmp_path / "competitions.duckdb")
+    store = AggregationStore(tmp_path, patience=Patience(0.1))
 
     with pytest.raises(BusyError, match=r"in use by another process for more than 0.1 s; wait for it"):
         asyncio.run(store.executions())

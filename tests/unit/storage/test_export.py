@@ -30,12 +30,16 @@ from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.export import COLUMNS, export_run
 from mixseek.storage.pairs import NOT_JUDGED, JournalPairs
 from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+
+def workspace_of(run: RunDirectory) -> Workspace:
+    return Workspace(run.path.parent.parent)
 
 
 def exported(run: RunDirectory, name: str = "out.jsonl") -> list[dict[str, Any]]:
     target = run.path / name
-    rows = export_run(run, target)
+    rows = export_run(workspace_of(run), run, target)
     if target.suffix == ".jsonl":
         read: list[dict[str, Any]] = [json.loads(line) for line in target.read_bytes().splitlines()]
     elif target.suffix == ".csv":
@@ -237,7 +241,7 @@ def test_any_text_can_be_exported(
     rows = exported(run)
 
     assert [row["response"] for row in exported(run, "out.parquet")] == [row["response"] for row in rows]
-    assert export_run(run, run.path / "out.csv") == len(samples)
+    assert export_run(workspace_of(run), run, run.path / "out.csv") == len(samples)
     assert [row["status"] for row in rows] == [
         status_of(outcome) for outcome, _ in zip(outcomes, samples, strict=False)
     ]
@@ -261,7 +265,7 @@ def test_an_export_is_whole_or_not_there(tmp_path: Path) -> None:
         (target / name).write_text("old")
         run.journal.write_bytes(b"".join(lines) + b'{"t":"outcome","key":"' + b"0" * 32 + b'","judge":"rules",\n')
         with pytest.raises(StorageError, match=f"damaged at byte {len(b''.join(lines))} "):
-            export_run(run, target / name)
+            export_run(workspace_of(run), run, target / name)
         assert (target / name).read_text() == "old"
 
     assert sorted(path.name for path in target.iterdir()) == ["x.csv", "x.jsonl", "x.parquet"]
@@ -282,7 +286,7 @@ def test_a_target_that_cannot_be_is_refused_before_any_work(tmp_path: Path, name
     (tmp_path / "folder.csv").mkdir()
 
     with pytest.raises(ConfigurationError) as caught:
-        export_run(run, tmp_path / name)
+        export_run(workspace_of(run), run, tmp_path / name)
 
     assert message in str(caught.value)
 
@@ -294,7 +298,7 @@ def test_a_target_that_cannot_be_written_is_one_line(tmp_path: Path, suffix: str
     _, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
 
     with pytest.raises(StorageError) as caught:
-        export_run(run, Path(f"/proc/out.{suffix}"))
+        export_run(workspace_of(run), run, Path(f"/proc/out.{suffix}"))
 
     assert str(caught.value).startswith(f"/proc/out.{suffix}: cannot write: ")
 

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -15,6 +17,7 @@ from tests.unit.storage.material import (
     INVALID,
     MISSING,
     OUTCOMES,
+    SCORED,
     UNDECIDED,
     append_lines,
     judged_lines,
@@ -25,9 +28,9 @@ from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.samples import Sample
-from mixseek.errors import BusyError, StorageError
-from mixseek.storage import index, index_connection
-from mixseek.storage.index import ensure_indexed, index_run, is_fresh
+from mixseek.errors import StorageError
+from mixseek.storage import index
+from mixseek.storage.index import ensure_indexed, index_error, index_run, is_fresh
 from mixseek.storage.run_index import JudgedRow, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -94,11 +97,11 @@ def test_a_stale_index_is_noticed_by_the_journal_it_was_made_from(tmp_path: Path
     """A run that went on is indexed again; one that did not is left alone."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
 
-    assert not is_fresh(workspace, run)
+    assert not is_fresh(run)
     ensure_indexed(workspace, run)
-    assert is_fresh(workspace, run)
+    assert is_fresh(run)
     append_lines(run, judged_lines(make_sample(2), {"rules": INCORRECT}))
-    assert not is_fresh(workspace, run)
+    assert not is_fresh(run)
     assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "valid")]
 
 
@@ -201,7 +204,7 @@ def test_a_damaged_index_is_rebuilt(tmp_path: Path, content: bytes) -> None:
     """Nobody is asked: nothing in it is the truth."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     ensure_indexed(workspace, run)
-    workspace.index.write_bytes(content)
+    run.index.write_bytes(content)
 
     assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
 
@@ -210,9 +213,9 @@ def test_an_index_damaged_inside_is_rebuilt(tmp_path: Path) -> None:
     """The header is whole, a block is not."""
     workspace, run = make_run(tmp_path, journal_of(*[CORRECT] * 50))
     ensure_indexed(workspace, run)
-    content = bytearray(workspace.index.read_bytes())
+    content = bytearray(run.index.read_bytes())
     content[12_288:] = b"\xff" * (len(content) - 12_288)
-    workspace.index.write_bytes(content)
+    run.index.write_bytes(content)
 
     assert len(statuses_of(workspace, run)) == 50
 
@@ -221,55 +224,52 @@ def test_an_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
     """Older or newer; with whatever tables it has."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     ensure_indexed(workspace, run)
-    with duckdb.connect(str(workspace.index)) as connection:
+    with duckdb.connect(str(run.index)) as connection:
         connection.execute("UPDATE index_version SET version = 999")
-        connection.execute("ALTER TABLE samples DROP COLUMN rubric")
+        connection.execute("ALTER TABLE samples DROP COLUMN language")
         connection.execute('CREATE TABLE "odd ""name" (x INTEGER)')
 
-    assert not is_fresh(workspace, run)
+    assert not is_fresh(run)
     assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
 
 
-HOLDER = """
-import duckdb, sys, time
-connection = duckdb.connect(sys.argv[1])
-print("ready", flush=True)
-time.sleep(float(sys.argv[2]))
-"""
-
-
-def test_a_locked_index_is_waited_for_and_then_named(tmp_path: Path) -> None:
-    """Another command may be writing it."""
-    workspace, run = make_run(tmp_path, journal_of(CORRECT))
-    ensure_indexed(workspace, run)
-    command = [sys.executable, "-c", HOLDER, str(workspace.index), "1.5"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "ready\n"
-
-        with pytest.raises(BusyError, match=r"in use by another process for more than 0\.2 s; wait for it to end"):
-            ensure_indexed(workspace, run, patience_seconds=0.2)
-        with open_run_index(workspace, run, patience_seconds=30) as opened:
-            assert len(list(opened.rows())) == 1
-
-
 def test_a_workspace_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the index is not thrown away for it."""
+    """With the remedy that fits; nothing is tried twice for it."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     refusals = {
         'IO Error: Cannot open file "x": Permission denied\nhint': "make the workspace writable, or choose another",
         "IO Error: Could not write file: No space left on device": "free some memory and disk space",
     }
-    monkeypatch.setattr(index, "discard_index", lambda *_: pytest.fail("thrown away"))
     for message, remedy in refusals.items():
 
-        def refuse(*_: object, message: str = message) -> None:
+        def refuse(*_: object, message: str = message, **__: object) -> None:
             raise duckdb.IOException(message)
 
-        monkeypatch.setattr(index_connection, "try_attach", refuse)
+        monkeypatch.setattr(index, "build", refuse)
         with pytest.raises(StorageError, match=remedy) as caught:
             index_run(workspace, run)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("words", ["Failed to commit: failed to pin block of size 256.0 KiB", "Out of Memory Error: x"])
+def test_where_the_usual_memory_does_not_do_most_of_the_machines_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """No command fails for memory that the machine has; with all of it, the remedy is named."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    build = index.build
+    asked: list[bool] = []
+
+    def build_with_much(*arguments: Any, is_ample: bool) -> Any:
+        asked.append(is_ample)
+        if not is_ample:
+            raise duckdb.TransactionException(words)
+        return build(*arguments, is_ample=is_ample)
+
+    monkeypatch.setattr(index, "build", build_with_much)
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
+    assert asked == [False, True]
+    assert "free some memory" in str(index_error(Path("index"), duckdb.TransactionException(words)))
 
 
 def test_a_read_only_workspace_is_said_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,3 +311,140 @@ def test_a_workspace_with_pattern_characters_in_its_name_is_read(tmp_path: Path)
     workspace, run = make_run(tmp_path / "ws [1]*", journal_of(CORRECT, Missing("x")), name="r?un [a]")
 
     assert len(rows_of(workspace, run)) == 2
+
+
+def test_a_journal_that_has_grown_is_read_from_where_the_index_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One more line costs one more line; the rows are those of an index that is made anew."""
+    lines = judged_lines(make_sample(1), {"a": MISSING, "b": SCORED}, reply="first")
+    lines += judged_lines(make_sample(2), {"a": SCORED}, reply="second")
+    workspace, run = make_run(tmp_path, lines, ("a", "b"))
+    index_run(workspace, run)
+    scanned: list[int] = []
+    scan = index.scan_journal
+
+    def note(journal: Path, begin: int, size_bytes: int) -> Any:
+        scanned.append(begin)
+        return scan(journal, begin, size_bytes)
+
+    monkeypatch.setattr(index, "scan_journal", note)
+    for added in (
+        judged_lines(make_sample(1), {"a": SCORED}, reply="third"),
+        judged_lines(make_sample(2), {"b": INVALID}),
+        judged_lines(make_sample(3), {"b": SCORED}),
+    ):
+        grown_from = run.journal.stat().st_size
+        append_lines(run, added)
+        grown = everything_about(workspace, run)
+        assert scanned.pop() == grown_from
+        run.index.unlink()
+        assert everything_about(workspace, run) == grown
+        assert scanned.pop() == 0
+
+
+def everything_about(workspace: Workspace, run: RunDirectory) -> list[Any]:
+    with open_run_index(workspace, run) as opened:
+        scored = opened.scored()
+        assert scored is not None
+        return [
+            list(opened.rows()),
+            opened.outcome_counts(final_only=True),
+            scored.cells(),
+            scored.dimension_cells(),
+            scored.evidence_counts(),
+        ]
+
+
+@pytest.mark.parametrize("is_longer", [True, False])
+def test_a_journal_that_was_changed_is_read_from_its_beginning(tmp_path: Path, is_longer: bool) -> None:
+    """Whatever its length is now."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT, CORRECT))
+    index_run(workspace, run)
+    other = [INCORRECT, INCORRECT, UNDECIDED] if is_longer else [INCORRECT]
+    run.journal.write_bytes(b"".join(journal_of(*other)))
+
+    assert [row.verdict for row in rows_of(workspace, run)] == [getattr(one, "verdict", None) for one in other]
+
+
+def test_a_journal_whose_end_was_torn_is_taken_up_behind_its_last_whole_line(tmp_path: Path) -> None:
+    """The writer cuts the torn end and goes on."""
+    lines = journal_of(CORRECT, INCORRECT)
+    workspace, run = make_run(tmp_path, lines)
+    run.journal.write_bytes(b"".join(lines[:-1]) + lines[-1][:20])
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "missing")]
+    run.journal.write_bytes(b"".join(lines))
+
+    assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "valid")]
+
+
+WRITER = """
+import duckdb, sys, time
+connection = duckdb.connect(sys.argv[1])
+connection.execute("CREATE TABLE busy (x INTEGER)")
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_nobody_waits_for_another_process_that_indexes(tmp_path: Path) -> None:
+    """It builds under another name; and a reader goes on with what it has open."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    building = workspace.scratch / f"{os.getpid()}-999"
+    building.mkdir(parents=True)
+    command = [sys.executable, "-c", WRITER, str(building / run.index.name)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        began = time.monotonic()
+        with open_run_index(workspace, run) as opened:
+            append_lines(run, judged_lines(make_sample(2), {"rules": INCORRECT}))
+            index_run(workspace, run)
+            assert [totals.valid for totals in opened.totals()] == [1]
+        assert len(rows_of(workspace, run)) == 2
+        assert time.monotonic() - began < 5
+        other.kill()
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """Half an index holds judged texts; what has another name is not ours to remove."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    left = [workspace.scratch / name for name in (f"{gone.pid}-1", f"{os.getpid()}-999", "notes")]
+    for directory in left:
+        directory.mkdir(parents=True)
+        (directory / "index.duckdb").write_bytes(b"half")
+
+    index_run(workspace, run)
+
+    assert [directory.exists() for directory in left] == [False, True, True]
+
+
+def test_the_index_of_all_runs_that_earlier_versions_kept_is_removed(tmp_path: Path) -> None:
+    """It may be as large as all journals together."""
+    workspace, run = make_run(tmp_path, journal_of(CORRECT))
+    workspace.outdated_index.write_bytes(b"old")
+
+    index_run(workspace, run)
+
+    assert not workspace.outdated_index.exists()
+
+
+def test_long_texts_are_not_in_the_index(tmp_path: Path) -> None:
+    """Memory does not follow the longest responses of a run: they are read from the journal one at a time."""
+    long = "word " * 200_000
+    lines = [
+        line
+        for number in range(5)
+        for line in judged_lines(
+            make_sample(number, response=f"{number} {long}", question=long), {"rules": CORRECT}, reply=long
+        )
+    ]
+    workspace, run = make_run(tmp_path, lines)
+
+    assert [row.response for row in rows_of(workspace, run)] == [f"{number} {long}" for number in range(5)]
+    assert run.index.stat().st_size < 6 << 20 < run.journal.stat().st_size
+    with duckdb.connect(str(run.index), read_only=True) as connection:
+        columns = {row[0] for row in connection.execute("SELECT column_name FROM duckdb_columns()").fetchall()}
+    assert not columns & {"response", "question", "text", "rubric", "metadata"}

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from tests.unit.storage.material import (
     CORRECT,
     INCORRECT,
@@ -17,8 +16,6 @@ from tests.unit.storage.material import (
 
 from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import Flag, Method, Outcome, Span, Status, Undecided, ValidJudgment
-from mixseek.storage import index_connection
-from mixseek.storage.index import index_run
 from mixseek.storage.run_index import (
     JudgeTotals,
     LengthSummary,
@@ -197,24 +194,6 @@ def test_more_rows_than_a_page_come_complete_and_in_order(tmp_path: Path) -> Non
 
     with open_run_index(workspace, run) as index:
         assert ids(index) == [f"s{number}" for number in range(1, 1_204)]
-
-
-def test_texts_that_do_not_fit_into_the_usual_memory_are_read_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """DuckDB reads two thousand rows at once; with responses as long as books that is more than a report needs."""
-    responses = [f"{number} " * 20_000 for number in range(300)]
-    lines = [
-        line
-        for number, response in enumerate(responses)
-        for line in judged_lines(make_sample(number, response=response), {"rules": CORRECT})
-    ]
-    workspace, run = make_run(tmp_path, lines)
-    index_run(workspace, run)
-    monkeypatch.setattr(index_connection, "_MEMORY_MB", 16)
-
-    with open_run_index(workspace, run) as opened:
-        assert [row.response for row in opened.rows()] == responses
 
 
 def test_a_sample_is_found_by_id_under_every_judge(tmp_path: Path) -> None:

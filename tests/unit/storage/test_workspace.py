@@ -30,7 +30,7 @@ def test_the_layout_is_the_documented_one(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     run = workspace.run("bbh")
 
-    assert workspace.index == tmp_path / "mixseek.duckdb"
+    assert workspace.outdated_index == tmp_path / "mixseek.duckdb"
     assert run.manifest == tmp_path / "runs" / "bbh" / "manifest.json"
     assert run.journal == tmp_path / "runs" / "bbh" / "journal.jsonl"
     assert run.report == tmp_path / "runs" / "bbh" / "report.html"
