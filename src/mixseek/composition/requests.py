@@ -20,6 +20,7 @@ from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
+from mixseek.judges.rules import RulesJudge
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
@@ -268,8 +269,13 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
     if replays_file(judge):
         recorded = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
         return JudgeEntry(name=judge.name, kind=kind, parameters={**recorded, **bundled})
-    parameters = {"rules_sha256": digest_rules()} if kind == RULES else bundled
-    return JudgeEntry(name=judge.name, kind=kind, parameters=parameters)
+    return JudgeEntry(name=judge.name, kind=kind, parameters=describe_rules(judge) if kind == RULES else bundled)
+
+
+def describe_rules(judge: AnyJudge) -> dict[str, str | None]:
+    """What decides a rules verdict: our own text, and the version of math-verify, or that it was not there."""
+    maths = judge.maths if isinstance(judge, RulesJudge) else None
+    return {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
 
 
 def overlook_added_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:

@@ -10,6 +10,7 @@ from mixseek.composition.gates import GateResult
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount
 from mixseek.domain.judgments import Status
+from mixseek.matching.reading import NEEDS_MATHS
 from mixseek.reporting import wording
 from mixseek.reporting.build import build_report, summarise_scores
 from mixseek.reporting.calls import call_documents, cost_text, tokens_text
@@ -48,6 +49,7 @@ class RunSummary:
     control: ScoreSummary = EMPTY
     all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
     missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
+    needs_maths: int = 0  # answers that only the extra `maths` could compare, and it was not there
     seconds: float = 0.0
     unmatched: Mapping[str, UnmatchedReplies] = field(default_factory=dict)  # by judge
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
@@ -95,6 +97,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         calls = tuple(index.call_accounts())
         spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
         missing_for_good = index.missing_for_good()
+        needs_maths = sum(one.count for one in index.rule_counts() if one.rule == NEEDS_MATHS)
         reasks = tuple(index.reask_counts())
         whole = summarise_whole(index, manifest, final)
         control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
@@ -111,6 +114,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         calls=calls,
         spreads=spreads,
         missing_for_good=missing_for_good,
+        needs_maths=needs_maths,
         control=summarise_scores((cell for cell in final if cell.is_control), control),
         all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
         reasks=reasks,
@@ -192,6 +196,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
         "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
+        "needs_maths": summary.needs_maths,
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
         "manifest": str(summary.run.manifest),
@@ -230,6 +235,12 @@ def control_text(control: ScoreSummary, main: ScoreSummary) -> str:
     return f"{control.counts.total:,} {noun} apart, mean {mean}"
 
 
+def needs_maths_text(count: int) -> str:
+    """What would help where mathematics was left undecided."""
+    said = "1 answer is mathematics" if count == 1 else f"{count:,} answers are mathematics"
+    return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
+
+
 def counts_document(counts: StatusCounts) -> dict[str, int]:
     """All four, noughts included."""
     return {status.value: counts.of(status) for status in Status}
@@ -258,6 +269,8 @@ def describe_summary(summary: RunSummary) -> str:
         for spread in summary.spreads
     ]
     lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
+    if summary.needs_maths:
+        lines.append(f"  {needs_maths_text(summary.needs_maths)}")
     lines.append(f"  report      mixseek report {quote(manifest.run)} --workspace {quote(str(summary.workspace))}")
     return "\n".join(lines)
 

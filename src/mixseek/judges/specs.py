@@ -9,6 +9,7 @@ from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoints import PROVIDERS, refuse_address, resolve_target
+from mixseek.judges.math_verify import find_maths
 from mixseek.judges.rules import RulesJudge
 from mixseek.settings.judge_settings import JudgeSettings
 
@@ -44,7 +45,7 @@ def make_judge(
     """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
     match spec.partition(":"):
         case ("rules", "", ""):
-            return RulesJudge()
+            return RulesJudge(maths=find_maths())
         case ("replay", _, _):
             return _make_replay_judge(spec, configured, takes_bundles)
         case _:
