@@ -65,6 +65,14 @@ MaxInvalid = Annotated[
 MaxUndecided = Annotated[
     float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are undecided.")
 ]
+MaxUnverified = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        parser=parse_share,
+        help="Exit 1 when more of the valid ones call an answer correct that is not in the response.",
+    ),
+]
 Workers = Annotated[
     int | None, typer.Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
 ]
@@ -129,6 +137,7 @@ def judge(
     fail_under: FailUnder = None,
     max_invalid: MaxInvalid = None,
     max_undecided: MaxUndecided = None,
+    max_unverified: MaxUnverified = None,
     as_json: JsonOption = False,
     workers: Workers = None,
     limit: Limit = None,
@@ -186,5 +195,5 @@ def judge(
         parse_parameters(parameters or []),
         rubric,
     )
-    gates = Gates(fail_under, max_invalid, max_undecided)
+    gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
     return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

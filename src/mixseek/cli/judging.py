@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,16 @@ from mixseek.composition.gates import GateResult, Gates, check_gates
 from mixseek.composition.judging import Interruption, judge_dataset
 from mixseek.composition.requests import JudgeRequest, LiveOptions
 from mixseek.composition.summaries import RunSummary, describe_summary, summary_document
-from mixseek.composition.unusable import Unusable, count_unusable, first_unusable
+from mixseek.composition.unusable import (
+    describe_groups,
+    explain_nothing_valid,
+    first_unusable,
+    has_nothing_valid,
+    unusable_groups,
+)
+from mixseek.reporting import wording
 from mixseek.settings.load import load_settings
+from mixseek.storage.run_index import UnusableGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +127,23 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
         result = judge_dataset(request, lambda total: show_progress(total, output.quiet, notify), stop, tell)
     if isinstance(result, Interruption):
         return explain_interruption(result, notify)
-    checked = check_gates(gates, result.score)
-    unusable = first_unusable(result)
+    checked = check_gates(gates, result.headlines)
+    groups = unusable_groups(result)
+    # The result comes last: what is wrong with single records would push it out of sight.
+    for line in describe_groups(groups, result):
+        tell(line)
     if output.as_json:
-        document = summary_document(result, checked)
-        print_json({**document, "unusable": [one.to_document() for one in unusable]})
+        records = first_unusable(result)
+        print_json(
+            {
+                **summary_document(result, checked),
+                "unusable": [one.to_document() for one in records],
+                "unusable_reasons": [asdict(group) for group in groups],
+            }
+        )
     else:
         print_result(describe_summary(result))
-    tell_unusable(result, unusable, tell)
-    return decide_exit(result, checked, notify)
-
-
-def tell_unusable(summary: RunSummary, unusable: Sequence[Unusable], tell: Notify) -> None:
-    """The first records, and where the others are."""
-    for one in unusable:
-        tell(one.describe())
-    hidden = count_unusable(summary) - len(unusable)
-    if hidden > 0:
-        name, workspace = summary.manifest.run, summary.workspace
-        tell(f"and {hidden:,} more; `mixseek export {name} --workspace {workspace} --to FILE` lists them all")
+    return decide_exit(result, checked, groups, notify)
 
 
 def print_dry_run(request: JudgeRequest, *, as_json: bool) -> ExitCode:
@@ -164,22 +170,40 @@ def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
     return ExitCode.INTERRUPTED
 
 
-def decide_exit(summary: RunSummary, checked: tuple[GateResult, ...], notify: Notify) -> ExitCode:
+def decide_exit(
+    summary: RunSummary, checked: Sequence[GateResult], groups: Sequence[UnusableGroup], notify: Notify
+) -> ExitCode:
     """Incomplete comes before any gate: its numbers are not the last ones."""
     failed = [gate for gate in checked if not gate.is_met]
-    for gate in failed:
-        notify(gate.describe())
+    for line in (*explain_nothing_valid(summary, groups), *(gate.describe() for gate in failed)):
+        notify(line)
     if summary.missing_for_good:
+        samples = wording.plural(summary.missing_for_good, "sample")
+        verb = "is" if summary.missing_for_good == 1 else "are"
         notify(
-            f"{summary.missing_for_good:,} samples are missing: their judge refuses them (see `mixseek show`); "
+            f"{samples} {verb} missing: their judge refuses them (see `mixseek show`); "
             "--retry-refused asks again, --max-invalid SHARE says how many may be missing"
         )
     if not summary.is_complete:
-        missing = summary.score.counts.missing - summary.missing_for_good
-        notify(f"{missing:,} replies are missing; run the same command again to ask for them")
+        notify(explain_missing(summary))
         return ExitCode.INCOMPLETE
     if failed:
         return ExitCode.GATE_NOT_MET
     # What is missing is no result: a gate that counts it has said that it may be.
     is_allowed = any(gate.name == "max_invalid" for gate in checked)
-    return ExitCode.INCOMPLETE if summary.missing_for_good and not is_allowed else ExitCode.OK
+    if summary.missing_for_good and not is_allowed:
+        return ExitCode.INCOMPLETE
+    return ExitCode.GATE_NOT_MET if has_nothing_valid(summary) else ExitCode.OK
+
+
+def explain_missing(summary: RunSummary) -> str:
+    """What can be done about it: asking a file of recorded replies again brings nothing new."""
+    judges = [judge for judge, counts in summary.all_by_judge.items() if counts.missing]
+    missing = summary.score.counts.missing + summary.control.counts.missing - summary.missing_for_good
+    replies = "1 reply is missing" if missing == 1 else f"{missing:,} replies are missing"
+    if judges and all(judge == "replay" or judge.startswith("replay:") for judge in judges):
+        return (
+            f"{replies}: nothing is recorded for these samples; add the replies to the file, then run the same "
+            "command again"
+        )
+    return f"{replies}; run the same command again to ask for them"

@@ -5,13 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.summaries import counts_document, dataset_name, score_document
-from mixseek.domain.counts import OutcomeCount
+from mixseek.composition.summaries import (
+    counts_document,
+    dataset_name,
+    is_panel,
+    score_document,
+    summarise_whole,
+)
+from mixseek.domain.counts import NO_UNITS, OutcomeCount
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.build import summarise_scores
 from mixseek.reporting.comparison import RunComparison, RunScore
+from mixseek.reporting.model import ScoreSummary
 from mixseek.storage.manifest import Manifest, read_manifest
-from mixseek.storage.run_index import open_run_index
+from mixseek.storage.run_index import open_run_index, pooled_unit_sums
 from mixseek.storage.workspace import Workspace
 
 
@@ -29,9 +36,18 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
             cells = index.outcome_counts(final_only=True)
-        everything += cells
-        scores.append(run_score(manifest, cells))
-    pooled = summarise_scores(cell for cell in everything if not cell.is_control)
+            own = [cell for cell in cells if not cell.is_control]
+            everything += own
+            control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
+            scores.append(
+                run_score(
+                    manifest,
+                    summarise_whole(index, manifest, own),
+                    summarise_scores((cell for cell in cells if cell.is_control), control),
+                )
+            )
+    units = pooled_unit_sums(workspace, runs) if is_one_judge(manifests) else NO_UNITS
+    pooled = summarise_scores(everything, units)
     # One kind of number in every line of a table.
     is_binary = all(run.score.is_binary for run in scores)
     protocol = manifests[0].protocol
@@ -41,6 +57,11 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
         runs=tuple(replace(run, score=replace(run.score, is_binary=is_binary)) for run in scores),
         pooled=replace(pooled, is_binary=is_binary),
     )
+
+
+def is_one_judge(manifests: Sequence[Manifest]) -> bool:
+    """One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's."""
+    return len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
 
 
 def refuse_other_protocols(manifests: Sequence[Manifest]) -> None:
@@ -60,15 +81,15 @@ def describe(manifest: Manifest) -> str:
     return f"{protocol.name} {protocol.version} {protocol.language} {protocol.hash[:8]}"
 
 
-def run_score(manifest: Manifest, cells: Sequence[OutcomeCount]) -> RunScore:
+def run_score(manifest: Manifest, score: ScoreSummary, control: ScoreSummary) -> RunScore:
     """One run of the comparison."""
     return RunScore(
         run_id=manifest.run,
         dataset=dataset_name(manifest),
         dataset_digest=manifest.dataset.get("sha256"),
         judges=manifest.judge_names,
-        score=summarise_scores(cell for cell in cells if not cell.is_control),
-        control=summarise_scores(cell for cell in cells if cell.is_control),
+        score=score,
+        control=control,
     )
 
 

@@ -10,6 +10,7 @@ from mixseek.composition.summaries import (
     combine_judges,
     counts_document,
     dataset_name,
+    load_units,
     run_header,
     score_document,
     summarise_run,
@@ -19,7 +20,7 @@ from mixseek.reporting.build import build_report
 from mixseek.reporting.calls import call_documents
 from mixseek.reporting.counts import ReportInput
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import JudgmentRow, RunLine
+from mixseek.reporting.model import GroupSummary, JudgmentRow, ReasoningSummary, RunLine
 from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_build import ScoredInput, build_scored
 from mixseek.reporting.scored_model import ScoredReport
@@ -56,6 +57,7 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
                 manifest=manifest.model_dump(mode="json", exclude={"counts"}),
                 outcomes=index.outcome_counts(),
                 rows=(judgment_row(row) for row in index.rows(RowQuery(limit_per_kind=ROW_LIMIT))),
+                units=load_units(index),
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
                 scored=load_scored(index),
@@ -63,7 +65,7 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
                 **explanations(index),
             )
         )
-        whole = combine_judges(manifest, index.outcome_counts(final_only=True)) if manifest.cascade else None
+        whole = combine_judges(index, manifest) if manifest.cascade else None
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     return replace(report, judges=judges), run
@@ -76,6 +78,7 @@ def load_scored(index: RunIndex) -> ScoredReport | None:
         return None
     source = ScoredInput(
         cells=scored.cells(),
+        units=scored.units(),
         dimensions=scored.dimension_cells(),
         buckets=scored.dimension_buckets(),
         variants=scored.variant_sums(),
@@ -89,11 +92,14 @@ def load_scored(index: RunIndex) -> ScoredReport | None:
 
 
 def explanations(index: RunIndex) -> dict[str, Any]:
-    """Why samples ended as they did."""
+    """Why samples ended as they did, and what is remarkable about those that have a score."""
     return {
         "rules": index.rule_counts(),
         "flags": index.flag_counts(),
         "reasons": index.reason_counts(),
+        "warnings": index.warning_counts(),
+        "reasoning": index.reasoning_counts(),
+        "reasks": index.reask_counts(),
     }
 
 
@@ -123,6 +129,10 @@ def judgment_row(row: JudgedRow) -> JudgmentRow:
         prompt_variant=row.prompt_variant,
         is_control=row.is_control,
         detail=read_detail(row.fields),
+        repeat=row.take,
+        reasoning_score=row.reasoning_score,
+        extraction_verified=row.fields.get("extraction_verified"),
+        warnings=tuple(row.fields.get("warnings") or ()),
     )
 
 
@@ -148,10 +158,13 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
                 "model": report.models.get(judge.judge),
                 **score_document(judge.score),
                 "control": score_document(judge.control) if judge.control else None,
-                "bounds": asdict(judge.score.bounds) if judge.score.bounds else None,
+                "asked_again": judge.asked_again,
+                "warnings": {tally.name: tally.count for tally in judge.warnings},
+                "reasoning": reasoning_document(judge.reasoning),
                 "verdicts": {tally.name: tally.count for tally in judge.verdicts},
                 "error_types": {tally.name: tally.count for tally in judge.error_types},
-                "tasks": [{"task": part.task, **score_document(part.score)} for part in judge.tasks],
+                "tasks": [{"task": part.name, **group_document(part)} for part in judge.tasks],
+                "targets": [{"target": part.name, **group_document(part)} for part in judge.targets],
                 "rules": [asdict(usage) for usage in judge.rules],
                 "flags": [asdict(flag) for flag in judge.flags],
                 "reasons": [asdict(reason) for reason in judge.reasons],
@@ -161,6 +174,23 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
         "scored": asdict(report.scored) if report.scored else None,
         "calls": call_documents(report.calls),
         "html": str(html) if html is not None else None,
+    }
+
+
+def group_document(group: GroupSummary) -> dict[str, Any]:
+    """One task or target."""
+    return {**score_document(group.score), "reasoning": reasoning_document(group.reasoning)}
+
+
+def reasoning_document(reasoning: ReasoningSummary | None) -> dict[str, Any] | None:
+    """Null where no reasoning was assessed: rules do not."""
+    if reasoning is None:
+        return None
+    return {
+        "mean": reasoning.mean,
+        "mean_correct": reasoning.mean_correct,
+        "mean_incorrect": reasoning.mean_incorrect,
+        "counts": {str(bar.score): {"correct": bar.correct, "incorrect": bar.incorrect} for bar in reasoning.bars},
     }
 
 

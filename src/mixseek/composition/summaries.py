@@ -7,15 +7,15 @@ from typing import Any
 
 from mixseek.composition.gates import GateResult
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import OutcomeCount
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount
 from mixseek.domain.judgments import Status
 from mixseek.reporting import wording
 from mixseek.reporting.build import build_report, summarise_scores
 from mixseek.reporting.calls import call_documents, cost_text, tokens_text
-from mixseek.reporting.counts import ReportInput
+from mixseek.reporting.counts import ReportInput, ReportUnits
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary, StatusCounts
 from mixseek.storage.manifest import Manifest
-from mixseek.storage.run_index import TakeSpread, open_run_index
+from mixseek.storage.run_index import RunIndex, TakeSpread, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
@@ -23,9 +23,10 @@ EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_b
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """`score` counts samples by the judge that had the last word in a cascade, and every judgment in a panel.
+    """`score` counts samples by the judge that had the last word in a cascade.
 
-    Judgments of models on their own output are in `control` alone.
+    Of several judges that each judge everything it holds the counts alone: a mean over judges who differ is nobody's
+    verdict, so each has its own in `by_judge`. Judgments of models on their own output are in `control` alone.
     """
 
     manifest: Manifest
@@ -39,6 +40,7 @@ class RunSummary:
     all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
     missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
     seconds: float = 0.0
+    reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
 
     @property
     def is_complete(self) -> bool:
@@ -52,6 +54,17 @@ class RunSummary:
         # Rules are asked once and models several times, so only the least is known.
         return total >= manifest.sample_count
 
+    @property
+    def headlines(self) -> dict[str | None, ScoreSummary]:
+        """What can be said in one number: by judge where each has judged everything, else the run as one (None)."""
+        if not is_panel(self.manifest):
+            return {None: self.score}
+        return {judge: score for judge, score in self.by_judge.items()}  # noqa: C416 - wider keys than dict() infers
+
+    def asked_again(self, judge: str | None = None) -> int:
+        """First replies that were invalid, so that another was asked for: of one judge, or of all."""
+        return sum(count.asked_again for count in self.reasks if judge in (None, count.judge))
+
     def lasting(self, seconds: float) -> "RunSummary":
         """With the time that the command took."""
         return replace(self, seconds=seconds)
@@ -61,41 +74,69 @@ class RunSummary:
         return {judge: counts_document(counts) for judge, counts in self.all_by_judge.items()}
 
 
+def is_panel(manifest: Manifest) -> bool:
+    """Several judges, each of whom judges everything."""
+    return len(manifest.judges) > 1 and not manifest.cascade
+
+
 def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -> RunSummary:
     """From the index, which is brought up to date first."""
     with open_run_index(workspace, run) as index:
         cells = index.outcome_counts()
         final = index.outcome_counts(final_only=True)
+        units = index.unit_sums("judge")
         calls = tuple(index.call_accounts())
         spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
         missing_for_good = index.missing_for_good()
-    judges = {judge.judge: judge.score for judge in summarise_judges(manifest, cells)}
-    whole = combine_judges(manifest, final)
-    everything = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
+        reasks = tuple(index.reask_counts())
+        whole = summarise_whole(index, manifest, final)
+        control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
+    by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
         manifest=manifest,
         workspace=workspace.root,
         run=run,
-        score=whole.score if whole else EMPTY,
-        by_judge={name: judges.get(name, EMPTY) for name in manifest.judge_names},
+        score=whole,
+        by_judge={
+            name: summarise_scores((cell for cell in own if not cell.is_control), units.get((name,), NO_UNITS))
+            for name, own in by_name.items()
+        },
         calls=calls,
         spreads=spreads,
         missing_for_good=missing_for_good,
-        control=summarise_scores(cell for cell in final if cell.is_control),
-        all_by_judge={name: summarise_scores(own).counts for name, own in everything.items()},
+        control=summarise_scores((cell for cell in final if cell.is_control), control),
+        all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
+        reasks=reasks,
     )
 
 
-def summarise_judges(manifest: Manifest, cells: Iterable[OutcomeCount]) -> tuple[JudgeSummary, ...]:
-    """One summary per judge, in the order of the judges."""
-    return build_report(ReportInput(run_header(manifest), {}, cells, (), judges=manifest.judge_names)).judges
+def summarise_whole(index: RunIndex, manifest: Manifest, final: Iterable[OutcomeCount]) -> ScoreSummary:
+    """The run as one; of a panel the counts alone."""
+    units = NO_UNITS if is_panel(manifest) else index.unit_sums(final_only=True).get((), NO_UNITS)
+    return summarise_scores((cell for cell in final if not cell.is_control), units)
 
 
-def combine_judges(manifest: Manifest, final: Iterable[OutcomeCount]) -> JudgeSummary | None:
-    """The run as one: all final judgments under one name; None for an empty run."""
+def load_units(index: RunIndex) -> ReportUnits:
+    """By judge; and by task and target under each."""
+    return ReportUnits(
+        judges=index.unit_sums("judge"),
+        controls=index.unit_sums("judge", control=True),
+        tasks=index.unit_sums("judge", "task_name"),
+        targets=index.unit_sums("judge", "target_model"),
+    )
+
+
+def combine_judges(index: RunIndex, manifest: Manifest) -> JudgeSummary | None:
+    """A cascade as one: all final judgments under one name; None for an empty run."""
     name = " → ".join(manifest.judge_names)
-    counts = [replace(cell, judge=name) for cell in final]
-    report = build_report(ReportInput(run_header(manifest), {}, counts, ()))
+    counts = [replace(cell, judge=name) for cell in index.outcome_counts(final_only=True)]
+    units = ReportUnits(
+        judges={(name,): index.unit_sums(final_only=True).get((), NO_UNITS)},
+        controls={(name,): index.unit_sums(final_only=True, control=True).get((), NO_UNITS)},
+        tasks={(name, *group): sums for group, sums in index.unit_sums("task_name", final_only=True).items()},
+        targets={(name, *group): sums for group, sums in index.unit_sums("target_model", final_only=True).items()},
+    )
+    report = build_report(ReportInput(run_header(manifest), {}, counts, (), units))
     return replace(report.judges[0], is_whole=len(manifest.judges) > 1) if report.judges else None
 
 
@@ -135,7 +176,11 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "repeats": manifest.repeats,
         **score_document(summary.score),
         "control": score_document(summary.control) if summary.control.counts.total else None,
-        "per_judge": {judge: score_document(score) for judge, score in summary.by_judge.items()},
+        "per_judge": {
+            judge: {**score_document(score), "asked_again": summary.asked_again(judge)}
+            for judge, score in summary.by_judge.items()
+        },
+        "asked_again": summary.asked_again(),
         "calls": call_documents(summary.calls),
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
@@ -147,12 +192,14 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
 
 
 def score_document(score: ScoreSummary) -> dict[str, Any]:
-    """Counts beside the mean, never mixed into it."""
-    interval = score.interval
+    """Counts beside the mean, never mixed into it. `samples` and `questions` are what the interval counts."""
     return {
         "counts": counts_document(score.counts),
         "mean_score": score.mean,
-        "interval": asdict(interval) if interval else None,
+        "interval": asdict(score.interval) if score.interval else None,
+        "bounds": asdict(score.bounds) if score.bounds else None,
+        "unverified": score.unverified,
+        "units": {"samples": score.samples, "questions": score.questions},
     }
 
 
@@ -181,25 +228,48 @@ def counts_document(counts: StatusCounts) -> dict[str, int]:
 
 def describe_summary(summary: RunSummary) -> str:
     """A few lines for a person; `mixseek report` says more."""
-    manifest, score, counts = summary.manifest, summary.score, summary.score.counts
-    lines = [f"{manifest.run}: {manifest.sample_count:,} samples, {summary.seconds:.1f} s"]
-    mean = wording.score_text(score)
-    interval = f" ({wording.level_text(score.interval)} {wording.interval_text(score)})" if score.interval else ""
-    lines.append(f"  mean score  {mean}{interval}")
-    if summary.control.counts.total:
-        lines.append(f"  control     {control_text(summary.control, score)}")
-    ends = [status for status in Status if counts.of(status) or status is Status.VALID]
-    lines += [f"  {status.value:<10}  {counts.of(status):,}" for status in ends]
-    if len(summary.by_judge) > 1:
+    manifest = summary.manifest
+    samples = wording.plural(manifest.sample_count, "sample")
+    lines = [f"{manifest.run}: {samples}, {summary.seconds:.1f} s"]
+    if is_panel(manifest):
         for judge, own in summary.by_judge.items():
-            told = ", ".join(f"{own.counts.of(status):,} {status.value}" for status in Status if own.counts.of(status))
-            lines.append(f"  {judge}: {told or 'not asked'}")
+            lines.append(f"  {judge}")
+            lines += [f"    {line}" for line in describe_score(own, summary.asked_again(judge))]
+        lines.append("  no mean over several judges: each has its own; --cascade gives one verdict a sample")
+    else:
+        lines += [f"  {line}" for line in describe_score(summary.score, summary.asked_again())]
+        if len(summary.by_judge) > 1:
+            lines += [f"  {judge}: {told_counts(own)}" for judge, own in summary.by_judge.items()]
+    if summary.control.counts.total:
+        lines.append(f"  control     {control_text(summary.control, summary.score)}")
     lines += [f"  {describe_calls(account)}" for account in summary.calls]
     lines += [
-        f"  {spread.judge}: agrees with itself on {spread.unanimous:,} of {spread.samples:,} samples with several "
-        f"valid takes; mean spread {spread.mean_spread:.3f}"
+        f"  {spread.judge}: agrees with itself on {spread.unanimous:,} of {wording.plural(spread.samples, 'sample')} "
+        f"with several valid takes; mean spread {spread.mean_spread:.3f}"
         for spread in summary.spreads
     ]
     lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
     lines.append(f"  report      mixseek report {manifest.run} --workspace {summary.workspace}")
     return "\n".join(lines)
+
+
+def told_counts(score: ScoreSummary) -> str:
+    """How one judge's samples ended, in a line."""
+    counts = score.counts
+    return ", ".join(f"{counts.of(status):,} {status.value}" for status in Status if counts.of(status)) or "not asked"
+
+
+def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
+    """The mean with what limits it, then how samples ended."""
+    counts = score.counts
+    interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
+    lines = [f"mean score  {wording.score_text(score)}{interval}"]
+    lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
+    for status in Status:
+        # "0 invalid" is true of a judge's last replies only, where first ones had to be asked for again.
+        is_shown = counts.of(status) or status is Status.VALID or (status is Status.INVALID and asked_again)
+        note = f" {wording.reasks_text(asked_again)}" if status is Status.INVALID and asked_again else ""
+        unverified = f", {wording.unverified_text(score)}" if status is Status.VALID and score.unverified else ""
+        if is_shown:
+            lines.append(f"{status.value:<10}  {counts.of(status):,}{unverified}{note}")
+    return lines

@@ -1,8 +1,76 @@
 """What a database can count about a run, so that a million judgments are never held at once."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 from mixseek.domain.judgments import Flag, Status
+
+
+class Unit(NamedTuple):
+    """One sample in one group of judgments: `value` is the mean of its valid scores, None where it has none.
+
+    `lowest` and `highest` are what that mean would be if every judgment without a score, and for the lowest also every
+    unverified one, had fallen that way.
+    """
+
+    question: str  # the sample's own key where it names no question
+    value: float | None
+    lowest: float = 0.0
+    highest: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSums:
+    """A group of judgments as sums over its units, so that a million of them fit in a few numbers.
+
+    The unit is the sample: asking more judges about it, or one of them again, adds no evidence. Samples of one question
+    resemble each other: per question, `n` scored samples with the sum `s` of their values.
+    """
+
+    samples: int = 0  # scored or not
+    scored: int = 0  # Σ n
+    questions: int = 0  # with at least one scored sample
+    total: float = 0.0  # Σ s
+    total_of_squares: float = 0.0  # of the samples' values
+    question_squares: float = 0.0  # Σ s²
+    question_products: float = 0.0  # Σ n·s
+    question_sizes: float = 0.0  # Σ n²
+    lowest: float = 0.0  # over all samples, scored or not
+    highest: float = 0.0
+
+    @property
+    def mean(self) -> float | None:
+        """None without scores: the mean of nothing is not zero."""
+        return self.total / self.scored if self.scored else None
+
+    @classmethod
+    def of(cls, units: Iterable[Unit]) -> Self:
+        """What a database would give: for small runs, and as the yardstick for the query."""
+        questions: dict[str, list[Unit]] = defaultdict(list)
+        for unit in units:
+            questions[unit.question].append(unit)
+        everything = [unit for own in questions.values() for unit in own]
+        values = [[unit.value for unit in own if unit.value is not None] for own in questions.values()]
+        scored = [own for own in values if own]
+        return cls(
+            samples=len(everything),
+            scored=sum(map(len, scored)),
+            questions=len(scored),
+            total=sum(map(sum, scored)),
+            total_of_squares=sum(value * value for own in scored for value in own),
+            question_squares=sum(sum(own) ** 2 for own in scored),
+            question_products=sum(len(own) * sum(own) for own in scored),
+            question_sizes=sum(len(own) ** 2 for own in scored),
+            lowest=sum(unit.lowest for unit in everything),
+            highest=sum(unit.highest for unit in everything),
+        )
+
+
+NO_UNITS = UnitSums()
+# The values of the columns that a group shares, in the order asked for, to its sums.
+UnitGroups = Mapping[tuple[str | None, ...], UnitSums]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +87,9 @@ class OutcomeCount:
     score_total_of_squares: float = 0.0
     # A model on its own output: shown in a control table, never in a headline.
     is_control: bool = False
+    # Of `count`: called correct by an answer that does not stand in the response.
+    unverified: int = 0
+    target: str | None = None  # who wrote the judged responses
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +121,34 @@ class ReasonCount:
     status: Status
     reason: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WarningCount:
+    """Valid judgments that carry one warning."""
+
+    judge: str
+    warning: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningCount:
+    """Valid judgments with one reasoning score (seed 001) and verdict."""
+
+    judge: str
+    task: str | None
+    target: str | None
+    score: int
+    is_correct: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReaskCount:
+    """What became of a judge's first replies, every repeat for itself."""
+
+    judge: str
+    replies: int
+    asked_again: int  # the first reply was invalid, so another one was asked for
+    first_invalid: int  # those, and the ones that were not asked for again

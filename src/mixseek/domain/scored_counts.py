@@ -1,8 +1,9 @@
 """What a database can count about a run under a protocol with dimensions: scores, coverage, evidence, agreement."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from mixseek.domain.counts import NO_UNITS, UnitGroups, UnitSums
 from mixseek.domain.judgments import Status
 
 
@@ -146,3 +147,20 @@ class CoverageCounts:
     holes: Sequence[CoverageCell]  # the first ones, in order
     grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
     unnamed: int  # samples that name no question, so belong nowhere in the grid
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUnits:
+    """What intervals rest on, group by group; cross judgments only but for `own_outputs` and `invalid`."""
+
+    targets: UnitGroups = field(default_factory=dict)
+    task_types: UnitGroups = field(default_factory=dict)
+    pairs: UnitGroups = field(default_factory=dict)  # judge and target
+    own_outputs: UnitGroups = field(default_factory=dict)  # judge and target
+    judge_dimensions: UnitGroups = field(default_factory=dict)
+    target_dimensions: UnitGroups = field(default_factory=dict)
+    task_type_dimensions: UnitGroups = field(default_factory=dict)
+    # Factor to its groups; the factor "" is the run as a whole.
+    invalid: Mapping[str, UnitGroups] = field(default_factory=dict)
+    quotes: UnitGroups = field(default_factory=dict)  # judge, and judge and dimension
+    unanimous: UnitSums = NO_UNITS  # samples with one verdict of several judges

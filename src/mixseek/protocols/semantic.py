@@ -21,7 +21,7 @@ from mixseek.protocols.method import method_of
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair
-from mixseek.protocols.semantic_extraction import Extraction, objections, verify_extraction
+from mixseek.protocols.semantic_extraction import Extraction, ReplyWarning, objections, verify_extraction
 from mixseek.protocols.semantic_parameters import ExtractionPolicy, IdCheck, SemanticParameters
 from mixseek.protocols.semantic_reply import (
     FIELDS,
@@ -128,9 +128,13 @@ class SemanticProtocol(DeclaredProtocol):
             return InvalidJudgment(findings, repairs)
         policy = self.settings.extraction_policy
         extraction = Extraction(None) if policy is ExtractionPolicy.OFF else verify_extraction(checked, sample)
-        if policy is ExtractionPolicy.VERIFIED and extraction.warnings:
-            return InvalidJudgment(objections(checked, extraction), repairs)
-        return _judgment(checked, extraction, method_of(reply, sample), repairs)
+        doubts = objections(checked, extraction) if policy is ExtractionPolicy.VERIFIED else ()
+        if extraction.contradiction is not None:
+            doubts = (extraction.contradiction, *doubts)
+        if doubts:
+            return InvalidJudgment(doubts, repairs)
+        warnings = (*extraction.warnings, *self._score_warnings(checked))
+        return _judgment(checked, extraction._replace(warnings=warnings), method_of(reply, sample), repairs)
 
     def decide(self, sample: Sample) -> ValidJudgment | Undecided:
         """What the rules can say; they give no reasoning score, because they did not assess any reasoning."""
@@ -152,6 +156,11 @@ class SemanticProtocol(DeclaredProtocol):
                 return Undecided(reason, matched.rules, matched.span, matched.extracted_answer)
             case unexpected:
                 assert_never(unexpected)
+
+    def _score_warnings(self, reply: SemanticReply) -> tuple[ReplyWarning, ...]:
+        table = self.settings.consistency
+        row = table.correct if reply.is_correct else table.incorrect
+        return (ReplyWarning.LOW_REASONING_SCORE,) if reply.reasoning_score in row.warned_scores else ()
 
     @cached_property
     def _system_message(self) -> Message:

@@ -24,11 +24,11 @@ class IdCheck(StrEnum):
 
 
 class ExtractionPolicy(StrEnum):
-    """What becomes of a judgment whose extracted answer the sample belies.
+    """What becomes of a verdict "correct" whose extracted answer does not stand in the response.
 
-    The response does not contain it though the verdict is correct, or the verdict contradicts it.
-    RECORD keeps the judgment, with warnings that a report counts; VERIFIED makes it invalid. OFF does not look, for
-    replies whose judged text is not at hand.
+    RECORD keeps the judgment and counts it as unverified: reports bound the headline by it. VERIFIED makes it
+    invalid. Under both, a verdict that contradicts the extracted answer is invalid. OFF looks at neither, for replies
+    whose judged text is not at hand.
     """
 
     RECORD = "record"
@@ -51,6 +51,8 @@ class ConsistencyRow(_Table):
     """What goes with one value of `is_correct`."""
 
     reasoning_scores: tuple[int, ...] = Field(min_length=1)
+    # Accepted with a warning: the rubric does not exclude them, but has a better score for such a response.
+    warned_scores: tuple[int, ...] = ()
     error_types: tuple[ErrorType, ...] = Field(min_length=1)
 
 
@@ -76,7 +78,7 @@ class SemanticParameters(_Table):
         if scale.minimum > scale.maximum:
             raise ValueError(f"reasoning_score.minimum {scale.minimum} is above maximum {scale.maximum}")
         for row in (self.consistency.correct, self.consistency.incorrect):
-            for score in row.reasoning_scores:
+            for score in (*row.reasoning_scores, *row.warned_scores):
                 if not scale.minimum <= score <= scale.maximum:
                     raise ValueError(f"consistency names score {score}, outside {scale.minimum} to {scale.maximum}")
         return self

@@ -76,8 +76,9 @@ def _check_consistency(fields: FieldReader, reply: SemanticReply, table: Consist
         return
     row = table.correct if reply.is_correct else table.incorrect
     verdict = "is_correct is true" if reply.is_correct else "is_correct is false"
-    if reply.reasoning_score is not None and reply.reasoning_score not in row.reasoning_scores:
-        needed = " or ".join(str(score) for score in row.reasoning_scores)
+    accepted = (*row.reasoning_scores, *row.warned_scores)
+    if reply.reasoning_score is not None and reply.reasoning_score not in accepted:
+        needed = " or ".join(str(score) for score in sorted(accepted))
         fields.note(
             Flag.INTERNAL_INCONSISTENCY, f"{verdict} but reasoning_score is {reply.reasoning_score}; it needs {needed}"
         )

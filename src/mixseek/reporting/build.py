@@ -3,27 +3,39 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
+from mixseek.domain.counts import (
+    NO_UNITS,
+    FlagCount,
+    OutcomeCount,
+    ReasonCount,
+    ReasoningCount,
+    RuleCount,
+    UnitGroups,
+    UnitSums,
+    WarningCount,
+)
 from mixseek.domain.judgments import Flag, Status
 from mixseek.reporting.counts import ReportInput
 from mixseek.reporting.model import (
     Detail,
     FlagSummary,
+    GroupSummary,
     JudgeSummary,
     JudgmentRow,
+    ReasoningBar,
+    ReasoningSummary,
     ReasonSummary,
     RuleUsage,
     ScoreSummary,
     ShownCount,
     StatusCounts,
     Tally,
-    TaskSummary,
     Tone,
     tone_of,
 )
 from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.selection import ROW_LIMIT, select_rows
-from mixseek.stats.intervals import Moments, bounds_with_undecided, mean_interval
+from mixseek.stats.intervals import unit_bounds, unit_interval
 
 # A wording that is unique to each row explains nothing in a table; the rows themselves carry it.
 _DETAILS_SHOWN = 5
@@ -32,31 +44,14 @@ _DETAILS_SHOWN = 5
 def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
     """Scores are averaged over valid judgments only; everything else is counted beside them."""
     outcomes = tuple(source.outcomes)
-    rules, flags, reasons = tuple(source.rules), tuple(source.flags), tuple(source.reasons)
     rows = select_rows(source.rows, row_limit)
-    # A model on its own output is shown beside the statistics and is in none of them.
-    main = tuple(cell for cell in outcomes if not cell.is_control)
     present = {cell.judge for cell in outcomes}
     ordered = [judge for judge in source.judges if judge in present]
     ordered += sorted(present.difference(ordered))
-    summaries = tuple(
-        JudgeSummary(
-            judge=judge,
-            score=summarise_scores(own := [cell for cell in main if cell.judge == judge]),
-            verdicts=tally_verdicts(own),
-            error_types=_tally_error_types(own),
-            tasks=_summarise_tasks(own),
-            rules=_summarise_rules([cell for cell in rules if cell.judge == judge]),
-            flags=_summarise_flags([cell for cell in flags if cell.judge == judge]),
-            reasons=_summarise_reasons([cell for cell in reasons if cell.judge == judge]),
-            control=_summarise_control([cell for cell in outcomes if cell.judge == judge and cell.is_control]),
-        )
-        for judge in ordered
-    )
     return ReportData(
         run=source.run,
         manifest=source.manifest,
-        judges=summaries,
+        judges=tuple(_summarise_judge(judge, source, outcomes) for judge in ordered),
         rows=rows,
         shown=_count_shown(outcomes, rows),
         calls=tuple(source.calls),
@@ -65,31 +60,85 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
     )
 
 
-def summarise_scores(cells: Iterable[OutcomeCount]) -> ScoreSummary:
-    """A mean with its interval, its bounds and what stands beside it."""
+def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[OutcomeCount]) -> JudgeSummary:
+    """A model on its own output is shown beside the statistics and is in none of them."""
+    own = [cell for cell in outcomes if cell.judge == judge and not cell.is_control]
+    control = [cell for cell in outcomes if cell.judge == judge and cell.is_control]
+    units = source.units
+    reasoning = [cell for cell in source.reasoning if cell.judge == judge]
+    score = summarise_scores(own, units.judges.get((judge,), NO_UNITS))
+    return JudgeSummary(
+        judge=judge,
+        score=score,
+        verdicts=tally_verdicts(own),
+        error_types=_tally_error_types(own),
+        tasks=_summarise_groups(judge, own, reasoning, "task", units.tasks),
+        rules=_summarise_rules([cell for cell in source.rules if cell.judge == judge]),
+        flags=_summarise_flags([cell for cell in source.flags if cell.judge == judge]),
+        reasons=_summarise_reasons([cell for cell in source.reasons if cell.judge == judge]),
+        control=summarise_scores(control, units.controls.get((judge,), NO_UNITS)) if control else None,
+        # Under a protocol with dimensions targets have a table of their own.
+        targets=() if source.scored else _summarise_groups(judge, own, reasoning, "target", units.targets),
+        warnings=_tally_warnings([cell for cell in source.warnings if cell.judge == judge], score.counts.valid),
+        reasoning=summarise_reasoning(reasoning),
+        asked_again=sum(cell.asked_again for cell in source.reasks if cell.judge == judge),
+    )
+
+
+def summarise_scores(cells: Iterable[OutcomeCount], units: UnitSums) -> ScoreSummary:
+    """A mean over samples with its interval, its bounds and what stands beside it; judgments are only counted."""
     by_status: dict[Status, int] = defaultdict(int)
-    moments = Moments(0, 0.0, 0.0)
+    total = total_of_squares = 0.0
+    unverified = 0
     for cell in cells:
         by_status[cell.status] += cell.count
+        unverified += cell.unverified
         if cell.status is Status.VALID:
-            moments += Moments(cell.count, cell.score_total, cell.score_total_of_squares)
-    counts = StatusCounts(
-        valid=by_status[Status.VALID],
-        undecided=by_status[Status.UNDECIDED],
-        invalid=by_status[Status.INVALID],
-        missing=by_status[Status.MISSING],
-    )
+            total += cell.score_total
+            total_of_squares += cell.score_total_of_squares
     return ScoreSummary(
-        counts=counts,
-        mean=moments.mean,
-        interval=mean_interval(moments),
-        bounds=bounds_with_undecided(moments.total, counts.valid, counts.unscored),
-        is_binary=moments.is_binary,
+        counts=StatusCounts(
+            valid=by_status[Status.VALID],
+            undecided=by_status[Status.UNDECIDED],
+            invalid=by_status[Status.INVALID],
+            missing=by_status[Status.MISSING],
+        ),
+        mean=units.mean,
+        interval=unit_interval(units),
+        bounds=unit_bounds(units),
+        # In 0..1, a score equals its square for 0 and 1 only; sums of those are exact in floating point.
+        is_binary=total == total_of_squares,
+        samples=units.scored,
+        questions=units.questions,
+        unverified=unverified,
     )
 
 
-def _summarise_control(cells: Sequence[OutcomeCount]) -> ScoreSummary | None:
-    return summarise_scores(cells) if cells else None
+def summarise_reasoning(cells: Sequence[ReasoningCount]) -> ReasoningSummary | None:
+    """None where no judge assessed any reasoning: rules do not."""
+    total = sum(cell.count for cell in cells)
+    if not total:
+        return None
+    counts: dict[tuple[int, bool], int] = defaultdict(int)
+    for cell in cells:
+        counts[cell.score, cell.is_correct] += cell.count
+    scores = range(min(1, *(cell.score for cell in cells)), max(5, *(cell.score for cell in cells)) + 1)
+    bars = tuple(
+        ReasoningBar(score, right := counts[score, True], wrong := counts[score, False], (right + wrong) / total)
+        for score in scores
+    )
+    return ReasoningSummary(
+        bars=bars,
+        mean=sum(bar.score * bar.count for bar in bars) / total,
+        mean_correct=_mean_reasoning((bar.score, bar.correct) for bar in bars),
+        mean_incorrect=_mean_reasoning((bar.score, bar.incorrect) for bar in bars),
+    )
+
+
+def _mean_reasoning(counted: Iterable[tuple[int, int]]) -> float | None:
+    pairs = list(counted)
+    total = sum(count for _, count in pairs)
+    return sum(score * count for score, count in pairs) / total if total else None
 
 
 def tally_verdicts(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
@@ -118,13 +167,32 @@ def _tally_error_types(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
     return tuple(Tally(name, count, count / all_typed) for name, count in ordered)
 
 
-def _summarise_tasks(cells: Iterable[OutcomeCount]) -> tuple[TaskSummary, ...]:
-    by_task: dict[str | None, list[OutcomeCount]] = defaultdict(list)
+def _summarise_groups(
+    judge: str, cells: Iterable[OutcomeCount], reasoning: Sequence[ReasoningCount], column: str, units: UnitGroups
+) -> tuple[GroupSummary, ...]:
+    """By task or by target, whichever `column` of the counts names."""
+    by_name: dict[str | None, list[OutcomeCount]] = defaultdict(list)
     for cell in cells:
-        by_task[cell.task].append(cell)
-    # Samples without a task come last, whatever the others are called.
-    names = sorted(by_task, key=lambda name: (name is None, name or ""))
-    return tuple(TaskSummary(name, summarise_scores(by_task[name])) for name in names)
+        by_name[getattr(cell, column)].append(cell)
+    return tuple(
+        GroupSummary(
+            name,
+            summarise_scores(by_name[name], units.get((judge, name), NO_UNITS)),
+            summarise_reasoning([cell for cell in reasoning if getattr(cell, column) == name]),
+        )
+        for name in _in_order(by_name)
+    )
+
+
+def _in_order(names: Iterable[str | None]) -> list[str | None]:
+    """What names nothing comes last, whatever the others are called."""
+    return sorted(names, key=lambda name: (name is None, name or ""))
+
+
+def _tally_warnings(cells: Iterable[WarningCount], valid: int) -> tuple[Tally, ...]:
+    """The most frequent first; a judgment may carry several."""
+    ordered = sorted(cells, key=lambda cell: (-cell.count, cell.warning))
+    return tuple(Tally(cell.warning, cell.count, cell.count / valid) for cell in ordered if valid)
 
 
 def _summarise_rules(cells: Iterable[RuleCount]) -> tuple[RuleUsage, ...]:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.reporting.wording import NOTHING, count_text
+from mixseek.reporting.wording import NOTHING, count_text, plural
 
 TOTAL = "all judges"
 
@@ -83,11 +83,6 @@ def account_notes(account: CallAccount) -> tuple[str, ...]:
     if account.uncounted:
         notes.append(f"tokens of {plural(account.uncounted, 'call')} were not counted by the endpoint")
     return tuple(notes)
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{count_text(count)} {noun}" if count == 1 else f"{count_text(count)} {noun}s"
 
 
 def latency_scale(accounts: Sequence[CallAccount]) -> float:

@@ -44,10 +44,11 @@ class RunComparison:
     def notes(self) -> tuple[str, ...]:
         """What the pooled number leaves unsaid."""
         notes = []
-        if self.shares_samples:
+        if self.pooled.mean is None and self.pooled.counts.valid:
+            notes.append("No mean over all runs: several judges gave these verdicts, and each has its own.")
+        elif self.shares_samples:
             notes.append(
-                "Some of these runs judge the same samples: their judgments are not independent, "
-                "so the pooled interval is narrower than it should be."
+                "Some of these runs judge the same samples: in the mean over all runs each of them counts once."
             )
         control = sum(run.control.counts.total for run in self.runs)
         if control:

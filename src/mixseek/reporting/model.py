@@ -86,14 +86,47 @@ class ScoreSummary:
     interval: Interval | None
     bounds: Bounds | None
     is_binary: bool  # every score is 0 or 1, so the mean is a share of right answers
+    # What the interval counts: samples with a score, and their questions; not judgments.
+    samples: int = 0
+    questions: int = 0
+    unverified: int = 0  # of the valid ones: called correct by an answer that does not stand in the response
 
 
 @dataclass(frozen=True, slots=True)
-class TaskSummary:
-    """`task` is None for samples that name no task."""
+class ReasoningBar:
+    """How many valid judgments gave one reasoning score, right and wrong answers apart."""
 
-    task: str | None
+    score: int
+    correct: int
+    incorrect: int
+    share: float
+
+    @property
+    def count(self) -> int:
+        return self.correct + self.incorrect
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningSummary:
+    """Reasoning scores (seed 001) of the judgments that have one; `bars` holds the whole scale."""
+
+    bars: tuple[ReasoningBar, ...]
+    mean: float
+    mean_correct: float | None  # over right answers
+    mean_incorrect: float | None
+
+    @property
+    def count(self) -> int:
+        return sum(bar.count for bar in self.bars)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """Samples that name one task, or one target; `name` is None for those that name none."""
+
+    name: str | None
     score: ScoreSummary
+    reasoning: ReasoningSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +176,14 @@ class JudgeSummary:
     score: ScoreSummary
     verdicts: tuple[Tally, ...]
     error_types: tuple[Tally, ...]
-    tasks: tuple[TaskSummary, ...]
+    tasks: tuple[GroupSummary, ...]
     rules: tuple[RuleUsage, ...]
     flags: tuple[FlagSummary, ...]
     reasons: tuple[ReasonSummary, ...]
+    targets: tuple[GroupSummary, ...] = ()
+    warnings: tuple[Tally, ...] = ()  # shares of the valid judgments
+    reasoning: ReasoningSummary | None = None
+    asked_again: int = 0  # first replies that were invalid, so that another was asked for
     is_whole: bool = False  # a cascade as one: no row of the list carries its name
     control: ScoreSummary | None = None  # the judge on its own output; in nothing else here
 
@@ -183,6 +220,15 @@ class JudgmentRow:
     prompt_variant: str | None = None
     is_control: bool = False  # a model on its own output
     detail: ScoredDetail | None = None  # under a protocol with dimensions
+    reasoning_score: int | None = None  # seed 001
+    extraction_verified: bool | None = None  # None where nothing was extracted, or nobody looked
+    warnings: tuple[str, ...] = ()  # what is remarkable about a valid judgment
+    repeat: int = 1  # which of several independent replies of one judge
+
+    @property
+    def is_unverified(self) -> bool:
+        """Called correct by an answer that does not stand in the response."""
+        return self.status is Status.VALID and self.extraction_verified is False and (self.score or 0.0) > 0
 
     @property
     def is_critical(self) -> bool:

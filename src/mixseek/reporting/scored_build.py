@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
 
-from mixseek.domain.counts import OutcomeCount
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, UnitGroups, UnitSums
 from mixseek.domain.judgments import Status
 from mixseek.domain.scored_counts import (
     CoverageCounts,
@@ -17,6 +17,7 @@ from mixseek.domain.scored_counts import (
     EvidenceProblem,
     PanelSums,
     ScoredCell,
+    ScoredUnits,
     VariantSums,
 )
 from mixseek.reporting.build import summarise_scores, tally_verdicts
@@ -41,10 +42,9 @@ from mixseek.reporting.scored_model import (
     TargetProfile,
     TaskTypeProfile,
 )
-from mixseek.stats.intervals import Moments, mean_interval
+from mixseek.stats.intervals import unit_interval
 
 _Value = TypeVar("_Value")
-NO_MOMENTS = Moments(0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class ScoredInput:
     """All counts; in the order in which judges and dimensions are shown."""
 
     cells: Sequence[ScoredCell]
+    units: ScoredUnits = field(default_factory=ScoredUnits)
     dimensions: Sequence[DimensionCell] = ()
     buckets: Sequence[DimensionBucket] = ()
     variants: Sequence[VariantSums] = ()
@@ -70,7 +71,7 @@ def build_scored(source: ScoredInput, *, rng: Random) -> ScoredReport:
     targets = sorted({cell.target for cell in source.cells}, key=lambda name: (name is None, name or ""))
     maximum = only({cell.maximum for cell in valid})
     dimensions = tuple(dict.fromkeys(cell.dimension for cell in source.dimensions))
-    rows = tuple(matrix_row(judge, targets, source.cells) for judge in judges)
+    rows = tuple(matrix_row(judge, targets, source) for judge in judges)
     return ScoredReport(
         maximum=maximum,
         dimensions=dimensions,
@@ -80,13 +81,13 @@ def build_scored(source: ScoredInput, *, rng: Random) -> ScoredReport:
         task_types=task_types(source, valid),
         matrix=rows if targets != [None] else (),
         matrix_targets=tuple(targets),
-        controls=tuple(control_rows(source.cells)),
+        controls=tuple(control_rows(source)),
         coverage=describe_coverage(source.coverage),
-        variants=compare_variants(source.variants, source.cells, maximum, maxima_of(source.dimensions)),
-        invalid=describe_invalid(source.cells, rng=rng),
-        evidence=describe_evidence(source.evidence, dimensions),
+        variants=compare_variants(source.variants, source.cells, maximum, maxima_of(source.dimensions), source.units),
+        invalid=describe_invalid(source.cells, source.units, rng=rng),
+        evidence=describe_evidence(source.evidence, dimensions, source.units.quotes),
         evidence_problems=tuple(source.evidence_problems),
-        panel=describe_panel(source.panel, source.disagreements),
+        panel=describe_panel(source.panel, source.disagreements, source.units.unanimous),
     )
 
 
@@ -104,22 +105,16 @@ def maxima_of(cells: Iterable[DimensionCell]) -> dict[str, float | None]:
     return {dimension: only(maxima) for dimension, maxima in found.items()}
 
 
-def total_mean(cells: Iterable[ScoredCell]) -> ScaleMean:
-    """Of valid cells."""
-    moments, maxima = NO_MOMENTS, set()
-    for cell in cells:
-        moments += Moments(cell.count, cell.score_total, cell.score_total_of_squares)
-        maxima.add(cell.maximum)
-    return ScaleMean(moments.count, moments.mean, mean_interval(moments), only(maxima))
-
-
-def dimension_mean(cells: Iterable[DimensionCell]) -> ScaleMean:
-    """Shares of the maximum, so that samples with other weights can be averaged at all."""
-    moments, maxima = NO_MOMENTS, set()
-    for cell in cells:
-        moments += Moments(cell.count, cell.total / cell.maximum, cell.total_of_squares / cell.maximum**2)
-        maxima.add(cell.maximum)
-    return ScaleMean(moments.count, moments.mean, mean_interval(moments), only(maxima))
+def scale_mean(cells: Sequence[ScoredCell] | Sequence[DimensionCell], units: UnitSums) -> ScaleMean:
+    """Of valid cells, as shares of the maximum, so that samples with other weights can be averaged at all."""
+    return ScaleMean(
+        count=sum(cell.count for cell in cells),
+        mean=units.mean,
+        interval=unit_interval(units),
+        maximum=only(cell.maximum for cell in cells),
+        samples=units.scored,
+        questions=units.questions,
+    )
 
 
 def judge_profile(judge: str, source: ScoredInput, valid: Sequence[ScoredCell]) -> JudgeProfile:
@@ -132,7 +127,10 @@ def judge_profile(judge: str, source: ScoredInput, valid: Sequence[ScoredCell]) 
         dimensions=tuple(
             DimensionSummary(
                 dimension,
-                dimension_mean(cell for cell in marks if cell.dimension == dimension),
+                scale_mean(
+                    [cell for cell in marks if cell.dimension == dimension],
+                    source.units.judge_dimensions.get((judge, dimension), NO_UNITS),
+                ),
                 histogram(
                     [part for part in source.buckets if (part.judge, part.dimension) == (judge, dimension)],
                     [part for part in source.buckets if part.dimension == dimension],
@@ -178,10 +176,15 @@ def tally(cells: Iterable[ScoredCell], name_of: Callable[[ScoredCell], str | Non
     return tuple(Tally(name, count, count / total) for name, count in ordered)
 
 
-def dimension_means(cells: Sequence[DimensionCell]) -> tuple[DimensionMean, ...]:
-    """In the protocol's order."""
+def dimension_means(cells: Sequence[DimensionCell], group: str | None, units: UnitGroups) -> tuple[DimensionMean, ...]:
+    """In the protocol's order; `units` are by the group's name and dimension."""
     return tuple(
-        DimensionMean(dimension, dimension_mean(cell for cell in cells if cell.dimension == dimension))
+        DimensionMean(
+            dimension,
+            scale_mean(
+                [cell for cell in cells if cell.dimension == dimension], units.get((group, dimension), NO_UNITS)
+            ),
+        )
         for dimension in dict.fromkeys(cell.dimension for cell in cells)
     )
 
@@ -191,8 +194,10 @@ def target_profile(target: str | None, source: ScoredInput, valid: Sequence[Scor
     own = [cell for cell in valid if cell.target == target]
     return TargetProfile(
         target=target,
-        total=total_mean(own),
-        dimensions=dimension_means([cell for cell in source.dimensions if cell.target == target]),
+        total=scale_mean(own, source.units.targets.get((target,), NO_UNITS)),
+        dimensions=dimension_means(
+            [cell for cell in source.dimensions if cell.target == target], target, source.units.target_dimensions
+        ),
         verdicts=tally_verdicts(outcome_cells(own)),
         critical=sum(cell.count for cell in own if cell.is_critical),
     )
@@ -204,8 +209,12 @@ def task_types(source: ScoredInput, valid: Sequence[ScoredCell]) -> tuple[TaskTy
     return tuple(
         TaskTypeProfile(
             name,
-            total_mean(cell for cell in valid if cell.task_type == name),
-            dimension_means([cell for cell in source.dimensions if cell.task_type == name]),
+            scale_mean(
+                [cell for cell in valid if cell.task_type == name], source.units.task_types.get((name,), NO_UNITS)
+            ),
+            dimension_means(
+                [cell for cell in source.dimensions if cell.task_type == name], name, source.units.task_type_dimensions
+            ),
         )
         for name in names
     )
@@ -221,39 +230,39 @@ def outcome_cells(cells: Iterable[ScoredCell]) -> list[OutcomeCount]:
     ]
 
 
-def matrix_row(judge: str, targets: Sequence[str | None], cells: Sequence[ScoredCell]) -> MatrixRow:
+def matrix_row(judge: str, targets: Sequence[str | None], source: ScoredInput) -> MatrixRow:
     """One judge on every target; what it says of its own output is left to the control table."""
-    return MatrixRow(judge, tuple(matrix_cell(judge, target, cells) for target in targets))
+    return MatrixRow(judge, tuple(matrix_cell(judge, target, source) for target in targets))
 
 
-def matrix_cell(judge: str, target: str | None, cells: Sequence[ScoredCell]) -> MatrixCell:
+def matrix_cell(judge: str, target: str | None, source: ScoredInput) -> MatrixCell:
     """Cross judgments of one pair."""
-    pair = [cell for cell in cells if cell.judge == judge and cell.target == target]
+    pair = [cell for cell in source.cells if cell.judge == judge and cell.target == target]
     cross = outcome_cells(cell for cell in pair if not cell.is_control)
     return MatrixCell(
         target=target,
-        score=summarise_scores(cross),
+        score=summarise_scores(cross, source.units.pairs.get((judge, target), NO_UNITS)),
         verdicts=tally_verdicts(cross),
         same_family=any(cell.same_family for cell in pair),
         is_own_output=bool(pair) and all(cell.is_control for cell in pair),
     )
 
 
-def control_rows(cells: Sequence[ScoredCell]) -> list[ControlRow]:
+def control_rows(source: ScoredInput) -> list[ControlRow]:
     """One for each model that judged its own output."""
-    pairs = dict.fromkeys((cell.judge, cell.target) for cell in cells if cell.is_control)
+    own = [cell for cell in source.cells if cell.is_control]
+    others = [cell for cell in source.cells if cell.status is Status.VALID and not cell.is_control]
     return [
         ControlRow(
             judge,
             target,
             summarise_scores(
-                outcome_cells(
-                    cell for cell in cells if cell.is_control and (cell.judge, cell.target) == (judge, target)
-                )
+                outcome_cells(cell for cell in own if (cell.judge, cell.target) == (judge, target)),
+                source.units.own_outputs.get((judge, target), NO_UNITS),
             ),
-            total_mean(
-                cell for cell in cells if cell.status is Status.VALID and not cell.is_control and cell.target == target
+            scale_mean(
+                [cell for cell in others if cell.target == target], source.units.targets.get((target,), NO_UNITS)
             ),
         )
-        for judge, target in pairs
+        for judge, target in dict.fromkeys((cell.judge, cell.target) for cell in own)
     ]

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
+from mixseek.domain.counts import NO_UNITS, UnitGroups, UnitSums
 from mixseek.domain.judgments import Status
 from mixseek.domain.scored_counts import (
     CoverageCounts,
@@ -11,6 +12,7 @@ from mixseek.domain.scored_counts import (
     EvidenceCount,
     PanelSums,
     ScoredCell,
+    ScoredUnits,
     VariantSums,
 )
 from mixseek.reporting.model import Tally
@@ -26,7 +28,7 @@ from mixseek.reporting.scored_model import (
     VariantComparison,
 )
 from mixseek.stats.agreement import AgreementSums, krippendorff_alpha
-from mixseek.stats.intervals import wilson_interval
+from mixseek.stats.intervals import clustered_interval, unit_interval
 from mixseek.stats.paired import ClusterSums, paired_difference
 from mixseek.stats.uneven import Rate, holm_adjusted, uneven_spread_test
 
@@ -65,12 +67,12 @@ def describe_coverage(counts: CoverageCounts | None) -> Coverage | None:
     )
 
 
-def describe_invalid(cells: Sequence[ScoredCell], *, rng: Random) -> InvalidSpread:
+def describe_invalid(cells: Sequence[ScoredCell], units: ScoredUnits, *, rng: Random) -> InvalidSpread:
     """Missing ones are left out: no reply came that could have been unusable. Holm over all factors tested."""
     judged = [cell for cell in cells if cell.status in (Status.VALID, Status.INVALID)]
     factors = []
     for factor, value_of in _FACTORS.items():
-        groups = group_rates(judged, value_of)
+        groups = group_rates(judged, value_of, units.invalid.get(factor, {}))
         if len(groups) > 1:
             test = uneven_spread_test([Rate(group.invalid, group.judged) for group in groups], rng=rng)
             factors.append((factor, groups, test))
@@ -80,19 +82,21 @@ def describe_invalid(cells: Sequence[ScoredCell], *, rng: Random) -> InvalidSpre
         p_adjusted = next(adjusted) if test else None
         is_uneven = p_adjusted is not None and p_adjusted <= UNEVEN_LEVEL
         described.append(InvalidFactor(factor, groups, test, p_adjusted, is_uneven))
-    whole = group_rates(judged, lambda _: None)
+    whole = group_rates(judged, lambda _: None, {(None,): units.invalid.get("", {}).get((), NO_UNITS)})
     return InvalidSpread(whole[0] if whole else GroupRate(None, 0, 0, None), tuple(described))
 
 
-def group_rates(cells: Sequence[ScoredCell], value_of: Callable[[ScoredCell], str | None]) -> tuple[GroupRate, ...]:
-    """By name; what names nothing comes last."""
+def group_rates(
+    cells: Sequence[ScoredCell], value_of: Callable[[ScoredCell], str | None], units: UnitGroups
+) -> tuple[GroupRate, ...]:
+    """By name; what names nothing comes last. Evaluations are counted, the interval counts samples."""
     counts: dict[str | None, list[int]] = defaultdict(lambda: [0, 0])
     for cell in cells:
         own = counts[value_of(cell)]
         own[0] += cell.count if cell.status is Status.INVALID else 0
         own[1] += cell.count
     return tuple(
-        GroupRate(name, invalid, judged, wilson_interval(invalid, judged))
+        GroupRate(name, invalid, judged, unit_interval(units.get((name,), NO_UNITS)))
         for name, (invalid, judged) in sorted(counts.items(), key=lambda item: (item[0] is None, item[0] or ""))
     )
 
@@ -102,10 +106,12 @@ def compare_variants(
     cells: Sequence[ScoredCell],
     maximum: float | None,
     maxima: Mapping[str, float | None],
+    units: ScoredUnits,
 ) -> tuple[VariantComparison, ...]:
     """Every two variants that met; dimensions that drift most come first."""
     judged = [cell for cell in cells if cell.status in (Status.VALID, Status.INVALID)]
-    rates = {group.name: group for group in group_rates(judged, lambda cell: cell.variant)}
+    by_variant = group_rates(judged, lambda cell: cell.variant, units.invalid.get("variant", {}))
+    rates = {group.name: group for group in by_variant}
     by_pair: dict[tuple[str, str], list[MeasureDifference]] = defaultdict(list)
     for part in sums:
         difference = paired_difference(
@@ -132,20 +138,27 @@ def compare_variants(
     return tuple(comparisons)
 
 
-def describe_evidence(counts: Sequence[EvidenceCount], order: Sequence[str]) -> tuple[EvidenceSupport, ...]:
+def describe_evidence(
+    counts: Sequence[EvidenceCount], order: Sequence[str], units: UnitGroups
+) -> tuple[EvidenceSupport, ...]:
     """Per judge: all its quotes first, then dimension by dimension in the protocol's order."""
     judges = dict.fromkeys(cell.judge for cell in counts)
     lines = []
     for judge in judges:
         own = [cell for cell in counts if cell.judge == judge]
-        lines.append(support_of(judge, None, own))
+        lines.append(support_of(judge, None, own, units.get((judge,), NO_UNITS)))
         named = {cell.dimension for cell in own if cell.dimension is not None}
         dimensions = [*(name for name in order if name in named), *sorted(named.difference(order))]
-        lines += [support_of(judge, name, [cell for cell in own if cell.dimension == name]) for name in dimensions]
+        lines += [
+            support_of(
+                judge, name, [cell for cell in own if cell.dimension == name], units.get((judge, name), NO_UNITS)
+            )
+            for name in dimensions
+        ]
     return tuple(lines)
 
 
-def support_of(judge: str, dimension: str | None, cells: Sequence[EvidenceCount]) -> EvidenceSupport:
+def support_of(judge: str, dimension: str | None, cells: Sequence[EvidenceCount], units: UnitSums) -> EvidenceSupport:
     """A quote is found where the locator named its stage and no problem."""
     quotes = sum(cell.count for cell in cells)
     found = sum(cell.count for cell in cells if cell.problem is None)
@@ -154,7 +167,8 @@ def support_of(judge: str, dimension: str | None, cells: Sequence[EvidenceCount]
         dimension=dimension,
         found=found,
         quotes=quotes,
-        interval=wilson_interval(found, quotes),
+        # Quotes from one sample, or on one question, are found or missed together.
+        interval=clustered_interval(units),
         stages=shares([(cell.stage, cell.count) for cell in cells if cell.problem is None]),
         problems=shares([(cell.problem, cell.count) for cell in cells if cell.problem is not None]),
     )
@@ -170,7 +184,7 @@ def shares(counts: Sequence[tuple[str | None, int]]) -> tuple[Tally, ...]:
     return tuple(Tally(name, count, count / whole) for name, count in ordered)
 
 
-def describe_panel(sums: PanelSums | None, items: Sequence[Disagreement]) -> PanelAgreement | None:
+def describe_panel(sums: PanelSums | None, items: Sequence[Disagreement], unanimous: UnitSums) -> PanelAgreement | None:
     """None where no sample has two judges."""
     if sums is None:
         return None
@@ -178,7 +192,7 @@ def describe_panel(sums: PanelSums | None, items: Sequence[Disagreement]) -> Pan
     return PanelAgreement(
         samples=sums.samples,
         unanimous=sums.unanimous,
-        interval=wilson_interval(sums.unanimous, sums.samples),
+        interval=unit_interval(unanimous),
         mean_spread=sums.mean_spread,
         alpha=alpha,
         items=tuple(items),

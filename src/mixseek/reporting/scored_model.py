@@ -18,6 +18,9 @@ class ScaleMean:
     mean: float | None
     interval: Interval | None
     maximum: float | None
+    # What the interval counts; `count` is of judgments.
+    samples: int = 0
+    questions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ def _task_table(judge: JudgeSummary, console: Console) -> Table:
     for item in judge.tasks[:_TASKS_SHOWN]:
         score = item.score
         cells = [
-            Text(wording.NO_TASK if item.task is None else make_visible(item.task)),
+            Text(wording.NO_TASK if item.name is None else make_visible(item.name)),
             Text(wording.score_text(score)),
             Text(wording.interval_text(score), style=QUIET),
         ]

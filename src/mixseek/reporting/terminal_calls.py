@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.domain.calls import CallAccount
-from mixseek.reporting.calls import account_notes, add_accounts, cost_text, plural, seconds_text, tokens_text
+from mixseek.reporting.calls import account_notes, add_accounts, cost_text, seconds_text, tokens_text
 from mixseek.reporting.visible import make_visible
-from mixseek.reporting.wording import NOTHING, count_text
+from mixseek.reporting.wording import NOTHING, count_text, plural
 
 QUIET = "dim"
 # What the report sets its sections in by.

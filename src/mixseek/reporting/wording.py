@@ -20,6 +20,11 @@ def count_text(count: int) -> str:
     return f"{count:,}"
 
 
+def plural(count: int, noun: str) -> str:
+    """`1 sample`, `2 samples`."""
+    return f"{count_text(count)} {noun}" if count == 1 else f"{count_text(count)} {noun}s"
+
+
 def percent(share: float) -> str:
     """One decimal; 0 % and 100 % are said only of exactly none and all."""
     if 0 < share < 0.001:
@@ -51,16 +56,46 @@ def level_text(interval: Interval) -> str:
     return f"{interval.level * 100:g}% {interval.method} interval"
 
 
+def interval_sentence(score: ScoreSummary) -> str:
+    """`95% Wilson interval 38.7–78.1%, 20 samples`: an interval with its method and what it counts."""
+    if score.interval is None:
+        return units_text(score)
+    return f"{level_text(score.interval)} {interval_text(score)}, {units_text(score)}"
+
+
+def units_text(score: ScoreSummary) -> str:
+    """What an interval counts: samples, and questions where several samples ask the same one."""
+    samples = plural(score.samples, "sample")
+    return samples if score.questions == score.samples else f"{samples} of {plural(score.questions, 'question')}"
+
+
 def bounds_sentence(score: ScoreSummary) -> str | None:
-    """None when every sample has a score: then there is nothing to bound."""
-    bounds, unscored = score.bounds, score.counts.unscored
-    if bounds is None or unscored == 0:
+    """None when every sample has a score to rely on: then there is nothing to bound."""
+    bounds, unscored, unverified = score.bounds, score.counts.unscored, score.unverified
+    if bounds is None or unscored + unverified == 0:
         return None
-    subject = "the one sample" if unscored == 1 else f"all {count_text(unscored)} samples"
+    subject = (
+        "the one sample without a score" if unscored == 1 else f"all {count_text(unscored)} samples without a score"
+    )
     worst, best = _bound_texts(bounds, is_binary=score.is_binary)
-    if score.is_binary:
-        return f"If {subject} without a score were wrong: {worst}; right: {best}."
-    return f"If {subject} without a score had the lowest one: {worst}; the highest: {best}."
+    lowest, highest = ("were wrong", "right") if score.is_binary else ("had the lowest one", "the highest")
+    if not unverified:
+        return f"If {subject} {lowest}: {worst}; {highest}: {best}."
+    doubtful = f"the {count_text(unverified)} unverified"
+    if not unscored:
+        return f"If {doubtful} {lowest}: {worst}."
+    # In the best case an unverified judgment is as good as it says.
+    return f"If {subject} and {doubtful} {lowest}: {worst}; if those without a score were right: {best}."
+
+
+def unverified_text(score: ScoreSummary) -> str:
+    """What a report says beside the number of valid judgments."""
+    return f"{count_text(score.unverified)} of them unverified: the answer they call correct is not in the response"
+
+
+def reasks_text(asked_again: int) -> str:
+    """`invalid 0` alone would be said of the last replies, and read as said of all."""
+    return f"after {plural(asked_again, 're-ask')} (first replies that were invalid)"
 
 
 def _bound_texts(bounds: Bounds, *, is_binary: bool) -> tuple[str, str]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import NormalDist
 
+from mixseek.domain.counts import UnitSums
+
 # Beyond this many degrees of freedom the four-term expansion is exact to eight digits, and the series costs time.
 _SERIES_LIMIT = 200
 
@@ -16,6 +18,7 @@ class IntervalMethod(StrEnum):
     STUDENT = "Student t"
     # Knows that observations of one question resemble each other.
     CLUSTERED = "clustered Student t"
+    CLUSTERED_WILSON = "clustered Wilson"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the mean would be if every sample without a score were wrong (worst) or right (best)."""
+    """What the mean would be if every judgment without a score were wrong (worst) or right (best).
+
+    Unverified ones, which rest on an answer that the response does not give, are wrong in the worst case too.
+    """
 
     worst: float
     best: float
@@ -54,6 +60,13 @@ class Moments:
         """In 0..1, score equals its square for 0 and 1 only; sums of those are exact in floating point."""
         return self.total == self.total_of_squares
 
+    @property
+    def variance(self) -> float:
+        """Of the scores, from a sample; the subtraction may come out a hair below zero where all are equal."""
+        if self.count < 2:
+            return 0.0
+        return max(0.0, (self.total_of_squares - self.total * self.total / self.count) / (self.count - 1))
+
     def __add__(self, other: "Moments") -> "Moments":
         return Moments(
             self.count + other.count, self.total + other.total, self.total_of_squares + other.total_of_squares
@@ -72,48 +85,75 @@ def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Inter
         raise ValueError(f"successes must lie in 0..{trials}, got {successes}")
     if trials == 0:
         return None
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    share = successes / trials
-    spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    middle = share + z * z / (2 * trials)
-    scale = 1 + z * z / trials
-    # At the ends the formula gives exactly 0 or 1; rounding must not say otherwise.
-    low = 0.0 if successes == 0 else max(0.0, (middle - spread) / scale)
-    high = 1.0 if successes == trials else min(1.0, (middle + spread) / scale)
+    low, high = _wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
     return Interval(low, high, level, IntervalMethod.WILSON)
 
 
+def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
+    """For the mean over samples; None below two units, because one observation has no spread.
+
+    Where questions repeat, they are the units. Right-or-wrong scores then keep Wilson's form with as many samples as
+    the design effect leaves of them, graded ones Student's t; both with the questions' degrees of freedom.
+    """
+    if sums.questions < 2:
+        return None
+    moments = Moments(sums.scored, sums.total, sums.total_of_squares)
+    if sums.questions == sums.scored:
+        return mean_interval(moments, level)
+    return clustered_interval(sums, level, least_variance=moments.variance / moments.count)
+
+
+def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: float = 0.0) -> Interval | None:
+    """With questions as clusters; `least_variance` is what independent samples would have, for none does better."""
+    mean = sums.mean
+    if mean is None or sums.questions < 2:
+        return None
+    # Σ (s − n·mean)², multiplied out.
+    squares = sums.question_squares - 2 * mean * sums.question_products + mean * mean * sums.question_sizes
+    variance = max(least_variance, squares * sums.questions / (sums.questions - 1) / sums.scored**2)
+    if variance <= 1e-12:
+        # Every question alike: a width of nought would claim certainty, so each of them is one trial.
+        return wilson_interval(mean * sums.questions, sums.questions, level)
+    quantile = student_quantile((1 + level) / 2, sums.questions - 1)
+    if sums.total == sums.total_of_squares:
+        low, high = _wilson_limits(mean, mean * (1 - mean) / variance, quantile)
+        return Interval(low, high, level, IntervalMethod.CLUSTERED_WILSON)
+    half = quantile * math.sqrt(variance)
+    return Interval(max(0.0, mean - half), min(1.0, mean + half), level, IntervalMethod.CLUSTERED)
+
+
 def mean_interval(moments: Moments, level: float = 0.95) -> Interval | None:
-    """Wilson's for right-or-wrong scores, Student's t (cut to 0..1) for graded ones; None without scores.
+    """Wilson's for right-or-wrong scores, Student's t (cut to 0..1) for graded ones; None below two scores.
 
     Graded scores without any spread fall back to Wilson's: a t interval of width zero would claim certainty.
     """
-    count, total = moments.count, moments.total
-    if count < 2 or moments.is_binary:
-        return wilson_interval(total, count, level)
+    count, total, variance = moments.count, moments.total, moments.variance
+    if count < 2:
+        return None
     mean = total / count
-    # The subtraction may come out a hair below zero for scores that are all equal.
-    variance = max(0.0, (moments.total_of_squares - count * mean * mean) / (count - 1))
-    if variance <= 1e-12:
+    if moments.is_binary or variance <= 1e-12:
         return wilson_interval(total, count, level)
     half = student_quantile((1 + level) / 2, count - 1) * math.sqrt(variance / count)
     return Interval(max(0.0, mean - half), min(1.0, mean + half), level, IntervalMethod.STUDENT)
 
 
-def bounds_with_undecided(score_total: float, scored: int, unscored: int) -> Bounds | None:
-    """The mean over *all* samples under the two extreme stories about the undecided, invalid and missing ones.
+def unit_bounds(sums: UnitSums) -> Bounds | None:
+    """The mean over *all* samples under the two extreme stories about what carries no score, or none to rely on.
 
     None without samples. An interval speaks about sampling only; when many samples carry no score, these bounds say
     how much of the headline rests on which samples happened to be judged.
     """
-    if scored < 0 or unscored < 0:
-        raise ValueError(f"counts cannot be negative, got {scored} scored and {unscored} unscored")
-    if not 0 <= score_total <= scored:
-        raise ValueError(f"scores in 0..1 sum to 0..{scored}, got {score_total}")
-    samples = scored + unscored
-    if samples == 0:
-        return None
-    return Bounds(score_total / samples, (score_total + unscored) / samples)
+    return Bounds(sums.lowest / sums.samples, sums.highest / sums.samples) if sums.samples else None
+
+
+def _wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
+    """`trials` need not be whole: an effective number of them may not be."""
+    spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    middle = share + z * z / (2 * trials)
+    scale = 1 + z * z / trials
+    # At the ends the formula gives exactly 0 or 1; rounding must not say otherwise.
+    low = 0.0 if share <= 0 else max(0.0, (middle - spread) / scale)
+    return low, 1.0 if share >= 1 else min(1.0, (middle + spread) / scale)
 
 
 def student_quantile(probability: float, degrees: int) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mixseek.storage.scored_schema import SCORED_SCHEMA
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 # Texts of samples and replies stay in the journal: `places` says at which byte each line begins, as arrays of 64-bit
 # numbers for runs of consecutive positions. `position` counts the lines of one kind in the order of the journal.
@@ -31,6 +31,7 @@ CREATE TABLE outcomes (
     run VARCHAR, key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
     status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR,
+    is_verified BOOLEAN, warnings VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
     reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER
 );
@@ -83,6 +84,9 @@ _FIELDS = {
     "extracted_answer": ("VARCHAR", "$.extracted_answer"),
     "reasoning_score": ("INTEGER", "$.reasoning_score"),
     "error_type": ("VARCHAR", "$.error_type"),
+    # Whether the extracted answer stands in the response; null where nobody looked. Warnings are a JSON list.
+    "is_verified": ("BOOLEAN", "$.extraction_verified"),
+    "warnings": ("VARCHAR", "$.warnings"),
 }
 
 

@@ -11,7 +11,17 @@ import duckdb
 import orjson
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
+from mixseek.domain.counts import (
+    FlagCount,
+    OutcomeCount,
+    ReaskCount,
+    ReasonCount,
+    ReasoningCount,
+    RuleCount,
+    UnitGroups,
+    UnitSums,
+    WarningCount,
+)
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.errors import StorageError
 from mixseek.storage import run_queries as sql
@@ -22,7 +32,7 @@ from mixseek.storage.call_accounts import (
     MISSING_FOR_GOOD,
     read_accounts,
 )
-from mixseek.storage.duckdb_session import fetch_all
+from mixseek.storage.duckdb_session import fetch_all, offline_settings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.index import ensure_indexed, find_damage, reading
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -76,6 +86,17 @@ class TakeSpread:
     samples: int
     unanimous: int
     mean_spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnusableGroup:
+    """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
+
+    judge: str
+    status: Status
+    why: str
+    count: int
+    sample_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +176,28 @@ class RunIndex:
             OutcomeCount(judge, task, Status(status), *rest)
             for judge, task, status, *rest in self._all(sql.OUTCOME_COUNTS, final_only=final_only)
         ]
+
+    def unit_sums(self, *groups: str, final_only: bool = False, control: bool = False) -> UnitGroups:
+        """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
+        parameters = {"final_only": final_only, "control": control}
+        rows = fetch_all(self._connection, sql.judged_unit_sums(groups), parameters)
+        return {tuple(row[: len(groups)]): UnitSums(*row[len(groups) :]) for row in rows}
+
+    def unusable_groups(self) -> list[UnusableGroup]:
+        """Invalid and missing judgments by what is wrong, the most frequent first."""
+        return [UnusableGroup(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.UNUSABLE_GROUPS)]
+
+    def warning_counts(self) -> list[WarningCount]:
+        """Of valid judgments, the most frequent first."""
+        return [WarningCount(*row) for row in self._all(sql.WARNING_COUNTS)]
+
+    def reasoning_counts(self) -> list[ReasoningCount]:
+        """Reasoning scores crossed with correctness, by judge, task and target; empty where none was assessed."""
+        return [ReasoningCount(*row) for row in self._all(sql.REASONING_COUNTS)]
+
+    def reask_counts(self) -> list[ReaskCount]:
+        """Of judges that gave replies, in the order of the judges."""
+        return [ReaskCount(*row) for row in self._all(sql.REASK_COUNTS)]
 
     def take_spreads(self) -> list[TakeSpread]:
         """Of judges that were asked several times; empty without repeats."""
@@ -308,6 +351,19 @@ class JournalPlaces:
         except orjson.JSONDecodeError:
             return {}
         return record if isinstance(record, dict) else {}
+
+
+def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory]) -> UnitSums:
+    """Of the last words of several runs together: a sample that several of them judge is one unit."""
+    for run in runs:
+        ensure_indexed(workspace, run)
+    names = [f"run_{number}" for number, _ in enumerate(runs)]
+    with duckdb.connect(config=offline_settings()) as connection:
+        for name, run in zip(names, runs, strict=True):
+            path = str(run.index).replace("'", "''")
+            connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
+        parameters = {"final_only": True, "control": False}
+        return UnitSums(*fetch_all(connection, sql.pooled_unit_sums(names), parameters)[0])
 
 
 @contextlib.contextmanager

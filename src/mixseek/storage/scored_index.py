@@ -1,10 +1,11 @@
 """Questions about one run under a protocol with dimensions; what comes back does not grow with the judgments."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import duckdb
 
+from mixseek.domain.counts import UnitGroups, UnitSums
 from mixseek.domain.judgments import Status
 from mixseek.domain.scored_counts import (
     CoverageCell,
@@ -16,6 +17,7 @@ from mixseek.domain.scored_counts import (
     EvidenceProblem,
     PanelSums,
     ScoredCell,
+    ScoredUnits,
     VariantSums,
 )
 from mixseek.storage import scored_queries as sql
@@ -24,6 +26,16 @@ from mixseek.storage.duckdb_session import fetch_all
 # What a page can show as a grid, and what can be laid out in a moment to find the holes.
 _GRID_CELLS = 2_000
 _PRODUCT_CELLS = 500_000
+
+# Factor of a report to the column that holds its values; the whole has none.
+_INVALID_FACTORS = {
+    "": (),
+    "judge": ("judge",),
+    "target": ("target_model",),
+    "variant": ("prompt_variant",),
+    "language": ("language",),
+    "method": ("method",),
+}
 
 
 class ScoredIndex:
@@ -43,6 +55,25 @@ class ScoredIndex:
             ScoredCell(judge, target, variant, language, task_type, Status(status), *rest)
             for judge, target, variant, language, task_type, status, *rest in self._all(sql.CELLS)
         ]
+
+    def units(self) -> ScoredUnits:
+        """What every interval rests on: samples and their questions, not judgments."""
+        return ScoredUnits(
+            targets=self._sums(sql.total_sums, "target_model", control=False),
+            task_types=self._sums(sql.total_sums, "task_type", control=False),
+            pairs=self._sums(sql.total_sums, "judge", "target_model", control=False),
+            own_outputs=self._sums(sql.total_sums, "judge", "target_model", control=True),
+            judge_dimensions=self._sums(sql.mark_sums, "judge", "dimension"),
+            target_dimensions=self._sums(sql.mark_sums, "target_model", "dimension"),
+            task_type_dimensions=self._sums(sql.mark_sums, "task_type", "dimension"),
+            invalid={name: self._sums(sql.invalid_sums, *columns) for name, columns in _INVALID_FACTORS.items()},
+            quotes={**self._sums(sql.quote_sums, "judge", "dimension"), **self._sums(sql.quote_sums, "judge")},
+            unanimous=UnitSums(*self._all(sql.UNANIMOUS_SUMS)[0]),
+        )
+
+    def _sums(self, query: Callable[[Sequence[str]], str], *groups: str, **parameters: Any) -> UnitGroups:
+        rows = self._all(query(groups), **parameters)
+        return {tuple(row[: len(groups)]): UnitSums(*row[len(groups) :]) for row in rows}
 
     def dimension_cells(self) -> list[DimensionCell]:
         """In the protocol's order of dimensions."""

@@ -1,5 +1,9 @@
 """The SQL behind ScoredIndex: every query groups, so what comes back does not grow with the number of judgments."""
 
+from collections.abc import Sequence
+
+from mixseek.storage.run_queries import sample_units, unit_sums
+
 HAS_SCORED = "SELECT count(*) > 0 FROM (SELECT 1 FROM scored WHERE run = $run LIMIT 1)"
 
 CELLS = """
@@ -19,6 +23,46 @@ DIMENSION_CELLS = f"""
     GROUP BY judge, target_model, prompt_variant, task_type, dimension, marks.maximum
     ORDER BY min(dimension_order), dimension, min(judge_order), judge, target_model, prompt_variant, task_type,
         marks.maximum"""  # noqa: S608 - our own text
+
+_TOTALS = """SELECT key, question_id, judge, target_model, prompt_variant, language, task_type, status, score,
+        false AS is_unverified FROM scored WHERE run = $run AND is_control = $control"""
+
+_MARKS = f"""SELECT key, question_id, judge, target_model, task_type, dimension, status,
+        marks.score / marks.maximum AS score, false AS is_unverified
+    FROM ({_DIMENSIONS}) AS marks JOIN ({_CROSS}) AS judged USING (position)"""  # noqa: S608 - our own text
+
+# Missing ones are left out: no reply came that could have been unusable. Self-judgments are in.
+_INVALID = """SELECT key, question_id, judge, target_model, prompt_variant, language,
+        CASE WHEN is_control THEN 'self_judge' ELSE 'cross_judge' END AS method, 'valid' AS status,
+        CASE WHEN status = 'invalid' THEN 1.0 ELSE 0.0 END AS score, false AS is_unverified
+    FROM scored WHERE run = $run AND status IN ('valid', 'invalid')"""
+
+# Quotes are no samples: each is an observation, and those of one sample or question stand together.
+_QUOTES = """SELECT judge, dimension, coalesce(question_id, key) AS question,
+        CASE WHEN problem IS NULL THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest
+    FROM (SELECT * FROM evidence WHERE run = $run) AS quotes
+    JOIN (SELECT position, key, question_id, judge FROM scored WHERE run = $run) AS judged USING (position)"""
+
+
+def total_sums(groups: Sequence[str]) -> str:
+    """Of whole judgments."""
+    return unit_sums(sample_units(_TOTALS, groups), groups)
+
+
+def mark_sums(groups: Sequence[str]) -> str:
+    """Of dimensions, as shares of the maximum; cross judgments only."""
+    return unit_sums(sample_units(_MARKS, groups), groups)
+
+
+def invalid_sums(groups: Sequence[str]) -> str:
+    """Of invalid evaluations among those that brought a reply."""
+    return unit_sums(sample_units(_INVALID, groups), groups)
+
+
+def quote_sums(groups: Sequence[str]) -> str:
+    """Of quotes that stand in the response."""
+    return unit_sums(_QUOTES, groups)
+
 
 # Scales of at most twelve steps are shown mark by mark, others in tenths; the top mark belongs to the last tenth.
 DIMENSION_BUCKETS = f"""
@@ -75,12 +119,13 @@ EVIDENCE_PROBLEMS = """
 
 # One number a judge and sample, whatever the repeats: their mean, and the first one's verdict.
 _PER_JUDGE = f"""
-    SELECT key, judge, avg(score) AS score, arg_min(verdict, position) AS verdict
+    SELECT key, any_value(question_id) AS question_id, judge, avg(score) AS score, arg_min(verdict, position) AS verdict
     FROM ({_CROSS}) GROUP BY key, judge"""  # noqa: S608 - our own text
 
 # Samples that one judge alone scored say nothing about agreement.
 _PANEL = f"""
-    SELECT key, count(*) AS judges, count(DISTINCT verdict) AS verdicts, max(score) - min(score) AS spread,
+    SELECT key, coalesce(any_value(question_id), key) AS question, count(*) AS judges,
+        count(DISTINCT verdict) AS verdicts, max(score) - min(score) AS spread,
         sum(score) AS total, sum(score * score) AS squares
     FROM ({_PER_JUDGE}) GROUP BY key HAVING count(*) > 1"""  # noqa: S608 - our own text
 
@@ -89,6 +134,12 @@ PANEL_SUMS = f"""
         coalesce(sum(squares), 0),
         coalesce(sum((2 * judges * squares - 2 * total * total) / (judges - 1)), 0)
     FROM ({_PANEL})"""  # noqa: S608 - our own text
+
+UNANIMOUS_SUMS = unit_sums(
+    f"""SELECT question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest
+    FROM ({_PANEL})""",  # noqa: S608 - our own text
+    (),
+)
 
 # Keys are digests: between equals they are a fair lot. Names are looked up for what is shown only.
 DISAGREEMENTS = f"""

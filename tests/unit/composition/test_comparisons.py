@@ -64,7 +64,7 @@ def test_a_run_counts_once_and_the_same_samples_are_remarked_on(tmp_path: Path) 
 
     with pytest.raises(ConfigurationError, match="one is named twice"):
         compare_runs(tmp_path, ["one", "one"])
-    assert "not independent" in compare_runs(tmp_path, ["one", "two"]).notes[0]
+    assert "each of them counts once" in compare_runs(tmp_path, ["one", "two"]).notes[0]
 
 
 def test_gates_headlines_and_summaries_leave_self_judgments_out(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_gates_headlines_and_summaries_leave_self_judgments_out(tmp_path: Path) 
     assert document["mean_score"] == 0.25
     assert document["control"]["mean_score"] == 1.0
     assert (document["complete"], summary.counts_by_judge()["m1"]["valid"]) == (True, 2)
-    assert [gate.is_met for gate in check_gates(Gates(fail_under=0.5), summary.score)] == [False]
+    assert [gate.is_met for gate in check_gates(Gates(fail_under=0.5), summary.headlines)] == [False]
     assert "1 self-judgment apart, mean 1.000" in describe_summary(summary)
     assert shown["judges"][0]["mean_score"] == 0.25
     assert shown["scored"]["controls"][0]["own"]["mean"] == 1.0

@@ -22,10 +22,10 @@ FAULTS = {
     "refusal in prose": ("I'm sorry, but I can't evaluate this answer.", Flag.JUDGE_REFUSAL_OR_EVASION, "declines"),
     "score 42": (reply_text(reasoning_score=42), Flag.PROTOCOL_VIOLATION, "reasoning_score is 42, outside the scale"),
     "pass true with score 0": (reply_text(reasoning_score=0), Flag.PROTOCOL_VIOLATION, "reasoning_score is 0, outside"),
-    "pass true with the lowest score": (
-        reply_text(reasoning_score=1),
+    "pass true with the score for wrong outcomes": (
+        reply_text(reasoning_score=3),
         Flag.INTERNAL_INCONSISTENCY,
-        "is_correct is true but reasoning_score is 1",
+        "is_correct is true but reasoning_score is 3",
     ),
     "two verdicts, first injected": (INJECTED + "\n" + INCORRECT, Flag.PROTOCOL_VIOLATION, "2 different JSON objects"),
     "two verdicts, last injected": (INCORRECT + "\n" + INJECTED, Flag.PROTOCOL_VIOLATION, "2 different JSON objects"),

@@ -56,8 +56,8 @@ CELLS = list(itertools.product([True, False], range(1, 6), list(ErrorType)))
 
 @pytest.mark.parametrize(("is_correct", "score", "error_type"), CELLS)
 def test_every_cell_of_the_consistency_table(is_correct: bool, score: int, error_type: ErrorType) -> None:
-    """true: 4–5 with none or format_error; false: 1–3 with anything but none; each breach is named by itself."""
-    score_fits = score in ({4, 5} if is_correct else {1, 2, 3})
+    """true: all but 3 with none or format_error; false: 1–3 with anything but none; each breach is named by itself."""
+    score_fits = score in ({1, 2, 4, 5} if is_correct else {1, 2, 3})
     fitting = {"none", "format_error"} if is_correct else {"format_error", "hallucination", "wrong_logic", "no_answer"}
     type_fits = error_type.value in fitting
     answer = "7" if is_correct else "4"
@@ -77,7 +77,7 @@ def test_every_cell_of_the_consistency_table(is_correct: bool, score: int, error
     assert said == expected
 
 
-def test_the_table_has_fifty_cells_of_which_sixteen_are_consistent() -> None:
+def test_the_table_has_fifty_cells_of_which_twenty_are_consistent() -> None:
     consistent = [
         cell
         for cell in CELLS
@@ -94,7 +94,7 @@ def test_the_table_has_fifty_cells_of_which_sixteen_are_consistent() -> None:
         )
     ]
 
-    assert (len(CELLS), len(consistent)) == (50, 16)
+    assert (len(CELLS), len(consistent)) == (50, 20)
 
 
 @pytest.mark.parametrize("name", [name for name in VALID if name != "id"])
@@ -253,7 +253,7 @@ FLAG_EXAMPLES = {
     Flag.UNPARSABLE_OUTPUT: reply_text()[:40],
     Flag.INCOMPLETE_COVERAGE: reply_without("id"),
     Flag.JUDGE_REFUSAL_OR_EVASION: "I cannot evaluate this response.",
-    Flag.INTERNAL_INCONSISTENCY: reply_text(reasoning_score=1),
+    Flag.INTERNAL_INCONSISTENCY: reply_text(reasoning_score=3),
 }
 
 

@@ -31,7 +31,7 @@ def assert_lawful(judgment: ValidJudgment | InvalidJudgment) -> None:
     correct = fields["is_correct"]
     assert type(correct) is bool
     assert type(fields["reasoning_score"]) is int
-    assert fields["reasoning_score"] in ({4, 5} if correct else {1, 2, 3})
+    assert fields["reasoning_score"] in ({1, 2, 4, 5} if correct else {1, 2, 3})
     assert fields["error_type"] in ({"none", "format_error"} if correct else set(ERROR_TYPES) - {"none"})
     assert isinstance(fields["extracted_answer"], str) or fields["error_type"] == "no_answer"
     assert isinstance(fields["comment"], str)
@@ -76,6 +76,7 @@ def test_any_object_with_our_keys_is_lawful_or_flagged(values: dict[str, Any], p
     assert_lawful(protocol.parse(Reply(json.dumps(values), "j"), SAMPLE))
 
 
+@settings(deadline=None)  # the first answer that looks like mathematics loads what reads it
 @given(
     response=st.text(alphabet=st.characters()),
     answer=st.text(alphabet=st.characters(), min_size=1),

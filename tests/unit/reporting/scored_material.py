@@ -1,9 +1,12 @@
 """A small run under a protocol with dimensions, as counts and rows."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
+from mixseek.domain.counts import NO_UNITS, UnitGroups, UnitSums
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.domain.scored_counts import (
     CoverageCell,
@@ -15,6 +18,7 @@ from mixseek.domain.scored_counts import (
     EvidenceProblem,
     PanelSums,
     ScoredCell,
+    ScoredUnits,
     VariantSums,
 )
 from mixseek.reporting.build import build_report
@@ -59,6 +63,57 @@ CELLS = (
 )
 
 
+def units_of(cells: Sequence[Any], *names: str) -> UnitGroups:
+    """As if every judgment were of another sample, and every sample of another question."""
+    groups: dict[tuple[str | None, ...], list[Any]] = defaultdict(list)
+    for part in cells:
+        groups[tuple(getattr(part, name) for name in names)].append(part)
+    return {name: sums_of(own) for name, own in groups.items()}
+
+
+def sums_of(cells: Sequence[Any]) -> UnitSums:
+    """Marks become shares of their maximum; invalid judgments have no value."""
+    scored = samples = 0
+    total = squares = 0.0
+    for part in cells:
+        is_mark = isinstance(part, DimensionCell)
+        scale = part.maximum if is_mark else 1.0
+        samples += part.count
+        if is_mark or part.status is Status.VALID:
+            scored += part.count
+            total += (part.total if is_mark else part.score_total) / scale
+            squares += (part.total_of_squares if is_mark else part.score_total_of_squares) / scale**2
+    lowest, highest = total, total + samples - scored
+    return UnitSums(samples, scored, scored, total, squares, squares, total, scored, lowest, highest)
+
+
+def rates_of(cells: Sequence[ScoredCell], *names: str) -> UnitGroups:
+    """Invalid ones as a share of those that brought a reply."""
+    ones = [
+        replace(part, status=Status.VALID, score_total=hits, score_total_of_squares=hits)
+        for part in cells
+        if part.status in (Status.VALID, Status.INVALID)
+        for hits in [float(part.count) if part.status is Status.INVALID else 0.0]
+    ]
+    return units_of(ones, *names)
+
+
+def scored_units(cells: Sequence[ScoredCell], dimensions: Sequence[DimensionCell]) -> ScoredUnits:
+    """What the database would give for these cells."""
+    cross = [part for part in cells if not part.is_control]
+    return ScoredUnits(
+        targets=units_of(cross, "target"),
+        task_types=units_of(cross, "task_type"),
+        pairs=units_of(cross, "judge", "target"),
+        own_outputs=units_of([part for part in cells if part.is_control], "judge", "target"),
+        judge_dimensions=units_of(dimensions, "judge", "dimension"),
+        target_dimensions=units_of(dimensions, "target", "dimension"),
+        task_type_dimensions=units_of(dimensions, "task_type", "dimension"),
+        invalid={"": rates_of(cells), **{name: rates_of(cells, name) for name in ("judge", "target", "variant")}},
+        quotes={("m1",): units_of([cell(1.0, 1.0, 1.0, 1.0, 1.0, 0.0)]).get((), NO_UNITS)},
+    )
+
+
 def source(**changes: Any) -> ScoredInput:
     """One of everything."""
     fields: dict[str, Any] = {
@@ -96,7 +151,9 @@ def source(**changes: Any) -> ScoredInput:
             grid=(CoverageCell("Q1", "A", "m2", "m1", Status.VALID), CoverageCell("Q1", "B", "m2", "m1", None)),
         ),
     }  # fmt: skip
-    return ScoredInput(**{**fields, **changes})
+    fields |= changes
+    fields.setdefault("units", scored_units(fields["cells"], fields["dimensions"]))
+    return ScoredInput(**fields)
 
 
 def scored_report(**changes: Any) -> ScoredReport:

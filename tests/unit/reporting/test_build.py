@@ -81,7 +81,7 @@ def test_error_types_run_from_most_to_least_frequent() -> None:
 def test_tasks_are_sorted_by_name_and_the_nameless_come_last() -> None:
     tasks = report_of(*MIXED).judges[0].tasks
 
-    assert [(item.task, item.score.mean, item.score.counts) for item in tasks] == [
+    assert [(item.name, item.score.mean, item.score.counts) for item in tasks] == [
         ("arithmetic", 1.0, StatusCounts(valid=1)),
         ("logic", 2 / 3, StatusCounts(valid=3, undecided=1, missing=1)),
         (None, None, StatusCounts(invalid=1)),

@@ -1,10 +1,13 @@
 """Numbers and phrases are written once, and do not flatter."""
 
+from dataclasses import replace
+
 import pytest
 
 from mixseek.reporting.model import JudgeSummary, ScoreSummary, StatusCounts, Tally
 from mixseek.reporting.wording import (
     bounds_sentence,
+    interval_sentence,
     interval_text,
     language_of,
     level_text,
@@ -13,17 +16,21 @@ from mixseek.reporting.wording import (
     percent,
     score_text,
 )
-from mixseek.stats.intervals import Interval, IntervalMethod, bounds_with_undecided, wilson_interval
+from mixseek.stats.intervals import Bounds, Interval, IntervalMethod, wilson_interval
 
 
-def scored(right: int, wrong: int, undecided: int = 0) -> ScoreSummary:
+def scored(right: int, wrong: int, undecided: int = 0, unverified: int = 0) -> ScoreSummary:
     valid = right + wrong
+    total = valid + undecided
     return ScoreSummary(
         StatusCounts(valid=valid, undecided=undecided),
         right / valid if valid else None,
         wilson_interval(right, valid),
-        bounds_with_undecided(right, valid, undecided),
+        Bounds((right - unverified) / total, (right + undecided) / total) if total else None,
         is_binary=True,
+        samples=valid,
+        questions=valid,
+        unverified=unverified,
     )
 
 
@@ -31,7 +38,7 @@ GRADED = ScoreSummary(
     StatusCounts(valid=4, missing=1),
     0.7318,
     Interval(0.5, 0.9, 0.95, IntervalMethod.STUDENT),
-    bounds_with_undecided(2.9272, 4, 1),
+    Bounds(0.58544, 0.78544),
     is_binary=False,
 )
 
@@ -69,6 +76,12 @@ def test_the_interval_names_its_level_and_method() -> None:
         (scored(3, 1), None),
         (scored(8, 1, 1), "If the one sample without a score were wrong: 80.0%; right: 90.0%."),
         (scored(6, 2, 2), "If all 2 samples without a score were wrong: 60.0%; right: 80.0%."),
+        (scored(6, 2, 0, unverified=2), "If the 2 unverified were wrong: 50.0%."),
+        (
+            scored(6, 2, 2, unverified=2),
+            "If all 2 samples without a score and the 2 unverified were wrong: 40.0%; "
+            "if those without a score were right: 80.0%.",
+        ),
         (GRADED, "If the one sample without a score had the lowest one: 0.585; the highest: 0.785."),
     ],
 )
@@ -119,3 +132,9 @@ def test_script_is_guessed_only_where_glyphs_differ(text: str, expected: str | N
 )
 def test_times_are_shown_in_one_zone_and_anything_else_as_it_stands(moment: str | None, expected: str | None) -> None:
     assert moment_text(moment) == expected
+
+
+def test_an_interval_says_what_it_counts() -> None:
+    assert interval_sentence(scored(3, 1)) == "95% Wilson interval 30.1–95.4%, 4 samples"
+    assert interval_sentence(replace(scored(3, 1), questions=2)).endswith("4 samples of 2 questions")
+    assert interval_sentence(replace(scored(3, 1), samples=1, questions=1, interval=None)) == "1 sample"

@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixseek.domain.counts import NO_UNITS, Unit, UnitSums
 from mixseek.stats.intervals import (
     Bounds,
     IntervalMethod,
     Moments,
-    bounds_with_undecided,
     mean_interval,
     student_quantile,
+    unit_bounds,
+    unit_interval,
     wilson_interval,
 )
 
@@ -117,7 +119,7 @@ def test_right_or_wrong_scores_get_wilson() -> None:
     assert mean_interval(moments_of([1.0, 0.0, 1.0])) == wilson_interval(2, 3)
 
 
-@pytest.mark.parametrize("scores", [[0.5], [0.5] * 20, [0.3] * 7])
+@pytest.mark.parametrize("scores", [[0.5] * 2, [0.5] * 20, [0.3] * 7])
 def test_scores_without_spread_do_not_claim_certainty(scores: list[float]) -> None:
     interval = mean_interval(moments_of(scores))
 
@@ -125,7 +127,7 @@ def test_scores_without_spread_do_not_claim_certainty(scores: list[float]) -> No
     assert interval.high - interval.low > 0.2
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=50))
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=50))
 def test_any_scores_have_an_interval_around_their_mean(scores: list[float]) -> None:
     interval = mean_interval(moments_of(scores))
 
@@ -150,24 +152,65 @@ def test_mean_of_nothing_is_not_zero() -> None:
     assert Moments(0, 0.0, 0.0).mean is None
 
 
+def units(*values: float | None, questions: str = "") -> UnitSums:
+    """One sample for each value; a letter of `questions` for each names what it was asked."""
+    names = questions or [str(place) for place in range(len(values))]
+    return UnitSums.of(Unit(name, value, value or 0.0, 1.0) for name, value in zip(names, values, strict=True))
+
+
 def test_bounds_are_the_two_extreme_stories() -> None:
-    """80 of 90 right and 10 undecided: 80 % at worst, 90 % at best."""
-    assert bounds_with_undecided(80, 90, 10) == Bounds(0.8, 0.9)
+    """Sums over all samples, the ones without a score included; None without any."""
+    assert unit_bounds(UnitSums(samples=100, scored=90, lowest=80, highest=90)) == Bounds(0.8, 0.9)
+    assert unit_bounds(UnitSums(samples=7, highest=7)) == Bounds(0.0, 1.0)
+    assert unit_bounds(NO_UNITS) is None
 
 
-def test_bounds_meet_at_the_mean_when_everything_has_a_score() -> None:
-    assert bounds_with_undecided(3, 4, 0) == Bounds(0.75, 0.75)
+def test_samples_of_different_questions_are_independent() -> None:
+    assert unit_interval(units(1.0, 1.0, 0.0, None)) == wilson_interval(2, 3)
+    assert unit_interval(units(0.2, 0.4, 0.6, 0.8)) == mean_interval(moments_of([0.2, 0.4, 0.6, 0.8]))
 
 
-def test_bounds_are_everything_when_nothing_has_a_score() -> None:
-    assert bounds_with_undecided(0, 0, 7) == Bounds(0.0, 1.0)
+def test_one_unit_has_no_interval() -> None:
+    """Be it a sample, or a question that several samples ask."""
+    assert unit_interval(units(1.0)) is None
+    assert unit_interval(units(1.0, 0.0, 1.0, questions="qqq")) is None
+    assert unit_interval(NO_UNITS) is None
 
 
-def test_no_samples_have_no_bounds() -> None:
-    assert bounds_with_undecided(0, 0, 0) is None
+def test_graded_samples_of_one_question_are_one_cluster() -> None:
+    """By hand: cluster sums 0.6 and 1.4 of 2 samples each, mean 0.5, Σ(s−n·mean)² = 0.32, so variance 0.04."""
+    interval = unit_interval(units(0.2, 0.4, 0.6, 0.8, questions="aabb"))
+
+    assert interval is not None
+    assert (interval.method, interval.low, interval.high) == (IntervalMethod.CLUSTERED, 0.0, 1.0)
+    six = unit_interval(units(0.4, 0.5, 0.5, 0.5, 0.5, 0.6, questions="aabbcc"))
+    assert six is not None
+    # Sums 0.9, 1.0, 1.1: Σ = 0.02, variance 0.02 · 3/2 / 36, t with 2 degrees 4.302653.
+    assert six.high - 0.5 == pytest.approx(4.302652729911 * math.sqrt(0.02 * 1.5 / 36), rel=1e-9)
 
 
-@pytest.mark.parametrize(("total", "scored", "unscored"), [(2, 1, 0), (-1, 1, 0), (0, -1, 0), (0, 0, -1)])
-def test_impossible_counts_are_refused(total: float, scored: int, unscored: int) -> None:
-    with pytest.raises(ValueError, match=r"cannot be negative|sum to"):
-        bounds_with_undecided(total, scored, unscored)
+def test_right_or_wrong_samples_of_one_question_keep_wilsons_form_with_fewer_trials() -> None:
+    """Two questions of five that always end alike are no ten samples."""
+    clustered = unit_interval(units(*([1.0] * 10 + [0.0] * 10), questions="aaaaabbbbbcccccddddd"))
+    independent = wilson_interval(10, 20)
+
+    assert clustered is not None
+    assert independent is not None
+    assert clustered.method is IntervalMethod.CLUSTERED_WILSON
+    assert 0 <= clustered.low < independent.low
+    assert independent.high < clustered.high <= 1
+
+
+def test_questions_that_all_end_alike_do_not_claim_certainty() -> None:
+    assert unit_interval(units(*[1.0] * 6, questions="aabbcc")) == wilson_interval(3, 3)
+
+
+def test_clusters_are_never_better_than_independent_samples() -> None:
+    """Questions that happen to have the same mean."""
+    interval = unit_interval(units(1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, questions="aabbccdd"))
+    independent = wilson_interval(4, 8)
+
+    assert interval is not None
+    assert independent is not None
+    assert interval.low <= independent.low
+    assert interval.high >= independent.high

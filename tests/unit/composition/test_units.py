@@ -1,0 +1,201 @@
+"""Asking more judges, or one of them again, adds no evidence: every interval counts samples and their questions."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
+from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
+
+from mixseek.composition.reports import judgment_row, load_report, report_document
+from mixseek.composition.summaries import describe_summary, load_units, summarise_run, summary_document
+from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
+from mixseek.domain.samples import Sample
+from mixseek.reporting.counts import units_of
+from mixseek.storage.manifest import ProtocolEntry, write_manifest
+from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.run_index import open_run_index
+from mixseek.storage.workspace import Workspace
+
+
+def judged(*, right: bool, verified: bool | None = True, score: int = 5) -> ValidJudgment:
+    """A valid judgment as the semantic protocol writes it."""
+    fields = {
+        "is_correct": right,
+        "extracted_answer": "B",
+        "reasoning_score": score,
+        "error_type": "none" if right else "wrong_logic",
+        "comment": "",
+        "extraction_verified": verified,
+        "warnings": ["extracted_answer_not_in_response"] if right and verified is False else [],
+    }
+    return ValidJudgment(float(right), "correct" if right else "incorrect", fields, Method.CROSS_JUDGE)
+
+
+RIGHT, WRONG, COPIED = judged(right=True), judged(right=False, score=2), judged(right=True, verified=False)
+
+
+def write(
+    root: Path, samples: Sequence[tuple[Sample, Outcome]], judges: Sequence[str], repeats: int = 1, **changes: Any
+) -> None:
+    """Every judge says the same of every sample, as often as it is asked."""
+    lines = []
+    for sample, outcome in samples:
+        key = sample.key()
+        lines.append(encode_sample(sample, key))
+        for judge, take in itertools.product(judges, range(1, repeats + 1)):
+            lines.append(encode_reply(key, Reply("{}", judge, details={"cached": False, "ask": 1, "take": take})))
+            lines.append(encode_outcome(sample, key, judge, outcome, take))
+    _, run = make_run(root, lines, judges)
+    write_manifest(run.manifest, make_manifest(judges, repeats=repeats, sample_count=len(samples), **changes))
+
+
+def intervals(document: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Every interval of a document, by where it stands."""
+    if isinstance(document, Mapping):
+        for name, value in document.items():
+            if name == "interval":
+                yield place, value
+            else:
+                yield from intervals(value, f"{place}.{name}")
+    elif isinstance(document, list | tuple):
+        for number, value in enumerate(document):
+            yield from intervals(value, f"{place}[{number}]")
+
+
+ENDS: tuple[Outcome, ...] = (RIGHT, RIGHT, WRONG, RIGHT, WRONG, COPIED, INVALID, RIGHT, UNDECIDED, WRONG)
+SEMANTIC: list[tuple[Sample, Outcome]] = [
+    (make_sample(number, target_model=f"m{number % 2}", question_id=f"q{number // 2}"), outcome)
+    for number, outcome in enumerate(ENDS)
+]
+QUOTES = (quote("FORMAT", "answers", [(3, 10)]), quote("FIDELITY", "nowhere", problem="not_found"))
+OUTPUTS: tuple[tuple[int, str, str, Outcome], ...] = (
+    (1, "A", "t1", scored(2, 2, evidence=QUOTES)),
+    (1, "B", "t1", scored(1, 2, evidence=QUOTES[:1])),
+    (2, "A", "t1", scored(0, 1, evidence=QUOTES)),
+    (2, "B", "t2", UNUSABLE),
+    (3, "A", "t2", scored(2, 1, evidence=QUOTES[1:])),
+    (3, "B", "t2", scored(1, 0)),
+    (4, "A", "t2", scored(2, 2, evidence=QUOTES[:1])),
+)
+CROSS: list[tuple[Sample, Outcome]] = [
+    (output(f"Q{number}", variant, target), outcome) for number, variant, target, outcome in OUTPUTS
+]
+PROTOCOLS = {"semantic": SEMANTIC, "cross": CROSS}
+
+
+def documents(root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    workspace = Workspace(root)
+    run = workspace.run("trial")
+    manifest = make_manifest()
+    summary = summarise_run(workspace, run, manifest.model_validate_json(run.manifest.read_bytes()))
+    return summary_document(summary), report_document(load_report(root, "trial")[0], None)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_repeats_that_say_the_same_change_no_interval(tmp_path: Path, protocol: str) -> None:
+    """In the headline, by task, target, dimension, pair, variant, factor and judge."""
+    entry = ProtocolEntry(name=protocol, version="1", language="en", hash="ab" * 32)
+    write(tmp_path / "once", PROTOCOLS[protocol], ["m"], protocol=entry)
+    write(tmp_path / "thrice", PROTOCOLS[protocol], ["m"], repeats=3, protocol=entry)
+    once, thrice = (
+        [dict(intervals(document)) for document in documents(tmp_path / name)] for name in ("once", "thrice")
+    )
+
+    assert sum(value is not None for value in once[1].values()) >= 5
+    for before, after in zip(once, thrice, strict=True):
+        assert before.keys() == after.keys()
+        for place, interval in before.items():
+            assert after[place] == pytest.approx(interval, abs=1e-12), place
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_judges_that_say_the_same_change_no_interval(tmp_path: Path, protocol: str) -> None:
+    """Each judge has the interval that one alone would have, and so has what is said of all of them."""
+    entry = ProtocolEntry(name=protocol, version="1", language="en", hash="ab" * 32)
+    write(tmp_path / "one", PROTOCOLS[protocol], ["a"], protocol=entry)
+    write(tmp_path / "four", PROTOCOLS[protocol], ["a", "b", "c", "d"], protocol=entry)
+    (one, shown), (four, panel) = documents(tmp_path / "one"), documents(tmp_path / "four")
+
+    for judge in "abcd":
+        assert four["per_judge"][judge]["interval"] == one["interval"]
+    for judge in panel["judges"]:
+        assert dict(intervals({**judge, "judge": ""})) == dict(intervals({**shown["judges"][0], "judge": ""}))
+    if protocol == "cross":
+        alone, together = (document["scored"] for document in (shown, panel))
+        for name in ("targets", "task_types", "variants"):
+            assert list(intervals(together[name])) == list(intervals(alone[name]))
+        assert together["invalid"]["whole"]["interval"] == alone["invalid"]["whole"]["interval"]
+        assert [row["cells"][0]["score"]["interval"] for row in together["matrix"]] == [
+            alone["matrix"][0]["cells"][0]["score"]["interval"]
+        ] * 4
+
+
+def test_several_judges_have_no_mean_together(tmp_path: Path) -> None:
+    """37.8 % and 78.8 % have no verdict between them."""
+    write(tmp_path, SEMANTIC, ["a", "b"])
+    workspace = Workspace(tmp_path)
+    run = workspace.run("trial")
+    summary = summarise_run(workspace, run, make_manifest(["a", "b"], sample_count=len(SEMANTIC)))
+    document = summary_document(summary)
+    told = describe_summary(summary)
+
+    assert (document["mean_score"], document["interval"], document["bounds"]) == (None, None, None)
+    assert document["counts"]["valid"] == 16
+    assert document["per_judge"]["a"]["mean_score"] == pytest.approx(5 / 8)
+    assert list(summary.headlines) == ["a", "b"]
+    assert told.count("mean score  62.5%") == 2
+    assert "no mean over several judges" in told
+
+
+def test_the_query_and_the_yardstick_agree(tmp_path: Path) -> None:
+    """Samples with several judges, takes, questions, tasks and targets."""
+    write(tmp_path, SEMANTIC, ["a", "b"], repeats=2)
+    workspace = Workspace(tmp_path)
+    with open_run_index(workspace, workspace.run("trial")) as index:
+        queried = load_units(index)
+        counted = units_of([judgment_row(row) for row in index.rows()])
+
+    assert queried.judges.keys() == counted.judges.keys()
+    assert queried == counted
+
+
+def test_unverified_answers_are_counted_and_bound_the_headline(tmp_path: Path) -> None:
+    """As if all of them were wrong, with what has no score."""
+    write(tmp_path, SEMANTIC, ["m"])
+    document, shown = documents(tmp_path)
+    (judge,) = shown["judges"]
+
+    assert document["unverified"] == document["per_judge"]["m"]["unverified"] == judge["unverified"] == 1
+    assert document["mean_score"] == pytest.approx(5 / 8)
+    assert document["bounds"] == {"worst": pytest.approx(4 / 10), "best": pytest.approx(7 / 10)}
+    assert judge["warnings"] == {"extracted_answer_not_in_response": 1}
+    assert document["units"] == {"samples": 8, "questions": 5}
+
+
+def test_reasoning_scores_are_told_by_task_and_target_and_crossed_with_correctness(tmp_path: Path) -> None:
+    write(tmp_path, SEMANTIC, ["m"])
+    _, shown = documents(tmp_path)
+    (judge,) = shown["judges"]
+    reasoning = judge["reasoning"]
+
+    assert reasoning["counts"]["5"] == {"correct": 5, "incorrect": 0}
+    assert reasoning["counts"]["2"] == {"correct": 0, "incorrect": 3}
+    assert reasoning["counts"]["1"] == {"correct": 0, "incorrect": 0}
+    assert reasoning["mean"] == pytest.approx(31 / 8)
+    assert (reasoning["mean_correct"], reasoning["mean_incorrect"]) == (5.0, 2.0)
+    assert {part["task"]: part["reasoning"]["mean"] for part in judge["tasks"]} == {
+        "task_0": pytest.approx(3.0),
+        "task_1": pytest.approx(4.4),
+    }
+    assert [part["target"] for part in judge["targets"]] == ["m0", "m1"]
+    assert judge["targets"][0]["reasoning"]["counts"]["2"] == {"correct": 0, "incorrect": 2}
+
+
+def test_a_sample_without_a_question_is_a_question_of_its_own(tmp_path: Path) -> None:
+    write(tmp_path, [(replace(sample, question_id=None), outcome) for sample, outcome in SEMANTIC], ["m"])
+
+    assert documents(tmp_path)[0]["units"] == {"samples": 8, "questions": 8}
