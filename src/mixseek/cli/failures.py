@@ -9,6 +9,7 @@ from mixseek.cli.exit_codes import ExitCode
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
+    DamagedError,
     MixseekError,
     PermanentJudgeError,
     StorageError,
@@ -23,7 +24,7 @@ MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR
 def exit_code_of(error: MixseekError) -> ExitCode:
     """Who can mend it decides: the caller (2), a second run (4), or nobody but us (3)."""
     match error:
-        case ConfigurationError() | PermanentJudgeError():
+        case ConfigurationError() | PermanentJudgeError() | DamagedError():
             return ExitCode.USAGE
         case WorkerError() | BusyError() | TransientJudgeError():
             return ExitCode.INCOMPLETE

@@ -90,6 +90,8 @@ class JudgeArguments:
     live: "LiveArguments"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rubric: Path | None = None
+    bundles: bool = False
+    planned: str | None = None
 
     def to_request(self, gates: Gates) -> JudgeRequest:
         """The command line wins over the environment, the environment over mixseek.toml."""
@@ -112,6 +114,8 @@ class JudgeArguments:
             configured=settings.configured_judges(),
             parameters=self.parameters,
             rubric=self.rubric,
+            bundles=self.bundles,
+            planned=self.planned,
             environment=os.environ,
         )
 

@@ -22,6 +22,14 @@ EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_b
 
 
 @dataclass(frozen=True, slots=True)
+class UnmatchedReplies:
+    """Recorded replies that are about no sample of the dataset: how many, and the first of them."""
+
+    count: int
+    first: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
     """`score` counts samples by the judge that had the last word in a cascade.
 
@@ -40,7 +48,9 @@ class RunSummary:
     all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
     missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
     seconds: float = 0.0
+    unmatched: Mapping[str, UnmatchedReplies] = field(default_factory=dict)  # by judge
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
+    notices: tuple[str, ...] = ()  # what a person was told before the first call
 
     @property
     def is_complete(self) -> bool:
@@ -184,6 +194,8 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "calls": call_documents(summary.calls),
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
+        "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
+        "notices": list(summary.notices),
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
         "manifest": str(summary.run.manifest),

@@ -264,10 +264,11 @@ class RunLine:
     protocol_hash: str
     dataset: str
     judges: tuple[str, ...]
-    counts: StatusCounts
+    counts: StatusCounts | None  # None where nobody has counted yet, or nobody can
     mean: float | None = None
     started_at: str | None = None
     is_sealed: bool = True  # an unsealed run was interrupted and can be resumed
+    problem: str | None = None  # why the counts are not those of the run as it is
 
 
 def tone_of(status: Status, score: float | None) -> Tone:

@@ -328,12 +328,17 @@ def _run_cells(run: RunLine, *, is_wide: bool) -> list[Text]:
     name = Text(make_visible(run.run_id))
     if not run.is_sealed:
         name.append(" (unfinished)", style="yellow")
+    if run.problem is not None:
+        name.append(" (not counted)" if run.counts is None else " (counted earlier)", style="yellow")
     counts = run.counts
     cells = [name, Text(make_visible(f"{run.protocol} {run.protocol_hash[:8]}" if is_wide else run.protocol))]
     if is_wide:
         cells += [Text(make_visible(run.dataset)), Text(make_visible(", ".join(run.judges)))]
     cells.append(Text(wording.NOTHING if run.mean is None else wording.percent(run.mean)))
-    cells += [Text(wording.count_text(n)) for n in (counts.valid, counts.undecided, counts.invalid, counts.missing)]
+    if counts is None:
+        cells += [Text(wording.NOTHING)] * 4
+    else:
+        cells += [Text(wording.count_text(n)) for n in (counts.valid, counts.undecided, counts.invalid, counts.missing)]
     if is_wide:
         cells.append(Text(make_visible(wording.moment_text(run.started_at) or wording.NOTHING), style=QUIET))
     return cells

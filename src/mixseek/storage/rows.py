@@ -204,7 +204,7 @@ def read_alternatives(column: str, value: Any) -> list[str] | None:
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise RowError(f'`{column}` begins like a JSON list but is none; write ["first", "second"]') from None
     items = value if isinstance(value, list) else [value]
     return [text for item in items if (text := read_text(column, item))] or None

@@ -145,6 +145,9 @@ def look_again(path: Path, number: int, offset: int, line: bytes) -> Any:
         ) from error
     except RecursionError:
         raise DatasetError(f"{path}: line {number}: JSON nested too deeply to be a row") from None
+    except ValueError:
+        # The only other one: more digits than Python converts.
+        raise DatasetError(f"{path}: line {number}: a number of thousands of digits; write it as text") from None
 
 
 def decode_lines(path: Path, stream: ByteStream) -> Iterator[str]:
