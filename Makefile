@@ -55,7 +55,7 @@ bench: compiled  ## speed and size, as ratios in one run
 	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet openai || echo "no openai SDK to compare with"
 	@$(BIN)/python -m bench
 
-table: $(STAMP)  ## accuracy of the rules on the data beside the project, when it is there
+table: $(STAMP)  ## accuracy and ledger of the rules on the data beside the project, when it is there
 	@$(BIN)/python -m bench.accuracy
 
 replies: $(STAMP)  ## what becomes of replies of real judges, on the data beside the project, when it is there

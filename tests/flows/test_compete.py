@@ -295,29 +295,27 @@ def test_too_many_invalid_metric_replies_fail_the_race(tmp_path: Path) -> None:
 def test_somebody_who_reads_the_store_for_long_does_not_end_a_race(tmp_path: Path) -> None:
     """The race waits, says so, and loses nothing."""
     script = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('held', flush=True); input()"
-    with arena(latency_seconds=0.4) as endpoint:
-        write(tmp_path, race_text(endpoint.spec, 1, rounds="min = 3\nmax = 3"))
-        racing = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
-        store = tmp_path / "ws" / "competitions.duckdb"
-        wait_until(lambda: store.is_file() and endpoint.requests > 0, racing)
+    store = tmp_path / "ws" / "competitions.duckdb"
+    said = ""
+    with arena() as endpoint:
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        compete(tmp_path)
         holder = subprocess.Popen(
             [sys.executable, "-c", script, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert holder.stdout is not None
-        while holder.stdout.readline() != "held\n":
-            # The race had it open at that moment.
-            holder = subprocess.Popen(
-                [sys.executable, "-c", script, str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-            )
-            assert holder.stdout is not None
-        time.sleep(6.5)
+        assert holder.stdout.readline() == "held\n"
+        racing = begin("compete", "race.toml", "--execution", "second", "-w", "ws", cwd=tmp_path)
+        assert racing.stderr is not None
+        while "waiting" not in said and (line := racing.stderr.readline()):
+            said += line
         is_waiting = racing.poll() is None
         holder.communicate("\n", timeout=30)
-        _, err = racing.communicate(timeout=60)
+        _, rest = racing.communicate(timeout=60)
 
     assert is_waiting
-    assert racing.returncode == 0, err
-    assert "another process has it open; waiting for it to be closed (nothing is lost)" in err
+    assert racing.returncode == 0, said + rest
+    assert "another process has it open; waiting for it to be closed (nothing is lost)" in said
 
 
 def test_a_metric_whose_reply_could_not_be_had_is_asked_for_again(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from mixseek.matching.short_text_dates import PartialDate, dates_in
-from mixseek.matching.short_text_gold import Answer, Gold
-from mixseek.matching.short_text_question import Question
+from mixseek.matching.short_text_gold import Answer, Gold, Question
 from mixseek.matching.short_text_words import Words
 
 
@@ -17,21 +16,14 @@ class Rule(StrEnum):
     # Correct: the gold is in the response, said in one of these ways.
     EXACT_ANSWER = "exact_answer"
     CONTAINED = "contained"
-    CONTAINED_CORE = "contained_core"
-    DIFFERENTLY_DIVIDED = "differently_divided"
-    DATE_AGREES = "date_agrees"
+    SAME_DATE = "same_date"
     INFLECTED = "inflected"
-    NAME_VARIANT = "name_variant"
-    SURNAME = "surname"
     ALL_ITEMS = "all_items"
 
-    # Incorrect: the response answers with nothing, or with something else.
+    # Incorrect: the response answers with nothing, or with something that leaves no room for the gold.
     NO_ANSWER = "no_answer"
     REFUSAL = "refusal"
-    OTHER_PERSON = "other_person"
-    OTHER_PLACE = "other_place"
-    OTHER_NAME = "other_name"
-    OTHER_THING = "other_thing"
+    NONE_OF_THE_NAMES = "none_of_the_names"
     OTHER_NUMBER = "other_number"
     OTHER_DATE = "other_date"
     NO_DATE = "no_date"

@@ -29,6 +29,10 @@ class PartialDate:
             and (self.day is None or self.day == other.day)
         )
 
+    def is_same(self, other: "PartialDate") -> bool:
+        """Both name the same month, and the same day and year or none; a bare year is a number, not a date."""
+        return self.month is not None and (self.year, self.month, self.day) == (other.year, other.month, other.day)
+
     def is_as_fine_as(self, other: "PartialDate") -> bool:
         """Names every field that the other one names."""
         return (self.month is not None or other.month is None) and (self.day is not None or other.day is None)

@@ -1,51 +1,78 @@
-"""Ground truths made ready for comparison: repaired, split, and cut into the forms a response may use."""
+"""What was asked and what would be right: the question read as far as its wording tells, the golds made comparable."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
 from mixseek.matching.short_text_dates import PartialDate, dates_in
-from mixseek.matching.short_text_lexicon import (
-    ARTICLES,
-    FUNCTION_WORDS,
-    LEADING_PREPOSITIONS,
-    MONTHS,
-    TITLES,
-    UNIT_WORDS,
-    word_set,
-)
+from mixseek.matching.short_text_lexicon import CARDINALS, DATE_PREPOSITIONS, FUNCTION_WORDS, MONTHS, UNIT_WORDS
 from mixseek.matching.short_text_words import Words, relation_keys
 
-_PARENTHESISED: Final = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]")
-_ABBREVIATION: Final = re.compile(r"[A-Z][A-Z0-9]{1,5}")
-_TAIL: Final = re.compile(r",? (?:who|which|where|whose|because|when|since) | [-–—] |, (?:the|an?) |; ")
 _ITEM_BREAK: Final = re.compile(r",\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*|;\s*")
 _UNSPACED_ITEM_BREAK: Final = re.compile(r"[、，]|和|及び|および|以及|與|与")
-# A gold of this many items is a list; two may be a pair of names for one thing.
-_ENUMERATION: Final = 3
 # The first bytes of two- and three-byte UTF-8, each followed by what a continuation byte looks like in Windows-1252.
 _MOJIBAKE: Final = re.compile(
     "[ÃÂâÐÑ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2122]"
 )
-_INVERTED_NAME: Final = re.compile(r"[A-Z][^\d,]*, [A-Z][^\d,]*")
-_ROYAL: Final = word_set("king queen prince princess emperor pope st duke earl father sister")
-_LONGEST_CHOICE: Final = 8  # words in a gold that offers alternatives with "or"
 _LONGEST_GOLD: Final = 1_000
+_LONGEST_QUESTION: Final = 2_000
 _MOST_GOLDS: Final = 200
 # Longer lists are aliases of one thing, collected by machine; short ones may name different things.
 _MOST_RIVALS: Final = 6
 _MAJORITY: Final = 0.5
-_DATE_WORDS: Final = frozenset(MONTHS) | UNIT_WORDS | FUNCTION_WORDS | LEADING_PREPOSITIONS | frozenset("年月日")
+_DATE_WORDS: Final = frozenset(MONTHS) | UNIT_WORDS | FUNCTION_WORDS | DATE_PREPOSITIONS | frozenset("年月日")
 
 
-class Form(IntEnum):
-    """How far a form of the gold is from the gold as written; the farther, the more the rules ask for."""
+# All patterns are applied to lower case.
+_QUANTITY: Final = re.compile(
+    r"\bhow (?:many|much|old|long|tall|far|big|large|high|deep|fast|heavy|often|wide)\b"
+    r"|\b(?:number|percentage|percent|amount) of\b|\bwhat (?:percent|percentage|number|age)\b"
+    r"|いくつ|何人|何個|何回|いくら|多少|几个|几次"
+)
+_TIME: Final = re.compile(
+    r"\b(?:what|which) (?:\w+ )?(?:year|date|day|month|decade|century|time|season)\b"
+    r"|いつ|何年|何月|何日|什么时候|哪一年|哪年|何时"
+)
+_OTHER_INTERROGATIVE: Final = re.compile(r"\b(?:who|whom|whose|where|which|what|why|how)\b")
+_SEVERAL: Final = re.compile(
+    r"\b(?:what|which|name|list|who)\b(?: (?:are|were|is))?(?: the| all)?(?: \w+){0,2}?"
+    r" (?P<count>two|three|four|five|six|seven|eight|nine|ten|\d{1,2})\b"
+)
+_PLURAL: Final = re.compile(
+    r"\b(?:what|which|who|where) (?:are|were)\b|\bwhat \w+s (?:did|do|are|were|have|has)\b|^list\b|\btypes of\b"
+)
+_LIST: Final = re.compile(r"^list\b|\blist$|\blist (?:the|all)\b|\ball the\b")
+_OPEN: Final = re.compile(r"\b(?:some|examples?|one of|list of|types? of|kinds? of|name an?|any|such as|ways?)\b")
+_CHOICE: Final = re.compile(r"\bor\b|それとも|还是")
+_DATED: Final = re.compile(
+    r"\b(?:current(?:ly)?|now|latest|newest|next|present|recent(?:ly)?|today|upcoming|so far|last|the new"
+    r"|this (?:year|season|week|month))\b"
+)
 
-    WHOLE = 0
-    CORE = 1
+
+class Asked(StrEnum):
+    """The kind of thing that would answer the question, where a wrong answer of that kind can be told."""
+
+    TIME = "time"
+    QUANTITY = "quantity"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question's words, and what they say about its answers."""
+
+    asked: Asked
+    words: frozenset[str]
+    detail: int  # how many content words pin the answer down
+    wanted_items: int  # 1 unless several are asked for; 2 for a plural without a number
+    is_list: bool  # all of them are asked for
+    is_open: bool  # any of several answers will do ("name some", "one of")
+    is_choice: bool  # the question names its own answers ("X or Y")
+    is_dated: bool  # the right answer changes with the day of asking ("current", "last year")
 
 
 class Kind(StrEnum):
@@ -53,16 +80,14 @@ class Kind(StrEnum):
 
     DATE = "date"
     NUMBER = "number"
-    NAME = "name"
     WORDS = "words"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One form of one acceptable answer, as folded words."""
+    """One acceptable answer, as folded words."""
 
     words: tuple[str, ...]
-    form: Form
     written: str
     padded: str  # the folded words with one space around each, to be found in the same writing of a response
     glued: str
@@ -76,17 +101,52 @@ class Answer:
 class Gold:
     """All acceptable answers of one question, with what is known of all of them together."""
 
-    answers: tuple[Answer, ...]
-    wholes: tuple[Answer, ...]
+    answers: tuple[Answer, ...]  # the longest first
     kind: Kind
-    dates: tuple[PartialDate, ...]
+    dates: tuple[tuple[PartialDate, Answer], ...]
     numbers: frozenset[str]
     is_count: bool  # one number in each gold, and besides it only units and words of the question
     item_lists: tuple[tuple[str, ...], ...]  # golds that enumerate, as the padded words of each item
     vocabulary: frozenset[str]
     keys: frozenset[str]  # relation keys of what the golds say beyond the question
     has_rival_dates: bool
+    names_one_thing: bool  # most of the alternatives are connected by common words
     is_disputed: bool  # few alternatives, and no majority of them for one thing
+
+
+@lru_cache(maxsize=2048)
+def read_question(text: str) -> Question:
+    """An empty question asks for OTHER, with no detail."""
+    text = text[:_LONGEST_QUESTION]
+    words = frozenset(Words(text).text)
+    lower = text.lower()
+    return Question(
+        asked=_asked(lower),
+        words=words,
+        detail=len(words - FUNCTION_WORDS),
+        wanted_items=_wanted_items(lower),
+        is_list=bool(_LIST.search(lower)),
+        is_open=bool(_OPEN.search(lower)),
+        is_choice=bool(_CHOICE.search(lower)),
+        is_dated=bool(_DATED.search(lower)),
+    )
+
+
+def _wanted_items(text: str) -> int:
+    several = _SEVERAL.search(text)
+    if several:
+        count = several["count"]
+        return max(1, CARDINALS[count] if count in CARDINALS else int(count))
+    return 2 if _PLURAL.search(text) else 1
+
+
+def _asked(text: str) -> Asked:
+    """A "when" that opens the question, or is its only interrogative, asks for a time."""
+    if _QUANTITY.search(text):
+        return Asked.QUANTITY
+    if _TIME.search(text) or text.lstrip(" \"'").startswith("when "):
+        return Asked.TIME
+    return Asked.TIME if "when " in text and not _OTHER_INTERROGATIVE.search(text) else Asked.OTHER
 
 
 @lru_cache(maxsize=2048)
@@ -97,40 +157,36 @@ def prepare_gold(alternatives: tuple[str, ...], asked: frozenset[str]) -> Gold:
         asked: the folded words of the question; what a gold shares with it tells nothing.
     """
     texts = list(dict.fromkeys(_separate(alternatives)))
-    answers: dict[tuple[str, ...], Answer] = {}
+    by_words: dict[tuple[str, ...], Answer] = {}
     for text in texts:
-        for written, form in _forms(text):
-            answer = _answer(written, form)
-            if answer.words and (answer.words not in answers or answers[answer.words].form > form):
-                answers[answer.words] = answer
-    wholes = tuple(answer for answer in answers.values() if answer.form is Form.WHOLE)
-    keys_of = [_keys(answer, asked) for answer in wholes]
+        answer = _answer(text)
+        if answer.words:
+            by_words.setdefault(answer.words, answer)
+    answers = sorted(by_words.values(), key=lambda answer: -len(answer.words))
+    keys_of = [_keys(answer, asked) for answer in answers]
     shares = _shares(keys_of)
-    is_few = 1 < len(wholes) <= _MOST_RIVALS
+    is_few = 1 < len(answers) <= _MOST_RIVALS
     if is_few:
-        rivals = [keys for keys, share in zip(keys_of, shares, strict=True) if share <= _MAJORITY]
-        for words, answer in answers.items():
-            if any(not keys.isdisjoint(_keys(answer, asked)) for keys in rivals):
-                answers[words] = replace(answer, is_rival=True)
-    dates = tuple(date for answer in wholes for date in _whole_dates(answer))
+        answers = [replace(answer, is_rival=share <= _MAJORITY) for answer, share in zip(answers, shares, strict=True)]
+    dates = tuple((date, answer) for answer in answers for date in _whole_dates(answer))
+    names_one_thing = max(shares, default=0.0) > _MAJORITY
     return Gold(
-        answers=tuple(sorted(answers.values(), key=lambda answer: (answer.form, -len(answer.words)))),
-        wholes=wholes,
-        kind=_kind(wholes, dates),
+        answers=tuple(answers),
+        kind=_kind(answers),
         dates=dates,
-        numbers=frozenset(word for answer in wholes for word in answer.words if word[0] == "#"),
-        is_count=all(_is_count(answer, asked) for answer in wholes),
+        numbers=frozenset(word for answer in answers for word in answer.words if word[0] == "#"),
+        is_count=all(_is_count(answer, asked) for answer in answers),
         item_lists=tuple(items for text in texts if len(items := _items(text)) > 1),
-        vocabulary=frozenset().union(*(answer.content for answer in wholes)),
+        vocabulary=frozenset().union(*(answer.content for answer in answers)),
         keys=frozenset().union(*keys_of),
-        has_rival_dates=len({date.year for date in dates if date.year is not None}) > 1,
-        is_disputed=is_few and max(shares) <= _MAJORITY,
+        has_rival_dates=any(date.contradicts(other) for date, _ in dates for other, _ in dates),
+        names_one_thing=names_one_thing,
+        is_disputed=is_few and not names_one_thing,
     )
 
 
 def _keys(answer: Answer, asked: frozenset[str]) -> set[str]:
-    telling = answer.content - asked
-    return relation_keys(telling - TITLES) or relation_keys(telling) or relation_keys(answer.content)
+    return relation_keys(answer.content - asked) or relation_keys(answer.content)
 
 
 def _is_count(answer: Answer, asked: frozenset[str]) -> bool:
@@ -140,20 +196,22 @@ def _is_count(answer: Answer, asked: frozenset[str]) -> bool:
 
 def _shares(keys_of: Sequence[set[str]]) -> list[float]:
     """For each alternative, which share of all of them is connected to it by common keys."""
-    group = list(range(len(keys_of))) if len(keys_of) <= _MOST_RIVALS else []
-    for i, keys in enumerate(keys_of[: len(group)]):
-        for j in range(i):
-            if group[i] != group[j] and not keys.isdisjoint(keys_of[j]):
-                group = [group[j] if g == group[i] else g for g in group]
+    group = list(range(len(keys_of)))
+    first_with: dict[str, int] = {}
+    for index, keys in enumerate(keys_of):
+        for key in keys:
+            other = group[first_with.setdefault(key, index)]
+            if other != group[index]:
+                group = [other if g == group[index] else g for g in group]
     return [group.count(g) / len(group) for g in group]
 
 
-def _kind(wholes: Sequence[Answer], dates: Sequence[PartialDate]) -> Kind:
-    if dates and all(any(True for _ in _whole_dates(answer)) for answer in wholes):
+def _kind(answers: Sequence[Answer]) -> Kind:
+    if answers and all(any(True for _ in _whole_dates(answer)) for answer in answers):
         return Kind.DATE
-    if all(any(word[0] == "#" for word in answer.words) for answer in wholes):
+    if all(any(word[0] == "#" for word in answer.words) for answer in answers):
         return Kind.NUMBER
-    return Kind.NAME if 2 * sum(answer.is_proper for answer in wholes) > len(wholes) else Kind.WORDS
+    return Kind.WORDS
 
 
 def _whole_dates(answer: Answer) -> Iterator[PartialDate]:
@@ -194,57 +252,13 @@ def _repaired(text: str) -> str:
     return text.strip().strip('"').strip()
 
 
-def _forms(text: str) -> Iterator[tuple[str, Form]]:
-    """The gold as written, then what remains of it without asides, titles and prepositions."""
-    yield text, Form.WHOLE
-    if len(_items(text)) >= _ENUMERATION:
-        return  # the head of a list is one of its items, not the list
-    bare = _PARENTHESISED.sub(" ", text).strip() or text
-    if bare != text:
-        yield bare, Form.CORE
-        for match in _PARENTHESISED.finditer(text):
-            aside = match.group(1) or match.group(2) or ""
-            if _ABBREVIATION.fullmatch(aside):
-                yield aside, Form.CORE
-    head = _TAIL.split(bare, maxsplit=1)[0] or bare
-    if head != bare:
-        yield head, Form.CORE
-    tokens = head.split()
-    if " or " in head and len(tokens) <= _LONGEST_CHOICE:
-        for part in head.split(" or "):
-            yield part, Form.CORE
-    stripped = _without_lead(tokens)
-    if stripped != tokens:
-        yield " ".join(stripped), Form.CORE
-    if len(tokens) <= 3 and _INVERTED_NAME.fullmatch(head):
-        family, _, given = head.partition(", ")
-        yield f"{given} {family}", Form.CORE
-
-
-def _without_lead(tokens: list[str]) -> list[str]:
-    """Without the prepositions, articles and titles at the front, as long as something of weight remains."""
-    index = 0
-    while index < len(tokens) - 1:
-        word = tokens[index].lower().rstrip(".,")
-        is_title = word in TITLES
-        if is_title and tokens[index + 1].lower() in LEADING_PREPOSITIONS:
-            break  # "Queen of Denmark" is not Denmark
-        if is_title and word in _ROYAL and index + 2 == len(tokens):
-            break  # "King John" is not John
-        if not is_title and word not in LEADING_PREPOSITIONS and word not in ARTICLES:
-            break
-        index += 1
-    return tokens[index:]
-
-
-def _answer(written: str, form: Form) -> Answer:
+def _answer(written: str) -> Answer:
     words = Words(written)
     text = tuple(words.text)
     content = frozenset(word for word in text if word not in FUNCTION_WORDS)
     proper = [words.is_capitalised(i) for i, word in enumerate(text) if word not in FUNCTION_WORDS and word[0] != "#"]
     return Answer(
         words=text,
-        form=form,
         written=written,
         padded=f" {' '.join(text)} ",
         glued="".join(text),
@@ -258,8 +272,8 @@ def _answer(written: str, form: Form) -> Answer:
 def _items(text: str) -> tuple[str, ...]:
     if "、" in text:
         parts = [part for part in _UNSPACED_ITEM_BREAK.split(text) if part.strip()]
-        return tuple(_answer(part, Form.WHOLE).padded for part in parts)
+        return tuple(_answer(part).padded for part in parts)
     if " and " not in text and "&" not in text and text.count(",") < 2:
         return ()  # "Lyon, France" is one place
-    items = tuple(_answer(part, Form.WHOLE).padded for part in _ITEM_BREAK.split(text))
+    items = tuple(_answer(part).padded for part in _ITEM_BREAK.split(text))
     return items if all(item.strip() for item in items) else ()

@@ -21,11 +21,8 @@ FUNCTION_WORDS: Final = word_set(
     will with within without would yes yet you your"""
 )
 
-# What may stand before the heart of a gold without changing it ("in Paris", "around 1200", "located in Ohio").
-LEADING_PREPOSITIONS: Final = word_set(
-    """in on at by to from of for during since until till into with about around approximately circa c ca near after
-    before between within inside through over as because located based usually generally mainly mostly roughly"""
-)
+# What may stand in a gold that is nothing but a date ("around May 1891", "circa 1200").
+DATE_PREPOSITIONS: Final = word_set("approximately circa c ca")
 
 MONTHS: Final = {
     name: number
@@ -76,75 +73,6 @@ ROMAN_NUMERALS: Final = {
     "x" * tens + ones: 10 * tens + value for tens in range(3) for value, ones in enumerate(_ROMAN_ONES)
 } | {"xxx": 30}
 del ROMAN_NUMERALS[""]
-
-TITLES: Final = word_set(
-    """mr mrs ms miss mx dr prof professor sir dame lord lady king queen prince princess duke duchess earl count baron
-    baroness emperor empress tsar czar pope saint st father sister brother reverend rev bishop archbishop cardinal rabbi
-    president vice prime minister chancellor governor mayor senator sen congressman congresswoman representative
-    secretary justice judge chief general gen colonel col captain capt major lieutenant lt sergeant sgt admiral marshal
-    commander coach chef singer actor actress author artist rapper musician jr sr junior senior esq obe mbe cbe phd md
-    hon honorable honourable"""
-)
-
-_NICKNAME_GROUPS: Final = (
-    "alexander alex alec sandy",
-    "andrew andy drew",
-    "anthony antony tony",
-    "albert al bert",
-    "arthur art",
-    "benjamin ben benny",
-    "charles charlie chuck chas",
-    "christopher chris kit",
-    "daniel dan danny",
-    "david dave davy",
-    "donald don donny",
-    "edward ed eddie ted teddy ned",
-    "elizabeth liz beth betty eliza lizzie",
-    "francis frank",
-    "frederick fred freddie",
-    "geoffrey jeffrey jeff geoff",
-    "george georgie",
-    "gerald gerry jerry",
-    "gregory greg",
-    "harold harry hal",
-    "henry hank harry",
-    "jacob jake",
-    "james jim jimmy jamie",
-    "jennifer jen jenny",
-    "john jon jack johnny jonathan",
-    "joseph joe joey",
-    "katherine catherine kathryn kate katie kathy cathy kit",
-    "kenneth ken kenny",
-    "lawrence laurence larry",
-    "leonard len lenny leo",
-    "louis lewis lou louie",
-    "margaret maggie peggy meg",
-    "matthew matt",
-    "michael mike mickey mick",
-    "nathaniel nathan nate",
-    "nicholas nick nicky nicolas",
-    "patrick pat paddy",
-    "peter pete",
-    "philip phillip phil",
-    "raymond ray",
-    "richard rick dick ricky rich richie",
-    "robert rob bob bobby robbie bert",
-    "ronald ron ronnie",
-    "samuel sam sammy",
-    "stephen steven steve",
-    "susan sue susie",
-    "theodore theo ted teddy",
-    "thomas tom tommy",
-    "timothy tim",
-    "victoria vicky",
-    "vincent vince vinny",
-    "walter walt wally",
-    "william bill will billy willy liam",
-)
-NICKNAMES: Final[dict[str, frozenset[str]]] = {}
-for _group in _NICKNAME_GROUPS:
-    for _name in _group.split():
-        NICKNAMES[_name] = NICKNAMES.get(_name, frozenset()) | frozenset(_group.split())
 
 # Spellings of units, folded to one; plural forms are written out because folding happens before any stemming.
 UNIT_SPELLINGS: Final = {
@@ -219,33 +147,6 @@ WORD_SYNONYMS: Final = {
     "mister": "mr",
     "tv": "television",
 }
-
-_NATIONS: Final = """\
-afghan afghanistan|african africa|albanian albania|algerian algeria|american usa|argentine argentina|
-argentinian argentina|armenian armenia|asian asia|australian australia|austrian austria|bangladeshi bangladesh|
-belgian belgium|bolivian bolivia|brazilian brazil|british uk|bulgarian bulgaria|cambodian cambodia|
-canadian canada|chilean chile|chinese china|colombian colombia|croatian croatia|cuban cuba|czech czechia|
-danish denmark|dutch netherlands|egyptian egypt|english england|estonian estonia|ethiopian ethiopia|
-european europe|finnish finland|french france|german germany|ghanaian ghana|greek greece|hungarian hungary|
-icelandic iceland|indian india|indonesian indonesia|iranian iran|iraqi iraq|irish ireland|israeli israel|
-italian italy|jamaican jamaica|japanese japan|jordanian jordan|kenyan kenya|korean korea|latvian latvia|
-lebanese lebanon|libyan libya|lithuanian lithuania|malaysian malaysia|mexican mexico|mongolian mongolia|
-moroccan morocco|nepalese nepal|nigerian nigeria|norwegian norway|pakistani pakistan|peruvian peru|
-philippine philippines|filipino philippines|polish poland|portuguese portugal|romanian romania|russian russia|
-scottish scotland|scots scotland|serbian serbia|singaporean singapore|slovak slovakia|slovenian slovenia|
-soviet ussr|spanish spain|sudanese sudan|swedish sweden|swiss switzerland|syrian syria|thai thailand|
-tunisian tunisia|turkish turkey|ugandan uganda|ukrainian ukraine|venezuelan venezuela|vietnamese vietnam|
-welsh wales|yemeni yemen"""
-DEMONYMS: Final = dict(entry.split() for entry in _NATIONS.replace("\n", "").split("|"))
-
-_STATES: Final = """\
-alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois
-indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri
-montana nebraska nevada jersey mexico carolina dakota ohio oklahoma oregon pennsylvania tennessee texas utah
-vermont virginia wisconsin wyoming ontario quebec alberta manitoba columbia scotia wales queensland tasmania
-bavaria"""
-# Countries, continents, states and provinces: what a town may lie in.
-REGIONS: Final = frozenset(DEMONYMS.values()) | word_set(_STATES)
 
 # A response of nothing but these announces an answer and gives none.
 FILLER_WORDS: Final = word_set(

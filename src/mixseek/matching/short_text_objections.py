@@ -5,9 +5,8 @@ from typing import Final
 
 from mixseek.matching.commitment import commits_to_words
 from mixseek.matching.short_text_case import Case, Found, Rule
-from mixseek.matching.short_text_gold import Kind
+from mixseek.matching.short_text_gold import Asked, Kind
 from mixseek.matching.short_text_lexicon import FUNCTION_WORDS, ROMAN_NUMERALS, word_set
-from mixseek.matching.short_text_question import Asked
 from mixseek.matching.short_text_words import is_unspaced
 
 # A question with this many content words has one answer, so golds without a common word are names of one thing.
@@ -125,10 +124,10 @@ def _has_too_few_items(case: Case, found: Found) -> bool:
         and (is_counted or (question.wanted_items > 1 and not question.is_open))
     ):
         return True
-    if found.rule is Rule.ALL_ITEMS or len(case.gold.wholes) < 2 or not (is_counted or question.is_list):
+    if found.rule is Rule.ALL_ITEMS or len(case.gold.answers) < 2 or not (is_counted or question.is_list):
         return False
-    wanted = len(case.gold.wholes) if question.is_list else min(question.wanted_items, len(case.gold.wholes))
-    return sum(answer.padded in case.padded for answer in case.gold.wholes) < wanted
+    wanted = len(case.gold.answers) if question.is_list else min(question.wanted_items, len(case.gold.answers))
+    return sum(answer.padded in case.padded for answer in case.gold.answers) < wanted
 
 
 def _date_at(case: Case, found: Found) -> bool:
@@ -141,8 +140,8 @@ def _contradicts_finer_gold(case: Case, found: Found) -> bool:
         wanted.year == date.year and wanted.contradicts(date)
         for date in case.dates
         if date.first <= found.last and found.first <= date.last
-        if not any(wanted.accepts(date) and wanted.is_as_fine_as(date) for wanted in case.gold.dates)
-        for wanted in case.gold.dates
+        if not any(wanted.accepts(date) and wanted.is_as_fine_as(date) for wanted, _ in case.gold.dates)
+        for wanted, _ in case.gold.dates
     )
 
 
@@ -168,7 +167,7 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
             return text[after] not in _UNSPACED_PARTICLES
         written = words.written(after)
         is_numeral = (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
-        return is_numeral and words.gap(after) == " " and case.question.asked is Asked.PERSON
+        return is_numeral and words.gap(after) == " "
     return False
 
 
@@ -191,20 +190,13 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
     is_short = len(case.words) <= _SHORT_RESPONSE
     if is_short and found.rule is not Rule.ALL_ITEMS and (_OR_BEFORE.search(before) or _OR_AFTER.match(after)):
         return Rule.ONE_OF_SEVERAL
-    if _breaks_at_comma(case, found) or (found.answer is not None and len(found.answer.glued) == 1):
+    if found.answer is not None and len(found.answer.glued) == 1:
         return Rule.IN_PASSING
     if found.first > _FARTHEST_ANSWER:
         return Rule.IN_PASSING
     if _SENTENCE_END.search(case.words.folded_source, 0, span.start):
         if _DENIAL_ANYWHERE.search(before):
             return Rule.DENIED
-        if found.answer is not None and not found.answer.is_proper:
+        if found.answer is not None and found.rule is not Rule.SAME_DATE and not found.answer.is_proper:
             return Rule.IN_PASSING
     return None
-
-
-def _breaks_at_comma(case: Case, found: Found) -> bool:
-    """The words of a gold without a comma, taken from two items of an enumeration."""
-    if found.answer is None or case.question.asked in (Asked.PLACE, Asked.TIME) or "," in found.answer.written:
-        return False
-    return any(set(",;:.!?\n") & set(case.words.gap(index)) - {"."} for index in range(found.first + 1, found.last + 1))

@@ -16,6 +16,8 @@ _WHEN = "when was the old lighthouse at Cape Wren opened"
 _HOW_MANY = "how many steps does the spiral staircase of the old lighthouse at Cape Wren have"
 _WHICH = "which novel by the lighthouse keeper of Cape Wren won the northern book prize of 1931"
 
+_NAMES = ["Silver Tern", "Tern of Silver", "Silver Tern (novel)", "Ternen av silver"]
+
 # rule, response, golds, question, the words pointed at
 _CORRECT = [
     (Rule.EXACT_ANSWER, "the Silver Tern.", ["Silver Tern"], _WHICH, "Silver Tern"),
@@ -34,16 +36,9 @@ _CORRECT = [
     (Rule.CONTAINED, "It is 12.9 kilometres long.", ["12.9 km"], "how long is it", "12.9 kilometres"),
     (Rule.CONTAINED, "答えは京都です。", ["京都"], "都はどこでしたか", "京都"),
     (Rule.CONTAINED, "首都是北京。", ["北京"], "首都是哪里", "北京"),
-    (Rule.CONTAINED_CORE, "Ada Marsh was the engineer.", ["Dame Ada Marsh (engineer)"], _WHO, "Ada Marsh"),
-    (Rule.CONTAINED_CORE, "It was Ada Marsh.", ["Marsh, Ada"], _WHO, "Ada Marsh"),
-    (Rule.DIFFERENTLY_DIVIDED, "a headup display", ["head-up display"], "what does it show", "headup display"),
-    (Rule.DATE_AGREES, "On the 5th of May 1891.", ["May 5, 1891"], _WHEN, "5th of May 1891"),
-    (Rule.DATE_AGREES, "It opened on May 5, 18912.", ["May 5, 1891"], _WHEN, "May 5, 18912"),
+    (Rule.SAME_DATE, "On the 5th of May 1891.", ["May 5, 1891"], _WHEN, "5th of May 1891"),
+    (Rule.SAME_DATE, "It opened on May 5, 18912.", ["May 5, 1891"], _WHEN, "May 5, 18912"),
     (Rule.INFLECTED, "They are sedimentary rocks.", ["sedimentary rock"], "what is it made of", "sedimentary rocks"),
-    (Rule.INFLECTED, "She was Colombian.", ["Colombia"], "which country was she from", "Colombian"),
-    (Rule.NAME_VARIANT, "It was John Fitzgerald Hale.", ["John F. Hale"], _WHO, "John Fitzgerald Hale"),
-    (Rule.NAME_VARIANT, "It was Bob Hale.", ["Robert Hale"], _WHO, "Bob Hale"),
-    (Rule.SURNAME, "Mr. Hale", ["Robert Hale"], _WHO, "Mr. Hale"),
     (Rule.ALL_ITEMS, "Oak, elm and ash", ["elm, ash and oak"], "which three trees grow there", "Oak, elm and ash"),
 ]
 
@@ -55,19 +50,10 @@ _INCORRECT = [
     (Rule.REFUSAL, "I'm sorry, I could not find any information on that.", ["Ada Marsh"], _WHO),
     (Rule.REFUSAL, "I'm sorry, but I couldn't find it.", ["Ada Marsh"], _WHO),
     (Rule.REFUSAL, "Unknown.", ["Ada Marsh"], _WHO),
-    (Rule.OTHER_PERSON, "The bridge was designed by Paul Hale.", ["Ada Marsh"], _WHO),
-    (Rule.OTHER_PERSON, "Paul Hale", ["Ada Marsh"], _WHO),
-    (Rule.OTHER_PLACE, "The painter was born in the town of Penrill.", ["Oakhaven"], _WHERE),
-    (Rule.OTHER_NAME, "The novel that won was The Grey Heron.", ["Silver Tern"], _WHICH),
-    (Rule.OTHER_THING, "The lighthouse keeper won it for a cookery guide.", ["a whaling chronicle"], _WHICH),
-    (Rule.OTHER_NUMBER, "The staircase has 312 steps.", ["205"], _HOW_MANY),
+    (Rule.NONE_OF_THE_NAMES, "The Grey Heron", _NAMES, _WHICH),
+    (Rule.OTHER_NUMBER, "The spiral staircase of the lighthouse has 312 steps.", ["205"], _HOW_MANY),
     (Rule.NO_DATE, "The opening of the lighthouse has not been announced.", ["May 5, 1891"], _WHEN),
-    (
-        Rule.MISSING_ITEM,
-        "They are the Orm, the Vell and the Sund.",
-        ["the Orm, the Vell and the Tarn"],
-        "What are the three rivers of Haldane?",
-    ),
+    (Rule.MISSING_ITEM, "They are the Orm and Sund.", ["the Orm, Vell and Tarn"], "What are the three rivers there?"),
     (Rule.OTHER_DATE, "The lighthouse was opened to ships on May 7, 1891.", ["May 5, 1891"], _WHEN),
 ]
 
@@ -92,14 +78,24 @@ _UNDECIDED = [
     (Rule.COARSER_DATE, "It opened in 1891.", ["May 5, 1891"], _WHEN),
     (Rule.IN_PASSING, "She painted boats. Later a harbour too.", ["harbour"], "what did she love"),
     (Rule.NO_RULE, "It was John Q. Hale.", ["John F. Hale"], _WHO),
-    (Rule.NO_RULE, "Paul Hale", ["Ada Marsh"], "who built it"),
-    (Rule.NO_RULE, "Paul Hale is the current keeper there.", ["Ada Marsh"], "who is the current keeper of the light"),
+    # Something else of the same kind may be as good, or better than the gold.
+    (Rule.NO_RULE, "The bridge was designed by Paul Hale.", ["Ada Marsh"], _WHO),
+    (Rule.NO_RULE, "The painter was born in the town of Penrill.", ["Oakhaven"], _WHERE),
+    (Rule.NO_RULE, "The novel that won was The Grey Heron.", ["Silver Tern"], _WHICH),
+    (Rule.NO_RULE, "The Grey Heron", ["Silver Tern", "Silver Tern (novel)", "Tern"], _WHICH),
+    (Rule.NO_RULE, "Willow", ["oak", "elm", "ash", "yew", "lime", "birch", "fir", "rowan"], "which tree is it"),
+    # Another form of a name is the same person, or somebody else of the family.
+    (Rule.NO_RULE, "It was Bob Hale.", ["Robert Hale"], _WHO),
+    (Rule.NO_RULE, "Mr. Hale", ["Robert Hale"], _WHO),
+    (Rule.NO_RULE, "Ada Marsh was the engineer.", ["Dame Ada Marsh (engineer)"], _WHO),
+    (Rule.NO_RULE, "It is May 7, 1891.", ["May 5, 1891"], _WHEN),
+    (Rule.NO_RULE, "The next boat leaves on May 7, 1891 from the pier.", ["May 5, 1891"], "when is the next boat"),
+    (Rule.RIVAL_GOLDS, "On the 5th of May 1891.", ["May 5, 1891", "June 7, 1891"], _WHEN),
     (Rule.NO_RULE, "Lu Xun", ["鲁迅"], "《狂人日记》的作者是谁"),
     (Rule.NO_RULE, "It is unknown, but believed to lie far south.", ["a coastal cave"], "where is it"),
     (Rule.NO_RULE, "The lighthouse was opened at the turn of the century.", ["May 5, 1891"], _WHEN),
     (Rule.NO_RULE, "It was opened in the 1890s by the king.", ["1891"], _WHEN),
-    (Rule.NO_RULE, "The staircase has 200 steps.", ["205"], _HOW_MANY),
-    (Rule.NO_RULE, "The painter was born somewhere in Scotland.", ["Oakhaven"], _WHERE),
+    (Rule.NO_RULE, "The spiral staircase of the lighthouse has 200 steps.", ["205"], _HOW_MANY),
 ]
 
 

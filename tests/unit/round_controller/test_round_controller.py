@@ -308,10 +308,11 @@ def test_what_is_missing_for_good_is_not_tried_again(
         ([], True),
         ([{"name": "m"}], True),
         ([{"name": "m", "permanent": True}], False),
-        ([{"name": "m", "permanent": True}, {"name": "n"}], True),
+        # What is still to be had would not give it a score.
+        ([{"name": "m", "permanent": True}, {"name": "n"}], False),
     ],
 )
-def test_a_round_awaits_its_score_while_one_metric_can_still_be_had(missing: list[Any], expected: bool) -> None:
+def test_a_round_awaits_its_score_while_asking_again_may_give_it_one(missing: list[Any], expected: bool) -> None:
     """Details of before that are without the word: it may be had."""
     evaluated = RoundProgress(1, "text", {}, NOW, None, {"missing": missing}, NOW)
 
