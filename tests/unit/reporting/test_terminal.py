@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import count_rows
@@ -250,7 +251,7 @@ def test_the_report_counts_what_is_unverified_and_asked_again() -> None:
     copied = replace(copied, warnings=("extracted_answer_not_in_response",))
     report = report_of(copied, replace(ROW, id="b", reasoning_score=2, target_model="m2"))
     (judge,) = report.judges
-    text = printed(replace(report, judges=(replace(judge, asked_again=12),)))
+    text = printed(replace(report, judges=(replace(judge, first_replies=ReaskCount("rules", 50, 12, 12)),)))
 
     assert "1 unverified: called correct" in text
     assert "If the 1 unverified were wrong: 0.0%." in text
