@@ -188,7 +188,13 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         **score_document(summary.score),
         "control": score_document(summary.control) if summary.control.counts.total else None,
         "per_judge": {
-            judge: {**score_document(score), "asked_again": summary.asked_again(judge)}
+            judge: {
+                **score_document(score),
+                "asked_again": summary.asked_again(judge),
+                "first_replies": first_replies_document(
+                    next((count for count in summary.reasks if count.judge == judge), None)
+                ),
+            }
             for judge, score in summary.by_judge.items()
         },
         "asked_again": summary.asked_again(),
@@ -215,6 +221,14 @@ def score_document(score: ScoreSummary) -> dict[str, Any]:
         "unverified": score.unverified,
         "units": {"samples": score.samples, "questions": score.questions},
     }
+
+
+def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
+    """How many first replies were invalid, whatever came of asking again; null for judges without replies."""
+    if count is None:
+        return None
+    share = count.first_invalid / count.replies if count.replies else None
+    return {"replies": count.replies, "invalid": count.first_invalid, "invalid_share": share}
 
 
 def describe_calls(account: CallAccount) -> str:
