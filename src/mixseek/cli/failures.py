@@ -10,6 +10,7 @@ from mixseek.cli.exit_codes import ExitCode
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
+    DamagedError,
     MixseekError,
     PermanentJudgeError,
     StorageError,
@@ -40,7 +41,7 @@ _UNKNOWN_COMMAND = re.compile(r"No such command '([^']+)'.*")
 def exit_code_of(error: MixseekError) -> ExitCode:
     """Who can mend it decides: the caller (2), a second run (4), or nobody but us (3)."""
     match error:
-        case ConfigurationError() | PermanentJudgeError():
+        case ConfigurationError() | PermanentJudgeError() | DamagedError():
             return ExitCode.USAGE
         case WorkerError() | BusyError() | TransientJudgeError():
             return ExitCode.INCOMPLETE

@@ -90,6 +90,8 @@ class JudgeArguments:
     live: "LiveArguments"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rubric: Path | None = None
+    bundles: bool = False
+    planned: str | None = None
     allows_outside_files: bool = False
 
     def to_request(self, gates: Gates) -> JudgeRequest:
@@ -113,6 +115,8 @@ class JudgeArguments:
             configured=settings.configured_judges(),
             parameters=self.parameters,
             rubric=self.rubric,
+            bundles=self.bundles,
+            planned=self.planned,
             allows_outside_files=self.allows_outside_files,
             environment=os.environ,
         )

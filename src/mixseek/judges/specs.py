@@ -9,13 +9,14 @@ from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoints import PROVIDERS, refuse_address, resolve_target
+from mixseek.judges.math_verify import find_maths
 from mixseek.judges.rules import RulesJudge
 from mixseek.settings.judge_settings import JudgeSettings
 
 JUDGE_FORMS = {
     "rules": "the protocol's own rules, offline",
-    "replay": "replies that stand in the dataset's column `reply`, one a row or bundled",
-    "replay:FILE": "replies in a file: JSON lines matched by id, or a bundle; FILE#JUDGE takes one judge's",
+    "replay": "replies that stand in the dataset's column `reply`",
+    "replay:FILE": "replies in a file: JSON lines matched by id; FILE#JUDGE takes one judge's",
     "PROVIDER:MODEL": f"a model behind an endpoint; providers: {', '.join(PROVIDERS)}",
     "PROVIDER:MODEL@BASE_URL": "the same, at another address",
     "gguf:PATH": "a GGUF model in this process (extra `embedded`)",
@@ -38,26 +39,28 @@ _MODEL_OWNERS: Mapping[str, tuple[str, ...]] = {
 _NO_SETTINGS: Mapping[str, JudgeSettings] = {}
 
 
-def make_judge(spec: str, configured: Mapping[str, JudgeSettings] = _NO_SETTINGS) -> Judge:
+def make_judge(
+    spec: str, configured: Mapping[str, JudgeSettings] = _NO_SETTINGS, *, takes_bundles: bool = False
+) -> Judge:
     """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
     match spec.partition(":"):
         case ("rules", "", ""):
-            return RulesJudge()
+            return RulesJudge(maths=find_maths())
         case ("replay", _, _):
-            return _make_replay_judge(spec, configured)
+            return _make_replay_judge(spec, configured, takes_bundles)
         case _:
             raise unknown_judge(spec, configured)
 
 
-def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Judge:
+def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings], takes_bundles: bool) -> Judge:
     # Late: no other judge reads bundles.
     from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 
     match spec.partition(":"):
         case ("replay", "", ""):
-            return DatasetReplayJudge()
+            return DatasetReplayJudge(bundles=takes_bundles)
         case ("replay", ":", path) if path:
-            return FileReplayJudge.open(Path(path), spec)
+            return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles)
         case _:
             raise unknown_judge(spec, configured)
 

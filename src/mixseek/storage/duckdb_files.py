@@ -61,7 +61,10 @@ class JsonArray:
     def rows(self) -> Iterator[tuple[int, Row]]:
         """Number of the element, and the element."""
         for number, (text,) in enumerate(stream_query(self.path, _ELEMENTS), 1):
-            row = orjson.loads(text)
+            try:
+                row = orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                raise DatasetError(f"{self.path}: item {number} cannot be read: {error.msg}") from error
             if not isinstance(row, dict):
                 raise DatasetError(f"{self.path}: item {number} is {name_of(row)}, expected an object")
             yield number, row
