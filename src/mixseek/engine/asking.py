@@ -15,6 +15,7 @@ from mixseek.engine.budget import Budget
 from mixseek.engine.caching import ReplyCache, reuse
 from mixseek.engine.endings import FirstReplies
 from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.one import refuse_incomplete
 from mixseek.engine.scheduling import Called
 from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
 from mixseek.errors import DatasetError, JudgeCallError, PermanentJudgeError, TransientJudgeError
@@ -55,6 +56,9 @@ class Desk:
 async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int) -> Outcome:
     """What becomes of it; every reply is journaled before it is read, and an invalid one is asked for again."""
     sample = at_hand.sample
+    refused = refuse_incomplete(sample, desk.protocol)
+    if refused is not None:
+        return refused
     unread = at_hand.unread.get((seat.name, take), ())
     ask = unread[-1].attempt if unread else 0
     outcome: Outcome | None = desk.protocol.parse(unread[-1], sample) if unread else None
@@ -109,9 +113,10 @@ async def request(
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     take, ask, before = asked
     protocol = told_who_judges(desk.protocol, seat)
-    messages = protocol.messages(at_hand.sample, desk.nonce_of(at_hand.key))
+    nonce = desk.nonce_of(at_hand.key)
+    messages = protocol.messages(at_hand.sample, nonce)
     if isinstance(before, InvalidJudgment):
-        messages = ask_again(messages, before.findings)
+        messages = ask_again(messages, before.findings, protocol.language, nonce)
     call = Call(at_hand.key, messages, desk.protocol.reply_schema, take, ask)
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     desk.under_way[key] = future

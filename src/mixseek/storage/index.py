@@ -42,7 +42,7 @@ from mixseek.storage.index_schema import (
     TABLES,
     load_statement,
 )
-from mixseek.storage.journal import damaged, read_lines
+from mixseek.storage.journal import damaged, orphaned, read_lines, verify_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
 from mixseek.storage.run_queries import FINAL_TOTALS
@@ -159,6 +159,7 @@ def index_run(workspace: Workspace, run: RunDirectory) -> None:
     """Make the index say what the journal says now; only what was added is read where nothing else has changed."""
     manifest = read_manifest(run.manifest)
     state = stat_journal(run.journal)
+    verify_journal(run)
     check_writable(run)
     try:
         make_index(workspace, run, manifest, state)
@@ -249,6 +250,7 @@ def build(
         judges = list(manifest.judge_names)
         before = count_lines(connection)
         load_lines(connection, run, source, lines, judges, before)
+        refuse_orphans(connection, run)
         settle_run(connection, run.name, judges, manifest.cascade)
         mark_controls(connection, run.name, judges)
         load_scores(connection, run.name, manifest.protocol.name, before["outcome"])
@@ -328,6 +330,16 @@ def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str
         connection.execute(ADD_MISSING, {"run": run, "judges": judges, "cascade": cascade})
     if cascade:
         connection.execute(MARK_FINAL, {"run": run})
+
+
+def refuse_orphans(connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
+    """What was judged must have been taken up; else its numbers would stand for no sample, or be missing for ever."""
+    query = """SELECT DISTINCT key FROM (
+        SELECT key FROM replies WHERE run = $run UNION ALL SELECT key FROM outcomes WHERE run = $run
+    ) ANTI JOIN (SELECT key FROM samples WHERE run = $run) USING (key) ORDER BY 1"""
+    keys = [key for (key,) in connection.execute(query, {"run": run.name}).fetchall()]
+    if keys:
+        raise orphaned(run.journal, keys)
 
 
 def count_rows(connection: duckdb.DuckDBPyConnection, query: str, run: str) -> tuple[int, int]:
