@@ -118,7 +118,8 @@ def test_outputs_may_be_files_and_quotes_are_found_in_them(tmp_path: Path) -> No
     rows_out = exported(tmp_path)
     assert [rows_out[key]["status"] for key in "123"] == ["valid", "valid", "invalid"]
     assert set(rows_out["3"]["flags"]) == {"PROTOCOL_VIOLATION"}
-    assert "invalid: 3 by replay:replies.jsonl: PROTOCOL_VIOLATION: " in done.stderr
+    assert "1 invalid: PROTOCOL_VIOLATION: " in done.stderr
+    assert "(sample 3)" in done.stderr
     manifest = json.loads((tmp_path / "ws" / "runs" / "r" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["dataset"]["response_files"]["count"] == 3
 
@@ -160,13 +161,17 @@ def test_what_is_wrong_is_said_for_each_record(tmp_path: Path) -> None:
     assert unusable[0]["why"][0].startswith("JUDGE_REFUSAL_OR_EVASION: ")
     assert unusable[1]["why"][0].startswith("INTERNAL_INCONSISTENCY: ")
     assert unusable[2]["why"] == [f"no recorded reply for id {rows[2]['id']!r}"]
-    assert f"invalid: {rows[1]['id']} by replay:replies.jsonl: INTERNAL_INCONSISTENCY: " in done.stderr
+    assert "1 invalid: INTERNAL_INCONSISTENCY: " in done.stderr
+    assert f"(sample {rows[1]['id']})" in done.stderr
+    # Asking a file again brings nothing: what helps is said instead.
+    assert "1 reply is missing: nothing is recorded for these samples; add the replies to the file" in done.stderr
     shown = mixseek_here("show", rows[1]["id"], "-w", "ws", cwd=tmp_path)
     assert "INTERNAL_INCONSISTENCY" in shown.stdout
     assert exported(tmp_path)[rows[1]["id"]]["flag_details"] == [unusable[1]["why"][0].split(": ", 1)[1]]
 
 
-def test_only_the_first_records_are_listed(tmp_path: Path) -> None:
+def test_what_is_wrong_for_one_reason_is_one_line_and_a_run_without_a_number_is_no_success(tmp_path: Path) -> None:
+    """Before the result, which comes last; and in one line even where nobody wants to hear of progress."""
     rows = outputs(questions=8)
     write_jsonl(tmp_path / "outputs.jsonl", rows)
     write_jsonl(tmp_path / "replies.jsonl", [recorded(row, "j", "no") for row in rows])
@@ -174,10 +179,12 @@ def test_only_the_first_records_are_listed(tmp_path: Path) -> None:
     done = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl")
     quiet = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl", "--quiet")
 
-    lines = [line for line in done.stderr.splitlines() if "invalid: " in line]
-    assert len(lines) == 10
-    assert f"and {len(rows) - 10} more; `mixseek export r --workspace ws --to FILE` lists them all" in done.stderr
-    assert quiet.stderr == ""
+    lines = [line for line in done.stderr.splitlines() if " invalid: " in line]
+    assert lines[0].startswith(f"mixseek: {len(rows)} invalid: ")
+    assert lines[0].endswith(f"(such as {rows[0]['id']})")
+    assert f"no valid judgment among {len(rows)} judgments; the commonest reason: {len(rows)} invalid: " in quiet.stderr
+    assert len(quiet.stderr.splitlines()) == 1
+    assert (done.returncode, quiet.returncode) == (1, 1)
 
 
 def test_replies_without_their_outputs_need_another_policy(tmp_path: Path) -> None:
@@ -261,7 +268,7 @@ def test_parameters_are_part_of_the_hash(tmp_path: Path) -> None:
 def test_a_list_of_semantic_replies_is_checked_without_its_responses(tmp_path: Path) -> None:
     """The second protocol that looks into the judged text has a word for not looking, too."""
     good = {"is_correct": True, "extracted_answer": "4", "reasoning_score": 5, "error_type": "none", "comment": "ok"}
-    entries = [{"id": 1, **good}, {"id": 2, **good, "reasoning_score": 1}]
+    entries = [{"id": 1, **good}, {"id": 2, **good, "reasoning_score": 3}]
     (tmp_path / "batch.json").write_text(json.dumps(entries), encoding="utf-8")
     arguments = ("judge", "batch.json", "--judge", "replay", "--bundles", "-w", "ws", "--json")
 

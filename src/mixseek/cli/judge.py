@@ -118,6 +118,12 @@ Bundles = Annotated[
     bool,
     typer.Option("--bundles", help="A recorded reply may be about many samples: take it apart by the names in it."),
 ]
+OutsideFiles = Annotated[
+    bool,
+    typer.Option(
+        "--allow-outside-files", help="Let `response_path` and `rubric_path` lead out of the directory of DATA."
+    ),
+]
 RetryRefused = Annotated[
     bool, typer.Option("--retry-refused", help="Ask again what the judge refused when this run was judged before.")
 ]
@@ -172,6 +178,7 @@ def judge(
     keep_going: KeepGoing = False,
     bundles: Bundles = False,
     planned: Planned = None,
+    allow_outside_files: OutsideFiles = False,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -211,6 +218,7 @@ def judge(
         rubric,
         bundles,
         planned,
+        allow_outside_files,
     )
     gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
     return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

@@ -14,6 +14,7 @@ from mixseek.composition.protocol_documents import (
 )
 from mixseek.composition.reports import find_run
 from mixseek.engine.one import read_reply
+from mixseek.judges.math_verify import find_maths
 from mixseek.storage.archive import Archived, write_archive
 from mixseek.storage.archive_check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.storage.archive_names import INVALID_ROOM, PROTOCOL, VALID_ROOM
@@ -46,7 +47,7 @@ def check_archive(path: Path) -> CheckedArchive:
     marker = read_marker(path)
     where = path / PROTOCOL
     protocol = restore_protocol(read_protocol_record(where), str(where))
-    check = ArchiveCheck(path, marker, protocol)
+    check = ArchiveCheck(path, marker, protocol, find_maths())
     problems = (*check_journal(path, marker.run), *check.problems())
     return CheckedArchive(path, marker.run, check.files, problems)
 

@@ -27,6 +27,8 @@ from mixseek.engine.batch import Assignment, Recall, pending_batches
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
 from mixseek.errors import ConfigurationError, JudgeCallError
+from mixseek.matching.languages import written_in
+from mixseek.protocols.registry import load_protocol
 from mixseek.storage.journal import JournalFile, read_records, verify_journal
 from mixseek.storage.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.recall import JudgedBefore, recall_journal
@@ -39,6 +41,9 @@ BATCH_SAMPLES = 512
 UNMATCHED_SHOWN = 5
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
+# The first rows tell what a dataset is written in.
+LANGUAGE_ROWS = 50
+LANGUAGE_NAMES = {"en": "English", "ja": "Japanese", "zh": "Chinese"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,10 @@ def judge_dataset(
     """
     began = time.monotonic()
     plan = make_plan(request, cores=available_cores())
+    languages = language_notices(plan)
+    for notice in languages:
+        tell(notice)
+    notices = (*plan.dataset.survey().notices, *languages)
     manifest = take_up(plan, now())
     if manifest.status is RunStatus.COMPLETE:
         summary = summarise_run(plan.workspace, plan.run, manifest)
@@ -68,7 +77,9 @@ def judge_dataset(
         if summary.is_complete and not asks_again(plan, summary):
             tell(f"run {plan.run.name} is complete; nothing was judged again")
             tell_gaps(plan, tell)
-            return replace(summary, unmatched=unmatched_replies(plan)).lasting(time.monotonic() - began)
+            return replace(
+                summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices
+            )
     is_new = not plan.run.exists()
     if not is_new:
         # Before it is opened for writing, which cuts a torn end.
@@ -97,7 +108,7 @@ def judge_dataset(
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal_run(plan, manifest, status, journal, summary.counts_by_judge())
-    return replace(summary, unmatched=unmatched_replies(plan)).lasting(time.monotonic() - began)
+    return replace(summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
 
 
 def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:
@@ -114,6 +125,24 @@ def seal_run(
 ) -> None:
     """The last word about the run and its journal."""
     write_manifest(plan.run.manifest, manifest.sealed(status, now(), counts, journal.seal))
+
+
+def language_notices(plan: Plan) -> tuple[str, ...]:
+    """One sentence where a model is asked in another language than the data's, and nobody chose that."""
+    if not plan.is_live or plan.request.language is not None:
+        return ()
+    sampled = next(plan.dataset.batches(LANGUAGE_ROWS), [])
+    language = written_in(text for sample in sampled for text in (sample.question, sample.response))
+    if language is None or language == plan.protocol.language:
+        return ()
+    own = plan.protocol.language
+    look, asked = LANGUAGE_NAMES[language], LANGUAGE_NAMES.get(own, own)
+    said = f"the data look {look}, but the prompts of the {plan.protocol.name} protocol are {asked}"
+    try:
+        load_protocol(plan.request.protocol, language, plan.request.parameters)
+    except ConfigurationError:
+        return (f"{said}; it has none in {look}",)
+    return (f"{said}; --language {language} asks in {look}, --language {own} keeps these and this quiet",)
 
 
 def asks_again(plan: Plan, summary: RunSummary) -> bool:
@@ -159,6 +188,8 @@ def take_up(plan: Plan, at: datetime) -> Manifest:
 def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     """Rules cannot compare with nothing; better said now than wondered about in the report."""
     survey = plan.dataset.survey()
+    for notice in survey.notices:
+        tell(notice)
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")

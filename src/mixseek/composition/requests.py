@@ -20,6 +20,7 @@ from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
+from mixseek.judges.rules import RulesJudge
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
@@ -89,6 +90,8 @@ class JudgeRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     # A Markdown rubric, or a directory with one for each task.
     rubric: Path | None = None
+    # Rows may name files outside the dataset's directory.
+    allows_outside_files: bool = False
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -147,7 +150,11 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     if request.run is not None:
         workspace.run(request.run)
     refuse_absent_rules(protocol, judges)
-    demands = replace(demands_of(protocol, judges, request.rubric), bundles=request.bundles)
+    demands = replace(
+        demands_of(protocol, judges, request.rubric),
+        bundles=request.bundles,
+        allows_outside_files=request.allows_outside_files,
+    )
     grid = PlannedGrid(request.planned) if request.planned is not None else None
     recorded = [judge for judge in judges if replays_file(judge)]
     dataset = open_dataset(
@@ -262,8 +269,13 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
     if replays_file(judge):
         recorded = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
         return JudgeEntry(name=judge.name, kind=kind, parameters={**recorded, **bundled})
-    parameters = {"rules_sha256": digest_rules()} if kind == RULES else bundled
-    return JudgeEntry(name=judge.name, kind=kind, parameters=parameters)
+    return JudgeEntry(name=judge.name, kind=kind, parameters=describe_rules(judge) if kind == RULES else bundled)
+
+
+def describe_rules(judge: AnyJudge) -> dict[str, str | None]:
+    """What decides a rules verdict: our own text, and the version of math-verify, or that it was not there."""
+    maths = judge.maths if isinstance(judge, RulesJudge) else None
+    return {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
 
 
 def overlook_added_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:

@@ -45,8 +45,11 @@ class JudgeProtocol(Protocol):
         """Never raises, whatever the text."""
         ...
 
-    def decide(self, sample: Sample) -> ValidJudgment | Undecided:
-        """What rules alone can say; a protocol without rules is always undecided."""
+    def decide(self, sample: Sample, maths: "MathsComparer | None" = None) -> ValidJudgment | Undecided:
+        """What rules alone can say; a protocol without rules is always undecided.
+
+        `maths` compares what is more than numbers.
+        """
         ...
 
 
@@ -104,3 +107,16 @@ class ProgressSink(Protocol):
     """Told after each durable batch; rendering is somebody else's."""
 
     def advance(self, counts: Mapping[str, int]) -> None: ...
+
+
+class MathsComparer(Protocol):
+    """Algebra that somebody else knows. Must be picklable: rules are spread over processes."""
+
+    @property
+    def version(self) -> str:
+        """Part of what makes a run: another version may decide otherwise."""
+        ...
+
+    def are_equal(self, gold: str, answer: str) -> bool | None:
+        """Whether two mathematical texts mean the same; None where it cannot be told, or not in time."""
+        ...

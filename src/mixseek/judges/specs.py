@@ -3,11 +3,13 @@
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoints import PROVIDERS, refuse_address, resolve_target
+from mixseek.judges.math_verify import find_maths
 from mixseek.judges.rules import RulesJudge
 from mixseek.settings.judge_settings import JudgeSettings
 
@@ -43,7 +45,7 @@ def make_judge(
     """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
     match spec.partition(":"):
         case ("rules", "", ""):
-            return RulesJudge()
+            return RulesJudge(maths=find_maths())
         case ("replay", _, _):
             return _make_replay_judge(spec, configured, takes_bundles)
         case _:
@@ -108,9 +110,9 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     elif kind == "replay":
         advice = f"give the file of replies after the colon; {available}"
     elif "://" in spec and "@" not in spec:
-        advice = f"for a model at that address, write openai:MODEL@{spec}"
+        advice = f"for a model at that address, write {quote(f'openai:MODEL@{spec}')}"
     elif kind not in _LIVE_KINDS and (owner := find_model_owner(kind)):
-        advice = f"did you mean {owner}:{spec}?"
+        advice = f"did you mean {quote(f'{owner}:{spec}')}?"
     elif colon:
         close = difflib.get_close_matches(kind, _LIVE_KINDS, n=1)
         advice = f"did you mean '{close[0]}:{rest}'?" if close else f"providers: {', '.join(_LIVE_KINDS)}"

@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import (
@@ -121,7 +121,7 @@ class ScoredProtocol(DeclaredProtocol):
             return InvalidJudgment(findings, repairs, {"evidence": quotes} if quotes else {})
         return self._judgment(checked, checked.scores, checked.total, reading.value, repairs)
 
-    def decide(self, sample: Sample) -> Undecided:
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """There are no rules for quality: a judge has to be asked."""
         return Undecided(f"the {self.name} protocol has no rules; it needs a judge")
 

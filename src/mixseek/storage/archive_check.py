@@ -13,7 +13,7 @@ from typing import Any, assert_never
 import orjson
 
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol, MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.engine.one import read_reply, refuse_incomplete
 from mixseek.errors import ConfigurationError
@@ -80,10 +80,13 @@ def read_marker(archive: Path) -> ArchiveMarker:
 class ArchiveCheck:
     """One pass over the index and one over the files; offsets and digests are held, no text."""
 
-    def __init__(self, archive: Path, marker: ArchiveMarker, protocol: JudgeProtocol) -> None:
+    def __init__(
+        self, archive: Path, marker: ArchiveMarker, protocol: JudgeProtocol, maths: MathsComparer | None = None
+    ) -> None:
         self._archive = archive
         self._marker = marker
         self._protocol = protocol
+        self._maths = maths
         # Digests of paths: a hundred thousand of them take a tenth of the room that the paths would.
         self._known: set[int] = set()
         # Index rows whose file is not where it should be, by digest and by file name.
@@ -179,7 +182,7 @@ class ArchiveCheck:
 
     def _judge(self, text: str, row: Mapping[str, Any], sample: Sample) -> ValidJudgment | InvalidJudgment | Undecided:
         if row.get("is_ruled"):
-            return self._protocol.decide(sample)
+            return self._protocol.decide(sample, self._maths)
         details = row.get("reply_details")
         reply = Reply(text, row["judge"], details=details if isinstance(details, dict) else {})
         judgment = read_reply(reply, sample, self._protocol)

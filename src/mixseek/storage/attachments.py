@@ -28,6 +28,8 @@ class Demands:
     # That a rubric may name; empty where the protocol knows no types.
     task_types: tuple[str, ...] = ()
     shelf: RubricShelf | None = None
+    # Rows may name files outside the dataset's directory only where the user says so.
+    allows_outside_files: bool = False
 
     def check(self, values: dict[str, Any]) -> None:
         """Raises RowError for what makes a row useless."""
@@ -59,7 +61,13 @@ class Attachments:
 
     def __init__(self, files: ResponseFiles, directory: Path, demands: Demands) -> None:
         self._files = files
-        self._rubrics = RowRubrics(demands.shelf, directory, demands.task_types, is_needed=demands.rubric)
+        self._rubrics = RowRubrics(
+            demands.shelf,
+            None if demands.allows_outside_files else directory,
+            directory,
+            demands.task_types,
+            is_needed=demands.rubric,
+        )
         self._digest = hashlib.sha256()
         self._count = self._size_bytes = 0
 

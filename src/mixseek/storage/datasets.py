@@ -15,7 +15,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.attachments import Attachments, Demands
 from mixseek.storage.response_files import ResponseFiles
-from mixseek.storage.rows import RowError, RowReader
+from mixseek.storage.rows import RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.spool import spool_stdin
 from mixseek.storage.text_files import DelimitedLines, JsonLines, Row, reading
 
@@ -54,6 +54,26 @@ class Survey:
     incomplete_places: tuple[int, ...] = ()
     # Texts that stand in files of their own; `sha256` covers them too.
     attached: Mapping[str, Any] = field(default_factory=dict)
+    # What a person should know of rows that were taken as they are: one sentence each, with the first places.
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Places:
+    """How many, and where the first ones are."""
+
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, place: int) -> None:
+        self.count += 1
+        if self.count <= _PLACES_KEPT:
+            self.first.append(place)
+
+    def describe(self, unit: str) -> str:
+        shown = ", ".join(map(str, self.first))
+        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
+        return f"in {unit}{'s' if self.count > 1 else ''} {shown}{more}"
 
 
 class Dataset:
@@ -76,7 +96,7 @@ class Dataset:
         self._note_row = note_row
         # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
         self._directory = Path() if name == STDIN else source.path.parent
-        self._files = ResponseFiles(self._directory)
+        self._files = ResponseFiles(self._directory, allows_outside=self._demands.allows_outside_files)
 
     @property
     def stem(self) -> str:
@@ -132,7 +152,12 @@ class Dataset:
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
         places: list[int] = []
+        unnamed, empty = _Places(), _Places()
         for place, values in self._checked_rows(reader, attachments):
+            if reader.is_blank_id:
+                unnamed.add(place)
+            if not values["response"] and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
+                empty.add(place)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
             rows += 1
@@ -161,7 +186,15 @@ class Dataset:
             incomplete,
             tuple(places),
             attachments.description(),
+            tuple(self._notices(unnamed, empty)),
         )
+
+    def _notices(self, unnamed: "_Places", empty: "_Places") -> Iterator[str]:
+        unit = self._source.unit
+        if unnamed.count:
+            yield f"{self.name}: blank `id` {unnamed.describe(unit)}: the number of the row is taken instead"
+        if empty.count:
+            yield f"{self.name}: empty response {empty.describe(unit)}: judged as no answer"
 
     def _reader(self) -> RowReader:
         return RowReader(self._mapping, needs_response=self._demands.response)
@@ -248,7 +281,9 @@ def check_file(path: str) -> Path:
         close = difflib.get_close_matches(file.name, list_directory(file.parent), n=1)
         meant = f"; did you mean {file.parent / close[0]}?" if close else "; check the path, or use - for stdin"
         raise DatasetError(f"{path}: no such file{meant}") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise DatasetError(f"{path!r}: cannot be opened: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:
         raise DatasetError(f"{path!r}: cannot be opened: {error}") from error
     if stat.S_ISDIR(mode):
         raise DatasetError(

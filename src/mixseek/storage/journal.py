@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
 from typing import BinaryIO, Self
 
@@ -171,7 +172,7 @@ def damaged(path: Path, offset: int, error: ValueError) -> DamagedError:
     """A line that cannot be read and is not the last: nobody but the user may decide what to do with it."""
     return DamagedError(
         f"{path}: damaged at byte {offset} ({error}); restore the file from a copy, or cut it there with "
-        f"`truncate -s {offset} {path}` and run the same command again to judge the rest anew"
+        f"`truncate -s {offset} {quote(str(path))}` and run the same command again to judge the rest anew"
     )
 
 
