@@ -32,6 +32,7 @@ SUMMARY_KEYS = {
     "seconds",
     "control",
     "unusable",
+    "unmatched_replies",
     "unusable_reasons",
     "unverified",
     "bounds",
