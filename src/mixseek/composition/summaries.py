@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from mixseek.composition.gates import GateResult
@@ -20,6 +21,14 @@ from mixseek.storage.run_index import RunIndex, TakeSpread, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedReplies:
+    """Recorded replies that are about no sample of the dataset: how many, and the first of them."""
+
+    count: int
+    first: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,9 @@ class RunSummary:
     missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
     needs_maths: int = 0  # answers that only the extra `maths` could compare, and it was not there
     seconds: float = 0.0
+    unmatched: Mapping[str, UnmatchedReplies] = field(default_factory=dict)  # by judge
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
+    notices: tuple[str, ...] = ()  # what a person was told before the first call
 
     @property
     def is_complete(self) -> bool:
@@ -66,10 +77,6 @@ class RunSummary:
     def asked_again(self, judge: str | None = None) -> int:
         """First replies that were invalid, so that another was asked for: of one judge, or of all."""
         return sum(count.asked_again for count in self.reasks if judge in (None, count.judge))
-
-    def lasting(self, seconds: float) -> "RunSummary":
-        """With the time that the command took."""
-        return replace(self, seconds=seconds)
 
     def counts_by_judge(self) -> dict[str, dict[str, int]]:
         """For the manifest."""
@@ -181,18 +188,26 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         **score_document(summary.score),
         "control": score_document(summary.control) if summary.control.counts.total else None,
         "per_judge": {
-            judge: {**score_document(score), "asked_again": summary.asked_again(judge)}
+            judge: {
+                **score_document(score),
+                "asked_again": summary.asked_again(judge),
+                "first_replies": first_replies_document(
+                    next((count for count in summary.reasks if count.judge == judge), None)
+                ),
+            }
             for judge, score in summary.by_judge.items()
         },
         "asked_again": summary.asked_again(),
         "calls": call_documents(summary.calls),
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
+        "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
         "needs_maths": summary.needs_maths,
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
         "manifest": str(summary.run.manifest),
         "seconds": round(summary.seconds, 3),
+        "notices": list(summary.notices),
     }
 
 
@@ -206,6 +221,14 @@ def score_document(score: ScoreSummary) -> dict[str, Any]:
         "unverified": score.unverified,
         "units": {"samples": score.samples, "questions": score.questions},
     }
+
+
+def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
+    """How many first replies were invalid, whatever came of asking again; null for judges without replies."""
+    if count is None:
+        return None
+    share = count.first_invalid / count.replies if count.replies else None
+    return {"replies": count.replies, "invalid": count.first_invalid, "invalid_share": share}
 
 
 def describe_calls(account: CallAccount) -> str:
@@ -262,7 +285,7 @@ def describe_summary(summary: RunSummary) -> str:
     lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
     if summary.needs_maths:
         lines.append(f"  {needs_maths_text(summary.needs_maths)}")
-    lines.append(f"  report      mixseek report {manifest.run} --workspace {summary.workspace}")
+    lines.append(f"  report      mixseek report {quote(manifest.run)} --workspace {quote(str(summary.workspace))}")
     return "\n".join(lines)
 
 

@@ -62,6 +62,15 @@ class JudgeAwareProtocol(Protocol):
         ...
 
 
+@runtime_checkable
+class GridProtocol(Protocol):
+    """A protocol whose samples have a place in a grid of question, variant and target (seed 003 §0)."""
+
+    def missing_names(self, sample: Sample) -> tuple[str, ...]:
+        """Fields without which nothing said about the sample could be aligned; empty where it has them all."""
+        ...
+
+
 class Judge(Protocol):
     """Who answers. Must be picklable: rules are spread over processes."""
 

@@ -113,7 +113,7 @@ class Endpoint:
                 self._revived()
                 raise
             else:
-                self._limit.succeeded(self._around.clock() - started)
+                self._limit.succeeded(started, self._around.clock())
                 self._revived()
                 return keep(Called(answer, tries, tuple(lost)))
             finally:

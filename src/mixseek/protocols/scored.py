@@ -31,7 +31,7 @@ from mixseek.protocols.scored_parameters import EvidencePolicy, ScoredParameters
 from mixseek.protocols.scored_prompt import VARIABLES, prompt_variables
 from mixseek.protocols.scored_reply import CheckedReply, check_reply
 from mixseek.protocols.scored_rules import maxima_of, score_of, total_range
-from mixseek.protocols.scored_sample import facts_of, refuse_unaskable
+from mixseek.protocols.scored_sample import facts_of, missing_names, refuse_unaskable
 from mixseek.protocols.scored_schema import reply_schema
 from mixseek.protocols.scored_words import missing_words
 from mixseek.templating.template import StrictTemplate, compile_template
@@ -85,6 +85,10 @@ class ScoredProtocol(DeclaredProtocol):
     def for_judge(self, judge: str) -> Self:
         """The same protocol, which tells the judge its name and the method in the prompt."""
         return replace(self, judge=judge)
+
+    def missing_names(self, sample: Sample) -> tuple[str, ...]:
+        """Of the fields that place a sample in the grid, those that this one does not have."""
+        return missing_names(facts_of(sample, self.settings), self.settings)
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """One nonce for all fences of a prompt; DatasetError where no reply about the sample could be valid."""
