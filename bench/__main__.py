@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import live, prompts
+from bench import live, prompts, real_files
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
@@ -32,6 +32,7 @@ def main() -> None:
     for count in (20_000, 100_000):
         _end_to_end(count)
     prompts.main()
+    real_files.main()
     live.main([])
 
 

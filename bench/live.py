@@ -169,7 +169,7 @@ def tell_cached(again: Measured, count: int) -> None:
 
 
 def tell_memory(small: Measured, large: Measured) -> None:
-    """Flat within a tenth, under 200 MB."""
+    """No slope to be seen, and under 500 MB at a million."""
     print(
         f"  {LARGE_COUNT:,} samples: peak {large.peak_megabytes:.0f} MB "
         f"({large.peak_megabytes / small.peak_megabytes:.2f} times that of {COUNT:,}), {large.wall_seconds:.0f} s, "

@@ -6,7 +6,8 @@
     │   ├── TimeZoneError         TZ names no time zone; also a ValueError, as seed 004 asks
     │   └── TemplateRenderError   a prompt template failed on its data; also a RuntimeError, as seed 004 asks
     ├── StorageError              the workspace cannot be read or written; exit code 3 unless it is the user's to mend
-    │   └── BusyError             another process is writing there; exit code 4, because the same command works later
+    │   ├── BusyError             another process is writing there; exit code 4, because the same command works later
+    │   └── DamagedError          a file is not what was written; exit code 2, because only its owner can restore it
     ├── WorkerError               a judging process died; the run is resumable; exit code 4
     └── JudgeCallError            an endpoint gave no reply
         ├── TransientJudgeError   timeout, 429, 5xx, dropped connection: worth another try
@@ -42,6 +43,10 @@ class StorageError(MixseekError):
 
 class BusyError(StorageError):
     """Another process holds the run or the index; nothing is wrong with either."""
+
+
+class DamagedError(StorageError):
+    """A journal was cut or changed after it was written; no number from it can be trusted."""
 
 
 class WorkerError(MixseekError):

@@ -93,7 +93,7 @@ class Hand:
         return f"openai:hand@{self.base_url}"
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while head := (await reader.readuntil(b"\r\n\r\n")).decode("latin-1"):
                 lines = head.lower().split("\r\n")
                 length = next((int(line[15:]) for line in lines if line[:15] == "content-length:"), 0)

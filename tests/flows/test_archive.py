@@ -62,15 +62,21 @@ def test_every_judgment_is_a_file_in_its_room(written: Path) -> None:
 
     assert len(valid) == 6
     assert len(invalid) == 2
-    assert {path.parent.name for path in (*valid, *invalid)} == {"replay-replies.jsonl"}
+    assert {path.parent.name for path in (*valid, *invalid)} == {"model-a"}
     assert valid[0].name.startswith("Q1_A_model-a_t1_")
     assert "不是一条低分结果" in (written / INVALID / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_valid_file_is_the_reply_in_wire_format(written: Path) -> None:
+    """With the sample's id, and with who judged as the run knows it beside what the judge claims."""
     row = outputs()[0]
+    said = cross_reply(row, "model-a")
 
-    assert json.loads(files_in(written, VALID)[0].read_text(encoding="utf-8")) == cross_reply(row, "model-a")
+    assert json.loads(files_in(written, VALID)[0].read_text(encoding="utf-8")) == {
+        "sample_id": row["id"],
+        **said,
+        "meta": {**said["meta"], "judge_model_claimed": "model-a"},
+    }
 
 
 def test_an_invalid_file_says_whose_it_is_what_is_wrong_and_what_was_said(written: Path) -> None:
@@ -79,6 +85,7 @@ def test_an_invalid_file_says_whose_it_is_what_is_wrong_and_what_was_said(writte
     assert document["meta"] == {
         "judge": "replay:replies.jsonl",
         "judge_model": "model-a",
+        "judge_model_claimed": None,
         "id": "Q1-B-model-a",
         "question_id": "Q1",
         "prompt_variant": "B",
@@ -86,6 +93,7 @@ def test_an_invalid_file_says_whose_it_is_what_is_wrong_and_what_was_said(writte
         "output_id": "Q1_B_model-a.md",
         "task_name": None,
         "take": 1,
+        "attempt": 1,
     }
     assert document["flags"] == ["JUDGE_REFUSAL_OR_EVASION"]
     assert [finding["flag"] for finding in document["findings"]] == document["flags"]

@@ -1,6 +1,7 @@
 """Archives of runs that were asked for: repeats, repairs, invalid replies and a cascade, all read again to the same."""
 
 import json
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -55,3 +56,91 @@ def test_a_cascade_is_archived_judge_by_judge(tmp_path: Path) -> None:
     assert [row["judge"] for row in index if row["id"] == "easy"] == ["rules"]
     assert {row["status"] for row in index if row["judge"] == "rules"} == {"valid", "undecided"}
     assert checked.returncode == 0, checked.stdout
+
+
+def test_every_reply_that_was_asked_for_again_is_archived_as_invalid(tmp_path: Path) -> None:
+    """With its flags and its words; the run log says how often the first reply could not be used."""
+    data = write_jsonl(tmp_path / "data.jsonl", riddles(40))
+    with loopback(MockOptions(fault_rate=0.5, faults=(Fault.PROSE, Fault.REFUSAL), seed=5)) as endpoint:
+        done = judge(data, endpoint.spec, "--max-reasks", "2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    replies = [line for line in read_jsonl(tmp_path / "ws" / "runs" / "r" / "journal.jsonl") if line["t"] == "reply"]
+    first_invalid = {reply["key"] for reply in replies if reply["attempt"] == 2}
+    unusable = json.loads(done.stdout)["counts"]["invalid"]
+
+    archive, index = archived(tmp_path)
+    checked = mixseek_here("archive", "--check", archive, cwd=tmp_path)
+
+    again = [row for row in index if not row["is_final"]]
+    assert len(replies) == len(index)
+    assert len(again) == len(replies) - 40 > 0
+    assert {row["status"] for row in again} == {"invalid"}
+    for row in again:
+        document = json.loads((archive / str(row["path"])).read_text(encoding="utf-8"))
+        assert document["meta"]["attempt"] == row["attempt"]
+        assert document["flags"]
+        assert any(document["reply"] == reply["text"] for reply in replies)
+    assert len(list((archive / "无效评测").rglob("*.json"))) == len(again) + unusable
+    assert {path.name for room in ("有效评测", "无效评测") for path in (archive / room).iterdir()} <= {
+        "mock",
+        "README.md",
+    }
+    assert checked.returncode == 0, checked.stdout
+    log = json.loads((archive / "run_log.json").read_text(encoding="utf-8"))["judges"][0]
+    assert log["attempts"] == {
+        "takes": 40,
+        "first_invalid": len(first_invalid),
+        "asked_again": len(again),
+        "first_invalid_rate": len(first_invalid) / 40,
+    }
+    assert log["temperature"] == "not sent: the endpoint's default was used"
+    text = (archive / "run_log.md").read_text(encoding="utf-8")
+    assert f"{len(first_invalid)} of 40 ({len(first_invalid) / 40:.1%}; {len(again)} asked again)" in text
+
+
+def test_an_archived_semantic_judgment_names_its_sample(tmp_path: Path) -> None:
+    """The prompt calls every sample 1, and so do replies."""
+    data = write_jsonl(tmp_path / "data.jsonl", riddles(2))
+    with loopback() as endpoint:
+        done = judge(data, endpoint.spec, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    archive, _ = archived(tmp_path)
+
+    documents = [json.loads(path.read_text(encoding="utf-8")) for path in (archive / "有效评测").rglob("*.json")]
+    assert {document["id"] for document in documents} == {"riddle-0", "riddle-1"}
+    assert {document["sample_id"] for document in documents} == {"riddle-0", "riddle-1"}
+
+
+def test_the_command_can_be_pasted(tmp_path: Path) -> None:
+    """From the manifest, and from the run log."""
+    data = write_jsonl(tmp_path / "my data $(x).jsonl", riddles(1))
+    done = mixseek_here("judge", data.name, "--judge", "rules", "-w", "ws", "--run", "it's  one", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "ws" / "runs" / "it's  one" / "manifest.json").read_text(encoding="utf-8"))
+
+    archive, _ = archived(tmp_path)
+
+    command = manifest["environment"]["command"]
+    assert shlex.split(command) == manifest["environment"]["command_line"]
+    assert "'my data $(x).jsonl'" in command
+    assert f"\n{command}\n" in (archive / "run_log.md").read_text(encoding="utf-8")
+
+
+def test_the_prompts_that_were_used_are_listed(tmp_path: Path) -> None:
+    """Seed 003 §9: templates, parameters and the protocol's hash."""
+    data = write_jsonl(tmp_path / "data.jsonl", riddles(1))
+    with loopback() as endpoint:
+        done = judge(data, endpoint.spec, "--protocol", "semantic", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    archive, _ = archived(tmp_path)
+
+    text = (archive / "使用的提示词清单.md").read_text(encoding="utf-8")
+    protocol = json.loads((archive / "protocol.json").read_text(encoding="utf-8"))
+    assert f"`{protocol['hash']}`" in text
+    assert protocol["templates"]
+    for role, template in protocol["templates"].items():
+        assert f"## {role} (sha256 `" in text
+        assert template.rstrip("\n") in text
+    assert "cross_judge 与 self_judge" in text

@@ -34,6 +34,20 @@ BAD_DATASETS: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "row without response": (write_bytes(GOOD.encode() + b'{"id": "b", "answer": "x"}\n'), ("line 2", "response")),
     "duplicate ids": (write_bytes(GOOD.encode() * 2), ("lines 1 and 2", "'a'")),
     "empty file": (write_bytes(b""), ("data.jsonl",)),
+    "an integer of 5,000 digits": (
+        write_bytes(GOOD.encode() + b'{"id": "b", "response": "x", "n": ' + b"9" * 5_000 + b"}\n"),
+        ("line 2", "digits"),
+    ),
+    "100,000 brackets": (
+        write_bytes(GOOD.encode() + b'{"id": "b", "response": "x", "n": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"),
+        ("line 2", "nested"),
+    ),
+    "an array with 5,000 digits": (
+        lambda directory: write_bytes(b'[{"id": "b", "response": "x", "n": ' + b"9" * 5_000 + b"}]")(directory).rename(
+            directory / "data.json"
+        ),
+        ("data.json", "item 1"),
+    ),
     "only blank lines": (write_bytes(b"\n\n  \n"), ("data.jsonl",)),
 }
 
@@ -171,3 +185,34 @@ def test_a_setting_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "did you mean 'workspace'?" in the_one_line(done)
+
+
+def test_a_configuration_that_would_eat_the_machine_is_one_line(tmp_path: Path) -> None:
+    """A dotted key of 50,000 parts took 9.8 GB: in mixseek.toml, in a protocol and in a race."""
+    bomb = "a" + ".a" * 50_000 + " = 1\n"
+    (tmp_path / "data.jsonl").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "bomb.toml").write_text(bomb, encoding="utf-8")
+    as_protocol = judge("data.jsonl", tmp_path, "--protocol", "bomb.toml")
+    as_race = mixseek_here("compete", "bomb.toml", "--workspace", "ws", cwd=tmp_path)
+    (tmp_path / "mixseek.toml").write_text(bomb, encoding="utf-8")
+    as_settings = judge("data.jsonl", tmp_path)
+
+    for done in (as_protocol, as_race, as_settings):
+        assert done.returncode == 2
+        assert "a key of more than 32 parts" in the_one_line(done)
+
+
+def test_a_template_of_ones_own_that_would_eat_the_machine_is_one_line(tmp_path: Path) -> None:
+    """Found when the protocol is loaded or tried, before anything is judged."""
+    mixseek_here("protocol", "new", "own.toml", cwd=tmp_path)
+    (tmp_path / "data.jsonl").write_text(GOOD, encoding="utf-8")
+    declared = (tmp_path / "own.toml").read_text(encoding="utf-8")
+    head, table, rest = declared.partition("[parameters")
+    for source in ("{{ 'x' * 3000000000 }}", "{{ " + "(" * 3_000 + "1" + ")" * 3_000 + " }}"):
+        (tmp_path / "bomb.md.j2").write_text(source, encoding="utf-8")
+        (tmp_path / "own.toml").write_text(f'{head}[templates]\nuser = "bomb.md.j2"\n\n{table}{rest}', encoding="utf-8")
+        done = mixseek_here("protocol", "lint", "own.toml", cwd=tmp_path)
+
+        assert done.returncode in {1, 2}
+        assert "bomb.md.j2" in done.stdout + done.stderr
+        assert "this is a bug" not in done.stderr

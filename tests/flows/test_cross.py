@@ -61,14 +61,14 @@ def test_judges_of_one_file_are_taken_apart_by_name(tmp_path: Path) -> None:
 def test_a_missing_column_is_named_before_anything_is_judged(tmp_path: Path, column: str) -> None:
     """With the option that names it, and the columns there are."""
     rows = outputs()
-    write_jsonl(tmp_path / "outputs.jsonl", [{**row, column: None} if n == 3 else row for n, row in enumerate(rows)])
+    write_jsonl(tmp_path / "outputs.jsonl", [{**row, column: None} for row in rows])
     write_jsonl(tmp_path / "replies.jsonl", [recorded(row, "j", cross_reply(row, "j")) for row in rows])
 
     done = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl")
 
     assert done.returncode == 2
     said = the_one_line(done)
-    assert f"outputs.jsonl: line 4: no `{column}`, which the cross protocol needs" in said
+    assert f"outputs.jsonl: no row has a `{column}`, which the cross protocol needs" in said
     assert f"--map {column}=COLUMN (columns: id, question, " in said
     assert not (tmp_path / "ws").exists()
 
@@ -118,7 +118,8 @@ def test_outputs_may_be_files_and_quotes_are_found_in_them(tmp_path: Path) -> No
     rows_out = exported(tmp_path)
     assert [rows_out[key]["status"] for key in "123"] == ["valid", "valid", "invalid"]
     assert set(rows_out["3"]["flags"]) == {"PROTOCOL_VIOLATION"}
-    assert "invalid: 3 by replay:replies.jsonl: PROTOCOL_VIOLATION: " in done.stderr
+    assert "1 invalid: PROTOCOL_VIOLATION: " in done.stderr
+    assert "(sample 3)" in done.stderr
     manifest = json.loads((tmp_path / "ws" / "runs" / "r" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["dataset"]["response_files"]["count"] == 3
 
@@ -160,13 +161,17 @@ def test_what_is_wrong_is_said_for_each_record(tmp_path: Path) -> None:
     assert unusable[0]["why"][0].startswith("JUDGE_REFUSAL_OR_EVASION: ")
     assert unusable[1]["why"][0].startswith("INTERNAL_INCONSISTENCY: ")
     assert unusable[2]["why"] == [f"no recorded reply for id {rows[2]['id']!r}"]
-    assert f"invalid: {rows[1]['id']} by replay:replies.jsonl: INTERNAL_INCONSISTENCY: " in done.stderr
+    assert "1 invalid: INTERNAL_INCONSISTENCY: " in done.stderr
+    assert f"(sample {rows[1]['id']})" in done.stderr
+    # Asking a file again brings nothing: what helps is said instead.
+    assert "1 reply is missing: nothing is recorded for these samples; add the replies to the file" in done.stderr
     shown = mixseek_here("show", rows[1]["id"], "-w", "ws", cwd=tmp_path)
     assert "INTERNAL_INCONSISTENCY" in shown.stdout
     assert exported(tmp_path)[rows[1]["id"]]["flag_details"] == [unusable[1]["why"][0].split(": ", 1)[1]]
 
 
-def test_only_the_first_records_are_listed(tmp_path: Path) -> None:
+def test_what_is_wrong_for_one_reason_is_one_line_and_a_run_without_a_number_is_no_success(tmp_path: Path) -> None:
+    """Before the result, which comes last; and in one line even where nobody wants to hear of progress."""
     rows = outputs(questions=8)
     write_jsonl(tmp_path / "outputs.jsonl", rows)
     write_jsonl(tmp_path / "replies.jsonl", [recorded(row, "j", "no") for row in rows])
@@ -174,10 +179,12 @@ def test_only_the_first_records_are_listed(tmp_path: Path) -> None:
     done = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl")
     quiet = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl", "--quiet")
 
-    lines = [line for line in done.stderr.splitlines() if "invalid: " in line]
-    assert len(lines) == 10
-    assert f"and {len(rows) - 10} more; `mixseek export r --workspace ws --to FILE` lists them all" in done.stderr
-    assert quiet.stderr == ""
+    lines = [line for line in done.stderr.splitlines() if " invalid: " in line]
+    assert lines[0].startswith(f"mixseek: {len(rows)} invalid: ")
+    assert lines[0].endswith(f"(such as {rows[0]['id']})")
+    assert f"no valid judgment among {len(rows)} judgments; the commonest reason: {len(rows)} invalid: " in quiet.stderr
+    assert len(quiet.stderr.splitlines()) == 1
+    assert (done.returncode, quiet.returncode) == (1, 1)
 
 
 def test_replies_without_their_outputs_need_another_policy(tmp_path: Path) -> None:
@@ -211,11 +218,11 @@ def test_a_bundle_is_checked_entry_by_entry(tmp_path: Path) -> None:
     (tmp_path / "bundle.json").write_text(json.dumps({"per_file": entries}, ensure_ascii=False), encoding="utf-8")
     write_jsonl(tmp_path / "outputs.jsonl", [*rows, {**rows[0], "id": "alone", "output_id": "alone.md"}])
 
-    beside = judge(tmp_path, "outputs.jsonl", "--judge", "replay:bundle.json")
+    beside = judge(tmp_path, "outputs.jsonl", "--judge", "replay:bundle.json", "--bundles", "--json")
     assert beside.returncode == 4, beside.stderr
     found = exported(tmp_path)
     itself = mixseek_here(
-        *("judge", "bundle.json", "--protocol", "cross", "--judge", "replay", "-w", "ws", "--json"),
+        *("judge", "bundle.json", "--protocol", "cross", "--judge", "replay", "--bundles", "-w", "ws", "--json"),
         *("--parameter", "evidence.policy=present"),
         cwd=tmp_path,
     )
@@ -225,7 +232,10 @@ def test_a_bundle_is_checked_entry_by_entry(tmp_path: Path) -> None:
         "missing",
         "no entry of the bundle is about id 'alone'",
     )
-    assert "1 bundled entries are about no sample here: 'Q9.md' (bundle.json)" in beside.stderr
+    assert "replay:bundle.json: 1 reply is about no sample here: 'Q9.md' (bundle.json)" in beside.stderr
+    assert json.loads(beside.stdout)["unmatched_replies"] == {
+        "replay:bundle.json": {"count": 1, "first": ["'Q9.md' (bundle.json)"]}
+    }
     assert itself.returncode == 0, itself.stderr
     assert json.loads(itself.stdout)["counts"]["valid"] == 8
     assert [one["id"] for one in json.loads(itself.stdout)["unusable"]] == ["Q1_A_model-b.md"]
@@ -258,9 +268,9 @@ def test_parameters_are_part_of_the_hash(tmp_path: Path) -> None:
 def test_a_list_of_semantic_replies_is_checked_without_its_responses(tmp_path: Path) -> None:
     """The second protocol that looks into the judged text has a word for not looking, too."""
     good = {"is_correct": True, "extracted_answer": "4", "reasoning_score": 5, "error_type": "none", "comment": "ok"}
-    entries = [{"id": 1, **good}, {"id": 2, **good, "reasoning_score": 1}]
+    entries = [{"id": 1, **good}, {"id": 2, **good, "reasoning_score": 3}]
     (tmp_path / "batch.json").write_text(json.dumps(entries), encoding="utf-8")
-    arguments = ("judge", "batch.json", "--judge", "replay", "-w", "ws", "--json")
+    arguments = ("judge", "batch.json", "--judge", "replay", "--bundles", "-w", "ws", "--json")
 
     refused = mixseek_here(*arguments, cwd=tmp_path)
     done = mixseek_here(*arguments, "--parameter", "extraction_policy=off", cwd=tmp_path)
@@ -270,3 +280,54 @@ def test_a_list_of_semantic_replies_is_checked_without_its_responses(tmp_path: P
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counts"]["valid"] == 1
     assert [one["id"] for one in json.loads(done.stdout)["unusable"]] == ["2"]
+
+
+WRAPPERS = {
+    "a list of one": lambda reply: [reply],
+    "results": lambda reply: {"results": [reply]},
+    "a bundle": lambda reply: {"per_file": [reply, {**reply, "meta": {**reply["meta"], "output_id": "Q9.md"}}]},
+}
+
+
+@pytest.mark.parametrize("protocol", ["cross", "semantic"])
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=list(WRAPPERS))
+def test_replay_judges_a_wrapped_reply_as_a_live_judge_would_be_judged(
+    tmp_path: Path, wrap: Any, protocol: str
+) -> None:
+    """Exactly one object is asked for, by itself; and no reply gives another sample a verdict."""
+    first, second = outputs()[:2]
+    verdict = {"meta": {}, "id": 1, "is_correct": True, "extracted_answer": "4", "reasoning_score": 5}
+    verdict |= {"error_type": "none", "comment": "", "output_id": second["output_id"]}
+    reply = cross_reply(second, "j") if protocol == "cross" else verdict
+    write_jsonl(tmp_path / "outputs.jsonl", [{**row, "ground_truth": "4"} for row in (first, second)])
+    write_jsonl(tmp_path / "r.jsonl", [{"id": first["id"], "reply": json.dumps(wrap(reply)), "judge_model": "j"}])
+
+    done = mixseek_here(
+        *("judge", "outputs.jsonl", "--protocol", protocol, "--judge", "replay:r.jsonl", "-w", "ws", "--run", "r"),
+        "--json",
+        cwd=tmp_path,
+    )
+
+    assert done.returncode == 4, done.stderr
+    assert json.loads(done.stdout)["counts"] == {"valid": 0, "invalid": 1, "undecided": 0, "missing": 1}
+    found = exported(tmp_path)
+    assert found[first["id"]]["flags"][0] == "PROTOCOL_VIOLATION"
+    assert found[second["id"]]["status"] == "missing"
+
+
+def test_replies_with_unknown_ids_are_counted_and_named(tmp_path: Path) -> None:
+    """On stderr, the first few; in the JSON with their number; again when the finished run is shown."""
+    rows = outputs()
+    replies = [{"id": row["id"], "reply": json.dumps(cross_reply(row, "j")), "judge_model": "j"} for row in rows]
+    strangers = [{"id": f"nobody-{n}", "reply": "{}"} for n in range(7)]
+    write_jsonl(tmp_path / "outputs.jsonl", rows)
+    write_jsonl(tmp_path / "r.jsonl", [*strangers[:4], *replies, *strangers[4:]])
+
+    done = judge(tmp_path, "outputs.jsonl", "--judge", "replay:r.jsonl", "--limit", "3", "--json")
+    again = judge(tmp_path, "outputs.jsonl", "--judge", "replay:r.jsonl", "--limit", "3", "--json")
+
+    assert done.returncode == again.returncode == 0, done.stderr
+    first = [f"'nobody-{n}'" for n in range(5)]
+    for one in (done, again):
+        assert f"replay:r.jsonl: 7 replies are about no sample here: {', '.join(first)} and 2 more" in one.stderr
+        assert json.loads(one.stdout)["unmatched_replies"] == {"replay:r.jsonl": {"count": 7, "first": first}}

@@ -32,6 +32,12 @@ SUMMARY_KEYS = {
     "seconds",
     "control",
     "unusable",
+    "unmatched_replies",
+    "unusable_reasons",
+    "unverified",
+    "bounds",
+    "units",
+    "asked_again",
 }
 EXPORT_KEYS = {
     "id",
@@ -216,11 +222,14 @@ def test_csv_with_other_column_names_gives_the_same_verdicts(data: Path, tmp_pat
     ]
 
 
+TRUTHS = {row["id"]: row["ground_truth"] for row in sums(50)}
+
+
 def reply(sample_id: str, is_correct: bool) -> dict[str, Any]:
     body = {
         "id": sample_id,
         "is_correct": is_correct,
-        "extracted_answer": None if not is_correct else "7",
+        "extracted_answer": TRUTHS.get(sample_id, "7") if is_correct else None,
         "reasoning_score": 5 if is_correct else 1,
         "error_type": "none" if is_correct else "no_answer",
         "comment": "recorded",
@@ -286,6 +295,62 @@ def test_a_corrected_reply_is_judged_again(data: Path, tmp_path: Path) -> None:
     assert len({one["run"] for one in runs}) == 2
     assert done.returncode == 2
     assert "was started with another version of replay:replies.jsonl; choose a new name" in the_one_line(done)
+
+
+def test_every_judge_of_a_panel_must_keep_a_gate(data: Path, tmp_path: Path) -> None:
+    """No mean over judges that differ: one at 0 % and one at 100 % do not pass 50 % together."""
+    for name, is_correct in (("strict", False), ("lenient", True)):
+        write_jsonl(tmp_path / f"{name}.jsonl", [reply(row["id"], is_correct=is_correct) for row in sums(50)])
+    judges = ("--judge", "replay:strict.jsonl", "--judge", "replay:lenient.jsonl")
+
+    done = judge(data, *judges, "--fail-under", "50%", cwd=tmp_path)
+
+    summary = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (summary["mean_score"], summary["interval"]) == (None, None)
+    assert [score["mean_score"] for score in summary["per_judge"].values()] == [0.0, 1.0]
+    assert "gate --fail-under not met by replay:strict.jsonl: mean score 0.00%" in done.stderr
+    assert "not met by replay:lenient.jsonl" not in done.stderr
+
+
+def test_what_is_unverified_bounds_the_headline_and_can_be_a_gate(tmp_path: Path) -> None:
+    """A judge that "extracts" the ground truth from responses that never say it."""
+    rows = [
+        {"id": f"q{number}", "question": "How much is it?", "ground_truth": "7", "response": response}
+        for number, response in enumerate(["It is 7.", "It is seven.", "I like tea.", "<think>7</think> I like tea."])
+    ]
+    write_jsonl(tmp_path / "tea.jsonl", rows)
+    write_jsonl(tmp_path / "replies.jsonl", [reply(row["id"], is_correct=True) for row in rows])
+    arguments = ("tea.jsonl", "--workspace", "ws", "--judge", "replay:replies.jsonl", "--run", "r")
+
+    done = mixseek_here("judge", *arguments, "--max-unverified", "49%", "--json", cwd=tmp_path)
+    met = mixseek_here("judge", *arguments, "--max-unverified", "50%", cwd=tmp_path)
+    report = mixseek_here("report", "r", "--workspace", "ws", cwd=tmp_path)
+    shown = mixseek_here("show", "r", "q3", "--workspace", "ws", cwd=tmp_path)
+
+    summary = json.loads(done.stdout)
+    assert (done.returncode, met.returncode) == (1, 0)
+    assert (summary["mean_score"], summary["unverified"]) == (1.0, 2)
+    assert summary["bounds"] == {"worst": 0.5, "best": 1.0}
+    assert "gate --max-unverified not met: unverified 50.00%, over the limit of 49.00%" in done.stderr
+    for text in (met.stdout, report.stdout):
+        assert "If the 2 unverified were wrong: 50.0%." in text
+    assert "Reasoning scores: mean 5.00" in report.stdout
+    assert "not in the response: unverified" in shown.stdout
+    assert "reasoning score   5" in shown.stdout
+
+
+def test_rules_that_decide_nothing_end_well_and_say_so(tmp_path: Path) -> None:
+    """Declining is what rules are for; what is missing is a model to ask."""
+    write_jsonl(
+        tmp_path / "open.jsonl", [{"id": "1", "question": "Why?", "ground_truth": "because", "response": "Tea."}]
+    )
+
+    done = mixseek_here("judge", "open.jsonl", "--workspace", "ws", "--judge", "rules", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "rules decided none of 1 sample; ask a model for them: --cascade --judge rules" in done.stderr
+    assert ": 1 sample, " in done.stdout
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -143,3 +143,51 @@ def test_what_the_cache_settles_is_what_was_judged(data: Path, max_reasks: str, 
     assert rows["first"] == rows["cached"]
     assert len(replies) == sent
     assert all(line["details"]["cached"] and line["details"]["tries"] == 0 for line in replies)
+
+
+def english_outputs(targets: tuple[str, ...]) -> list[dict[str, str]]:
+    """For cross, in English."""
+    return [
+        {
+            "id": f"{number}-{target}",
+            "question": "Describe the harbour in three sentences and give one warning.",
+            "response": f"The pier is {number + 40} metres long. Ferries leave at noon. The steps are wet.",
+            "question_id": f"Q{number}",
+            "prompt_variant": "A",
+            "target_model": target,
+        }
+        for number in range(4)
+        for target in targets
+    ]
+
+
+def test_prompts_in_another_language_than_the_data_are_said_once(tmp_path: Path) -> None:
+    """On stderr and in the summary; whoever chooses a language has chosen."""
+    data = write_jsonl(tmp_path / "data.jsonl", english_outputs(("model-a",)))
+    with loopback() as endpoint:
+        silent = judge(data, endpoint.spec, "--protocol", "cross", cwd=tmp_path)
+        chosen = judge(data, endpoint.spec, "--protocol", "cross", "--language", "en", cwd=tmp_path, workspace="chosen")
+    notices = json.loads(silent.stdout)["notices"]
+
+    assert len(notices) == 1
+    assert "the data look English" in notices[0]
+    assert "--language en" in notices[0]
+    assert silent.stderr.count("the data look English") == 1
+    assert json.loads(chosen.stdout)["notices"] == []
+    assert "the data look" not in chosen.stderr
+
+
+def test_a_table_in_the_settings_does_not_change_who_the_judge_is(tmp_path: Path) -> None:
+    """A model that judges its own output by way of [judges.house] is a self-judge, as it would be by its own name."""
+    data = write_jsonl(tmp_path / "data.jsonl", english_outputs(("mock", "other-model")))
+    with loopback() as endpoint:
+        base_url = endpoint.spec.partition("@")[2]
+        (tmp_path / "mixseek.toml").write_text(
+            f'[judges.house]\nbase_url = "{base_url}"\nmodel = "mock"\n', encoding="utf-8"
+        )
+        done = judge(data, "house", "--protocol", "cross", "--language", "en", cwd=tmp_path)
+    summary = json.loads(done.stdout)
+
+    assert done.returncode == 0, done.stderr
+    assert summary["control"] is not None
+    assert sum(summary["control"]["counts"].values()) == sum(summary["counts"].values()) == 4

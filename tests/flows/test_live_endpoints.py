@@ -153,6 +153,6 @@ def test_a_prompt_that_is_too_long_is_missing_for_good(tmp_path: Path) -> None:
 
     assert first.returncode == again.returncode == 4, first.stderr
     assert counts_of(first) == counts_of(again) == {"valid": 5, "invalid": 0, "undecided": 0, "missing": 1}
-    assert "1 samples are missing: their judge refuses them" in first.stderr
+    assert "1 sample is missing: their judge refuses them" in first.stderr
     assert json.loads(first.stdout)["complete"]
     assert json.loads(first.stdout)["calls"][endpoint.spec]["tries"] == asked == endpoint.requests == 6

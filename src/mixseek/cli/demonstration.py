@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import asdict
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from mixseek.cli.documents import print_json
@@ -88,8 +89,8 @@ def render_demo(result: DemoResult, console: "Console") -> None:
         console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
         print_leader_board(result.competition.board, console, result.competition.page)
     steps = (
-        f"mixseek report {run} --workspace {workspace} --open",
-        f"mixseek show {run} {shown[0].id} --workspace {workspace}",
+        f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
+        f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",
         "mixseek judge your-answers.jsonl --protocol semantic --judge rules",
     )
     console.print()

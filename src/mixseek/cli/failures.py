@@ -1,6 +1,7 @@
 """The one place where a failure becomes a line on stderr and an exit code."""
 
 import errno
+import re
 from typing import Any
 
 from typer import TyperException
@@ -9,6 +10,7 @@ from mixseek.cli.exit_codes import ExitCode
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
+    DamagedError,
     MixseekError,
     PermanentJudgeError,
     StorageError,
@@ -20,10 +22,26 @@ from mixseek.errors import (
 MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}
 
 
+# What people type who know other tools, and what they mean.
+MEANT_COMMANDS = {
+    **dict.fromkeys(("compare", "diff"), "`mixseek report RUN RUN2` sets runs side by side"),
+    **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
+    **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
+    **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
+    **dict.fromkeys(("explain", "inspect"), "`mixseek show RUN ID` explains one verdict"),
+    **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),
+    **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
+    **dict.fromkeys(("race", "compete-run", "tournament"), "`mixseek compete RACE.toml` lets teams compete"),
+    **dict.fromkeys(("help",), "`mixseek --help` lists the commands"),
+    **dict.fromkeys(("version",), "`mixseek --version` says it"),
+}
+_UNKNOWN_COMMAND = re.compile(r"No such command '([^']+)'.*")
+
+
 def exit_code_of(error: MixseekError) -> ExitCode:
     """Who can mend it decides: the caller (2), a second run (4), or nobody but us (3)."""
     match error:
-        case ConfigurationError() | PermanentJudgeError():
+        case ConfigurationError() | PermanentJudgeError() | DamagedError():
             return ExitCode.USAGE
         case WorkerError() | BusyError() | TransientJudgeError():
             return ExitCode.INCOMPLETE
@@ -36,6 +54,9 @@ def exit_code_of(error: MixseekError) -> ExitCode:
 def describe_usage_error(error: TyperException) -> str:
     """One line with the place to look; typer alone prints four."""
     message = " ".join(error.format_message().split())
+    unknown = _UNKNOWN_COMMAND.fullmatch(message.rstrip("."))
+    if unknown is not None and (meant := MEANT_COMMANDS.get(unknown[1].lower())):
+        return f"mixseek: there is no command '{unknown[1]}'; {meant} (see `mixseek --help`)"
     context: Any = getattr(error, "ctx", None)
     hint = f" (see `{context.command_path} --help`)" if context is not None else ""
     return f"mixseek: {message[:1].lower()}{message[1:].rstrip('.')}{hint}"

@@ -1,36 +1,65 @@
-"""Ctrl-C and SIGTERM: the first one drains, the second one leaves at once."""
+"""Ctrl-C and SIGTERM: while judging, the first one drains; at any other moment, and the second time, all ends."""
 
 import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from types import FrameType
+from typing import TypeVar
 
 from mixseek.cli.exit_codes import ExitCode
 from mixseek.cli.streams import print_notice
 
+T = TypeVar("T")
+# Signals that asked this process to stop: whatever fails after one, fails because of it.
+stop_signals: list[int] = []
 
-@contextlib.contextmanager
-def stopping_on_signals() -> Iterator[Callable[[], bool]]:
-    """Yields the question "was a stop asked for?"; the handlers of before come back at the end."""
-    asked = False
 
-    def handle(signum: int, frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
+class StopRequest:
+    """The question "was a stop asked for?"; while something is begun that can be drained, a signal only sets it."""
+
+    def __init__(self, *, drains: bool) -> None:
+        self._is_asked = False
+        self._drains = drains
+
+    def __call__(self) -> bool:
+        return self._is_asked
+
+    @contextlib.contextmanager
+    def draining(self, work: AbstractContextManager[T]) -> Iterator[T]:
+        """`work`, in which somebody looks again and again whether to stop."""
+        self._drains = True
+        try:
+            with work as made:
+                yield made
+        finally:
+            self._drains = False
+
+    def handle(self, signum: int, frame: FrameType | None) -> None:
+        """The signal handler."""
+        if self._is_asked:
             # Safe at any byte: the journal is append-only, and judging processes leave when we do.
             if sys.stderr.isatty():
                 sys.stderr.write("\x1b[?25h")  # the progress bar had hidden the cursor
             os._exit(ExitCode.INTERRUPTED)
-        asked = True
+        self._is_asked = True
+        if not self._drains:
+            stop_signals.append(signum)
+            raise KeyboardInterrupt
         # On a terminal ^C stands at the beginning of the line.
         start = "\n" if sys.stderr.isatty() else ""
         print_notice(f"{start}mixseek: stopping after what is in flight; once more to stop at once")
 
-    before = {signum: signal.signal(signum, handle) for signum in (signal.SIGINT, signal.SIGTERM)}
+
+@contextlib.contextmanager
+def stopping_on_signals(*, drains: bool = True) -> Iterator[StopRequest]:
+    """Yields the request; the handlers of before come back at the end."""
+    asked = StopRequest(drains=drains)
+    before = {signum: signal.signal(signum, asked.handle) for signum in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: asked
+        yield asked
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)

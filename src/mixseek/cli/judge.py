@@ -105,6 +105,25 @@ Patience = Annotated[
 Timeout = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
 ]
+Planned = Annotated[
+    str | None,
+    typer.Option(
+        "--plan",
+        metavar="FILE",
+        help="What was to be judged, CSV or JSONL: question_id, prompt_variant, target_model[, output_id]. "
+        "Holes are flagged INCOMPLETE_COVERAGE.",
+    ),
+]
+Bundles = Annotated[
+    bool,
+    typer.Option("--bundles", help="A recorded reply may be about many samples: take it apart by the names in it."),
+]
+OutsideFiles = Annotated[
+    bool,
+    typer.Option(
+        "--allow-outside-files", help="Let `response_path` and `rubric_path` lead out of the directory of DATA."
+    ),
+]
 RetryRefused = Annotated[
     bool, typer.Option("--retry-refused", help="Ask again what the judge refused when this run was judged before.")
 ]
@@ -157,6 +176,9 @@ def judge(
     retry_refused: RetryRefused = False,
     retry_invalid: RetryInvalid = False,
     keep_going: KeepGoing = False,
+    bundles: Bundles = False,
+    planned: Planned = None,
+    allow_outside_files: OutsideFiles = False,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -164,7 +186,7 @@ def judge(
 
     A sample has `id` and `response`, or `response_path` to a .txt, .md, .json or .pdf file beside DATA. The semantic
     protocol needs `ground_truth`; rubric a rubric (--rubric, or a column `rubric` or `rubric_path`); cross
-    `question_id`, `prompt_variant`, `target_model` and `output_id`.
+    `question_id`, `prompt_variant`, `target_model` and `output_id`: a row without them is flagged INCOMPLETE_COVERAGE.
 
     \b
     Examples:
@@ -194,6 +216,9 @@ def judge(
         live,
         parse_parameters(parameters or []),
         rubric,
+        bundles,
+        planned,
+        allow_outside_files,
     )
     gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
     return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))

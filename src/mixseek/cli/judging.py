@@ -90,6 +90,9 @@ class JudgeArguments:
     live: "LiveArguments"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rubric: Path | None = None
+    bundles: bool = False
+    planned: str | None = None
+    allows_outside_files: bool = False
 
     def to_request(self, gates: Gates) -> JudgeRequest:
         """The command line wins over the environment, the environment over mixseek.toml."""
@@ -112,6 +115,9 @@ class JudgeArguments:
             configured=settings.configured_judges(),
             parameters=self.parameters,
             rubric=self.rubric,
+            bundles=self.bundles,
+            planned=self.planned,
+            allows_outside_files=self.allows_outside_files,
             environment=os.environ,
         )
 
@@ -122,11 +128,21 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
     if output.is_dry_run:
         return print_dry_run(request, as_json=output.as_json)
     notify = make_notifier(as_json=output.log_json)
-    with stopping_on_signals() as stop:
-        tell = (lambda _: None) if output.quiet else notify
-        result = judge_dataset(request, lambda total: show_progress(total, output.quiet, notify), stop, tell)
+    tell = (lambda _: None) if output.quiet else notify
+    try:
+        with stopping_on_signals(drains=False) as stop:
+            result = judge_dataset(
+                request, lambda total: stop.draining(show_progress(total, output.quiet, notify)), stop, tell
+            )
+    except KeyboardInterrupt:
+        notify("interrupted; what was judged is kept: run the same command again to go on")
+        return ExitCode.INTERRUPTED
     if isinstance(result, Interruption):
         return explain_interruption(result, notify)
+    if stop():
+        # The last judgment and the signal came together.
+        notify("interrupted; everything is judged: run the same command again to see it")
+        return ExitCode.INTERRUPTED
     checked = check_gates(gates, result.headlines)
     groups = unusable_groups(result)
     # The result comes last: what is wrong with single records would push it out of sight.

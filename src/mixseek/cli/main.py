@@ -1,11 +1,27 @@
 """The console script. Imports next to nothing at the top: every judging process imports this file once more."""
 
+import signal
 import sys
+from types import FrameType
+
+from mixseek.cli.interrupts import stop_signals
 
 
 def run() -> None:
     """What `mixseek` on a command line does."""
-    sys.exit(main(sys.argv[1:]))
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        code = main(sys.argv[1:])
+    except KeyboardInterrupt:
+        # Before or after the command proper, while modules are loaded or output is flushed.
+        code = 130
+    sys.exit(code)
+
+
+def interrupt(signum: int, frame: FrameType | None) -> None:
+    """SIGTERM is Ctrl-C from somebody else."""
+    stop_signals.append(signum)
+    raise KeyboardInterrupt
 
 
 def main(arguments: list[str]) -> int:
@@ -27,6 +43,8 @@ def main(arguments: list[str]) -> int:
         print_notice(describe_usage_error(error))
         return ExitCode.USAGE
     except MixseekError as error:
+        if stop_signals:
+            return ExitCode.INTERRUPTED
         if debug:
             raise
         print_notice(f"mixseek: {error}")
@@ -34,6 +52,9 @@ def main(arguments: list[str]) -> int:
     except Abort:
         return ExitCode.INTERRUPTED
     except Exception as error:
+        if stop_signals:
+            # DuckDB, for one, calls an interrupted query an error.
+            return ExitCode.INTERRUPTED
         if debug:
             raise
         print_notice(describe_bug(error))

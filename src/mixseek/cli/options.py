@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from mixseek.settings.marked_text import parse_toml
+
 
 def parse_share(given: str | float) -> float:
     """0.95 and 95% are the same share; anything outside 0..1 is a slip."""
@@ -58,8 +60,8 @@ def parse_parameters(pairs: list[str]) -> dict[str, Any]:
 def parse_value(text: str) -> Any:
     """A number, boolean, list or quoted text as TOML has them; anything else is the text itself."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
+        return parse_toml(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
         return text
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.protocols.reply_json import canonical, excerpt_text
 from mixseek.protocols.reply_prose import is_refusal
@@ -55,7 +55,7 @@ class FreeTextProtocol:
             return _invalid(Flag.UNPARSABLE_OUTPUT, "the reply is empty")
         return ValidJudgment(1.0, "submitted", {"text": text}, Method.CROSS_JUDGE)
 
-    def decide(self, sample: Sample) -> Undecided:
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         return Undecided("rules write no submissions")
 
 

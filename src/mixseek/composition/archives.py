@@ -1,7 +1,8 @@
 """A run as files, and files held against their run's protocol."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ from mixseek.composition.protocol_documents import (
     restore_protocol,
 )
 from mixseek.composition.reports import find_run
+from mixseek.engine.one import read_reply
+from mixseek.judges.math_verify import find_maths
 from mixseek.storage.archive import Archived, write_archive
-from mixseek.storage.archive_check import ArchiveCheck, Problem, read_marker
+from mixseek.storage.archive_check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.storage.archive_names import INVALID_ROOM, PROTOCOL, VALID_ROOM
+from mixseek.storage.journal import find_broken_seal
 from mixseek.storage.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
@@ -33,8 +37,9 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> tuple[str, Arc
     """The run's name and what was written; by default into the run's own directory."""
     run = find_run(Workspace(root), name)
     manifest = read_manifest(run.manifest)
-    record = protocol_record(protocol_of_run(run, manifest))
-    return run.name, write_archive(run, record, to or run.archive)
+    protocol = protocol_of_run(run, manifest)
+    read = partial(read_reply, protocol=protocol)
+    return run.name, write_archive(run, protocol_record(protocol), to or run.archive, read)
 
 
 def check_archive(path: Path) -> CheckedArchive:
@@ -42,9 +47,19 @@ def check_archive(path: Path) -> CheckedArchive:
     marker = read_marker(path)
     where = path / PROTOCOL
     protocol = restore_protocol(read_protocol_record(where), str(where))
-    check = ArchiveCheck(path, marker, protocol)
-    problems = tuple(check.problems())
+    check = ArchiveCheck(path, marker, protocol, find_maths())
+    problems = (*check_journal(path, marker.run), *check.problems())
     return CheckedArchive(path, marker.run, check.files, problems)
+
+
+def check_journal(path: Path, run: str) -> Iterator[Problem]:
+    """An archive in its run's own directory stands for the journal beside it, and agrees with the report about that."""
+    manifest = path.absolute().parent / "manifest.json"
+    if not manifest.is_file() or (known := read_manifest(manifest)).run != run:
+        return
+    problem = find_broken_seal(manifest.with_name("journal.jsonl"), known)
+    if problem is not None:
+        yield Problem("../journal.jsonl", ProblemKind.CHANGED, problem)
 
 
 def archived_document(run: str, archived: Archived) -> dict[str, Any]:
@@ -55,15 +70,19 @@ def archived_document(run: str, archived: Archived) -> dict[str, Any]:
         "valid": archived.valid,
         "invalid": archived.invalid,
         "unjudged": archived.unjudged,
+        "asked_again": archived.asked_again,
     }
 
 
 def describe_archived(run: str, archived: Archived) -> str:
     """For a person."""
+    again = (
+        f" and {archived.asked_again:,} replies that were invalid and asked for again" if archived.asked_again else ""
+    )
     unjudged = f"; {archived.unjudged:,} without a judgment are listed in the index" if archived.unjudged else ""
     return (
         f"{run}: {archived.valid:,} in {archived.path / VALID_ROOM}, {archived.invalid:,} in "
-        f"{archived.path / INVALID_ROOM}{unjudged}"
+        f"{archived.path / INVALID_ROOM}{again}{unjudged}"
     )
 
 

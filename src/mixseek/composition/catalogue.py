@@ -40,13 +40,15 @@ def get_panel(
     configured: Mapping[str, JudgeSettings],
     environment: Mapping[str, str],
     timeout_seconds: float | None = None,
+    *,
+    takes_bundles: bool = False,
 ) -> tuple[AnyJudge, ...]:
     """All kinds of judges, in order; nothing is sent yet."""
     check_specs(specs)
     return tuple(
         make_live_judge(spec, with_timeout(spec, configured, timeout_seconds), environment)
         if is_live(spec, configured)
-        else make_judge(spec, configured)
+        else make_judge(spec, configured, takes_bundles=takes_bundles)
         for spec in specs
     )
 

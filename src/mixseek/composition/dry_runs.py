@@ -10,6 +10,7 @@ from mixseek.composition.live_parts import Earlier, LiveParts, live_batches, mak
 from mixseek.composition.requests import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.domain.calls import Call, Usage
 from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.engine.one import refuse_incomplete
 from mixseek.engine.seats import EXPECTED_OUTPUT_TOKENS, LiveSeat, SampleAtHand, estimate_usage
 from mixseek.errors import DatasetError
 from mixseek.storage.recall import recall_journal
@@ -75,6 +76,8 @@ def add_up(plan: Plan, parts: LiveParts, at_hand: Iterator[SampleAtHand]) -> Dry
     pending = 0
     for one in chain(measured, at_hand):
         pending += 1
+        if refuse_incomplete(one.sample, plan.protocol) is not None:
+            continue
         for seat in seats:
             for take in range(1, seat.takes + 1):
                 if (seat.name, take) in one.known or (seat.name, take) in one.unread:

@@ -2,9 +2,10 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from mixseek.composition.catalogue import answers_at_once, replays_file
 from mixseek.composition.protocol_documents import keep_protocol
@@ -17,7 +18,7 @@ from mixseek.composition.requests import (
     make_plan,
     overlook_added_replies,
 )
-from mixseek.composition.summaries import RunSummary, summarise_run
+from mixseek.composition.summaries import RunSummary, UnmatchedReplies, summarise_run
 from mixseek.composition.watching import ProgressMaker, Told
 from mixseek.composition.writing import JournalEncoder
 from mixseek.domain.judgments import Missing
@@ -26,8 +27,10 @@ from mixseek.engine.batch import Assignment, Recall, pending_batches
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.many import judge_many
 from mixseek.errors import ConfigurationError, JudgeCallError
-from mixseek.storage.journal import JournalFile, read_records
-from mixseek.storage.manifest import Manifest, RunStatus, read_manifest, write_manifest
+from mixseek.matching.languages import written_in
+from mixseek.protocols.registry import load_protocol
+from mixseek.storage.journal import JournalFile, read_records, verify_journal
+from mixseek.storage.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.recall import JudgedBefore, recall_journal
 from mixseek.storage.records import OutcomeRecord, SampleRecord
 from mixseek.storage.workspace import RunDirectory
@@ -35,9 +38,12 @@ from mixseek.storage.workspace import RunDirectory
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
 BATCH_SAMPLES = 512
-STRANGERS_SHOWN = 5
+UNMATCHED_SHOWN = 5
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
+# The first rows tell what a dataset is written in.
+LANGUAGE_ROWS = 50
+LANGUAGE_NAMES = {"en": "English", "ja": "Japanese", "zh": "Chinese"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +66,27 @@ def judge_dataset(
     """
     began = time.monotonic()
     plan = make_plan(request, cores=available_cores())
+    languages = language_notices(plan)
+    for notice in languages:
+        tell(notice)
+    notices = (*plan.dataset.survey().notices, *languages)
     manifest = take_up(plan, now())
     if manifest.status is RunStatus.COMPLETE:
         summary = summarise_run(plan.workspace, plan.run, manifest)
-        # Complete in name only, if somebody cut the journal since: then the rest is judged anew.
+        # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
         if summary.is_complete and not asks_again(plan, summary):
             tell(f"run {plan.run.name} is complete; nothing was judged again")
-            return summary.lasting(time.monotonic() - began)
+            tell_gaps(plan, tell)
+            return replace(
+                summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices
+            )
     is_new = not plan.run.exists()
+    if not is_new:
+        # Before it is opened for writing, which cuts a torn end.
+        verify_journal(plan.run)
     plan.run.create()
-    with JournalFile(plan.run.journal) as journal:
-        manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
+    manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
+    with JournalFile(plan.run.journal, partial(keep_seal, plan, manifest)) as journal:
         try:
             write_manifest(plan.run.manifest, manifest)
             keep_protocol(plan.run, plan.protocol)
@@ -80,19 +96,53 @@ def judge_dataset(
             if is_new and discard_empty(plan.run):
                 raise
             if isinstance(error, JudgeCallError):
-                write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
+                seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
             raise
         if end.ending is not Ending.COMPLETE:
             if is_new and discard_empty(plan.run):
                 return Interruption(plan.run.name, None, end.reason)
-            write_manifest(plan.run.manifest, manifest.sealed(RunStatus.INTERRUPTED, now(), manifest.counts))
+            seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
             tell(f"indexing {plan.samples:,} samples")
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
-        write_manifest(plan.run.manifest, manifest.sealed(status, now(), summary.counts_by_judge()))
-    return summary.lasting(time.monotonic() - began)
+        seal_run(plan, manifest, status, journal, summary.counts_by_judge())
+    return replace(summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
+
+
+def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:
+    """What is on disk by now: after a kill, the journal must still begin with it."""
+    write_manifest(plan.run.manifest, manifest.model_copy(update={"journal": seal}))
+
+
+def seal_run(
+    plan: Plan,
+    manifest: Manifest,
+    status: RunStatus,
+    journal: JournalFile,
+    counts: Mapping[str, Mapping[str, int]],
+) -> None:
+    """The last word about the run and its journal."""
+    write_manifest(plan.run.manifest, manifest.sealed(status, now(), counts, journal.seal))
+
+
+def language_notices(plan: Plan) -> tuple[str, ...]:
+    """One sentence where a model is asked in another language than the data's, and nobody chose that."""
+    if not plan.is_live or plan.request.language is not None:
+        return ()
+    sampled = next(plan.dataset.batches(LANGUAGE_ROWS), [])
+    language = written_in(text for sample in sampled for text in (sample.question, sample.response))
+    if language is None or language == plan.protocol.language:
+        return ()
+    own = plan.protocol.language
+    look, asked = LANGUAGE_NAMES[language], LANGUAGE_NAMES.get(own, own)
+    said = f"the data look {look}, but the prompts of the {plan.protocol.name} protocol are {asked}"
+    try:
+        load_protocol(plan.request.protocol, language, plan.request.parameters)
+    except ConfigurationError:
+        return (f"{said}; it has none in {look}",)
+    return (f"{said}; --language {language} asks in {look}, --language {own} keeps these and this quiet",)
 
 
 def asks_again(plan: Plan, summary: RunSummary) -> bool:
@@ -138,15 +188,40 @@ def take_up(plan: Plan, at: datetime) -> Manifest:
 def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
     """Rules cannot compare with nothing; better said now than wondered about in the report."""
     survey = plan.dataset.survey()
+    for notice in survey.notices:
+        tell(notice)
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
         tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
-    for judge in plan.judges:
-        strangers = judge.matching.unmatched if replays_file(judge) and judge.matching else ()
-        if strangers:
-            shown = ", ".join(entry.label for entry in strangers[:STRANGERS_SHOWN])
-            more = f" and {len(strangers) - STRANGERS_SHOWN:,} more" if len(strangers) > STRANGERS_SHOWN else ""
-            tell(f"{judge.name}: {len(strangers):,} bundled entries are about no sample here: {shown}{more}")
+    tell_coverage(plan, tell)
+    for name, replies in unmatched_replies(plan).items():
+        more = f" and {replies.count - len(replies.first):,} more" if replies.count > len(replies.first) else ""
+        noun = "replies are" if replies.count > 1 else "reply is"
+        tell(f"{name}: {replies.count:,} {noun} about no sample here: {', '.join(replies.first)}{more}")
+
+
+def tell_coverage(plan: Plan, tell: Callable[[str], None]) -> None:
+    """What is filed under INCOMPLETE_COVERAGE without anybody being asked."""
+    survey = plan.dataset.survey()
+    for field, count in survey.incomplete.items():
+        places = ", ".join(map(str, survey.incomplete_places))
+        tell(
+            f"{count:,} of {survey.rows:,} rows have no {field}: they are filed under INCOMPLETE_COVERAGE, and no "
+            f"judge is asked about them (the first incomplete rows: {places})"
+        )
+    if plan.holes:
+        shown = ", ".join(hole.id.removeprefix("planned: ") for hole in plan.holes[:UNMATCHED_SHOWN])
+        more = f" and {len(plan.holes) - UNMATCHED_SHOWN:,} more" if len(plan.holes) > UNMATCHED_SHOWN else ""
+        tell(f"{len(plan.holes):,} planned outputs are not in the dataset (INCOMPLETE_COVERAGE): {shown}{more}")
+    if plan.unplanned:
+        shown = ", ".join(plan.unplanned[:UNMATCHED_SHOWN])
+        tell(f"{len(plan.unplanned):,} samples are not in the plan; they are judged all the same: {shown}")
+
+
+def unmatched_replies(plan: Plan) -> dict[str, UnmatchedReplies]:
+    """By judge; those whose every reply found its sample are left out."""
+    counted = {judge.name: judge.unmatched(UNMATCHED_SHOWN) for judge in plan.judges if replays_file(judge)}
+    return {name: UnmatchedReplies(count, tuple(first)) for name, (count, first) in counted.items() if count}
 
 
 def judge_rest(
@@ -176,12 +251,19 @@ def judge_rest(
 
 
 def first_batches(plan: Plan) -> Iterator[list[Sample]]:
-    """The dataset as far as the request goes."""
+    """The dataset as far as the request goes, and what the plan has beyond it."""
+    yield from dataset_batches(plan)
+    for start in range(0, len(plan.holes), BATCH_SAMPLES):
+        yield list(plan.holes[start : start + BATCH_SAMPLES])
+
+
+def dataset_batches(plan: Plan) -> Iterator[list[Sample]]:
+    """The first samples, or all of them."""
     if plan.request.limit is None:
         # To the very end: there the dataset makes sure that it was not changed meanwhile.
         yield from plan.dataset.batches(BATCH_SAMPLES)
         return
-    left = plan.samples
+    left = plan.samples - len(plan.holes)
     for batch in plan.dataset.batches(BATCH_SAMPLES):
         yield batch[:left]
         left -= len(batch)

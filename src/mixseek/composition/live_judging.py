@@ -4,23 +4,20 @@ import asyncio
 import contextlib
 import gc
 from collections.abc import Iterator
-from functools import partial
 
 from mixseek.composition.live_cache import BufferedCache
 from mixseek.composition.live_parts import Earlier, LiveParts, live_batches, make_parts, open_cache
-from mixseek.composition.requests import Plan, available_cores
+from mixseek.composition.requests import Plan
 from mixseek.composition.watching import Told
 from mixseek.composition.writing import JournalLines
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
-from mixseek.engine.asking import Desk, introduce
+from mixseek.engine.asking import Desk
 from mixseek.engine.budget import Budget
 from mixseek.engine.caching import NoCache
 from mixseek.engine.endings import FirstReplies, RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveAssignment, judge_many_live
-from mixseek.engine.remembered import Crew, RememberedAssignment, settle_remembered
-from mixseek.engine.settled import NothingSettled, Settler
 from mixseek.judges.telemetry import open_tracing
 from mixseek.storage.journal import JournalFile
 from mixseek.storage.recall import JudgedBefore
@@ -39,7 +36,7 @@ def judge_rest_live(
         if warning := seat.judge.description.get("warning"):
             told.tell(f"{seat.name}: {warning}")
     file = open_cache(plan)
-    cache = BufferedCache(file, plan.protocol.hash) if file is not None else None
+    cache = BufferedCache(file) if file is not None else None
     earlier = Earlier(before, journal.path, plan.request.live) if before is not None else None
     try:
         with told.show_progress(plan.samples) as progress, fewer_collections():
@@ -88,20 +85,13 @@ async def ask_all(
         cache=cache or NoCache(),
         budget=Budget(options.max_calls, options.max_cost_usd),
         nonce_of=parts.nonce_of,
-        settled=cache or NothingSettled(),
         first_replies=first_replies,
     )
-    settler = Settler(parts.seats, plan.cascade, desk.settled, desk.encoder, desk.commits.add, partial(introduce, desk))
-    pending = live_batches(batches, parts, plan.cascade, before, desk.cache, settler.settle)
+    pending = live_batches(batches, parts, plan.cascade, before, desk.cache)
     assignment = LiveAssignment(desk, parts.seats, plan.cascade, parts.samples_at_hand, parts.drain_seconds)
-    work = RememberedAssignment(
-        plan.protocol, JournalLines(), frozenset(seat.name for seat in parts.live_seats if seat.max_reasks)
-    )
-    crew = partial(Crew, work, plan.request.workers or available_cores())
-    rest = settle_remembered(pending, parts.seats, plan.cascade, crew, desk.commits.add, desk.settled.note)
     try:
-        return await judge_many_live(rest, assignment, progress, told.stop)
+        return await judge_many_live(pending, assignment, progress, told.stop)
     finally:
-        rest.close()
+        pending.close()
         for seat in parts.live_seats:
             await seat.judge.close()

@@ -188,14 +188,12 @@ def live_batches(
     cascade: bool,
     before: Earlier | None,
     cache: ReplyCache,
-    settle: Callable[[Sequence[SampleAtHand]], list[SampleAtHand]] = list,
 ) -> Generator[LiveBatch, None, None]:
-    """Without what the journal holds and `settle` takes out, and with what the cache knows: one look-up a batch."""
+    """Without what the journal holds, and with what the cache knows: one look-up a batch."""
     seats = parts.live_seats
     for samples in batches:
-        pending = list(take_up(samples, parts.seats, cascade, before))
-        skipped = len(samples) - len(pending)
-        rest = settle(pending)
+        rest = list(take_up(samples, parts.seats, cascade, before))
+        skipped = len(samples) - len(rest)
         keys = [key for one in rest for key in first_asks(seats, one)] if not isinstance(cache, NoCache) else ()
         found = cache.get_many(keys) if keys else _NOTHING
         if found:

@@ -11,6 +11,7 @@ from mixseek.protocols.complaints import Complaint
 from mixseek.protocols.protocol_lint import lint_protocol, task_types_of
 from mixseek.protocols.registry import declaration_path, protocol_names
 from mixseek.protocols.task_rubrics import TASK_TYPES, lint_task_rubric, read_task_rubric
+from mixseek.settings.marked_text import read_bounded
 
 _RUBRIC_ENDINGS = (".md", ".markdown")
 # Says what a directory holds, and grades nothing.
@@ -84,7 +85,7 @@ def _rubric_files(path: Path) -> list[Path]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode()
+        return read_bounded(path).decode()
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:

@@ -1,5 +1,6 @@
 """Runs for readers: the report, the list of runs, one sample."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,23 +11,24 @@ from mixseek.composition.summaries import (
     combine_judges,
     counts_document,
     dataset_name,
+    first_replies_document,
     load_units,
     run_header,
     score_document,
-    summarise_run,
 )
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.build import build_report
 from mixseek.reporting.calls import call_documents
 from mixseek.reporting.counts import ReportInput
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import GroupSummary, JudgmentRow, ReasoningSummary, RunLine
+from mixseek.reporting.model import GroupSummary, JudgmentRow, ReasoningSummary, RunLine, StatusCounts
 from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_build import ScoredInput, build_scored
 from mixseek.reporting.scored_model import ScoredReport
 from mixseek.reporting.scored_row import read_detail
 from mixseek.reporting.selection import ROW_LIMIT
 from mixseek.storage.durable import replacing
+from mixseek.storage.index import RunTotals, read_totals, stat_journal
 from mixseek.storage.locks import is_being_written
 from mixseek.storage.manifest import RunStatus, read_manifest
 from mixseek.storage.run_index import JudgedRow, RowQuery, RunIndex, open_run_index
@@ -160,6 +162,7 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
                 **score_document(judge.score),
                 "control": score_document(judge.control) if judge.control else None,
                 "asked_again": judge.asked_again,
+                "first_replies": first_replies_document(judge.first_replies),
                 "warnings": {tally.name: tally.count for tally in judge.warnings},
                 "reasoning": reasoning_document(judge.reasoning),
                 "verdicts": {tally.name: tally.count for tally in judge.verdicts},
@@ -196,22 +199,20 @@ def reasoning_document(reasoning: ReasoningSummary | None) -> dict[str, Any] | N
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
-    """Newest first, and a line about each run that cannot be read: one broken run does not hide the others."""
-    workspace = Workspace(root)
-    lines: list[RunLine] = []
-    problems: list[str] = []
-    for run in workspace.runs():
-        try:
-            lines.append(describe_run(workspace, run))
-        except StorageError as error:
-            problems.append(str(error))
-    return sorted(lines, key=lambda line: (line.started_at or "", line.run_id), reverse=True), problems
+    """Newest first, and a line about each run that cannot be read or counted: all are listed, and none is indexed."""
+    lines = [describe_run(run) for run in Workspace(root).runs()]
+    lines.sort(key=lambda line: (line.started_at or "", line.run_id), reverse=True)
+    return lines, [line.problem for line in lines if line.problem is not None]
 
 
-def describe_run(workspace: Workspace, run: RunDirectory) -> RunLine:
-    """One run in a line."""
-    manifest = read_manifest(run.manifest)
-    score = summarise_run(workspace, run, manifest).score
+def describe_run(run: RunDirectory) -> RunLine:
+    """One run in a line, from what was counted when it was indexed last."""
+    try:
+        manifest = read_manifest(run.manifest)
+    except StorageError as error:
+        return RunLine(run.name, "", "", "", (), None, is_sealed=False, problem=str(error))
+    totals = read_totals(run)
+    counted = totals if totals is not None and totals.problem is None else None
     is_sealed = manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
     return RunLine(
         run_id=manifest.run,
@@ -219,13 +220,25 @@ def describe_run(workspace: Workspace, run: RunDirectory) -> RunLine:
         protocol_hash=manifest.protocol.hash,
         dataset=dataset_name(manifest),
         judges=manifest.judge_names,
-        counts=score.counts,
-        mean=score.mean,
+        counts=StatusCounts(**counted.counts) if counted is not None else None,
+        mean=counted.mean_score if counted is not None else None,
         started_at=manifest.started_at.isoformat(),
         is_sealed=is_sealed,
         # A process that died could not say so; its lock is free.
         is_running=not is_sealed and is_being_written(run.journal.with_suffix(".lock")),
+        problem=why_not_counted(run, totals),
     )
+
+
+def why_not_counted(run: RunDirectory, totals: RunTotals | None) -> str | None:
+    """None where the counts are those of the journal as it is."""
+    try:
+        state = stat_journal(run.journal)
+    except StorageError as error:
+        return str(error)
+    if totals is not None and totals.journal == state:
+        return totals.problem
+    return f"run {run.name}: its last lines are not counted yet; `mixseek report {shlex.quote(run.name)}` counts them"
 
 
 def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
@@ -238,11 +251,12 @@ def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
                 "protocol_hash": line.protocol_hash,
                 "dataset": line.dataset,
                 "judges": list(line.judges),
-                "counts": counts_document(line.counts),
+                "counts": counts_document(line.counts) if line.counts is not None else None,
                 "mean_score": line.mean,
                 "started_at": line.started_at,
                 "sealed": line.is_sealed,
                 "running": line.is_running,
+                "problem": line.problem,
             }
             for line in lines
         ]

@@ -3,21 +3,24 @@
 import hashlib
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from importlib import metadata, resources
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.composition.catalogue import AnyJudge, get_panel, is_waited_for, replays_file
 from mixseek.composition.demands import demands_of, refuse_absent_rules
 from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
+from mixseek.judges.rules import RulesJudge
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.storage.datasets import Dataset, open_dataset
@@ -30,7 +33,11 @@ from mixseek.storage.manifest import (
     ProtocolEntry,
     RunStatus,
 )
+from mixseek.storage.planned_grid import Holes, PlannedGrid
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
+
+if TYPE_CHECKING:
+    from mixseek.judges.replay import FileReplayJudge
 
 RULES = Method.RULES.value
 # What decides a verdict or the shape of a file; anything else can be looked up from these.
@@ -75,10 +82,16 @@ class JudgeRequest:
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # A list of what was meant to be judged: its holes are flagged.
+    planned: str | None = None
+    # Whether one recorded reply may be about many samples, and is taken apart then.
+    bundles: bool = False
     # Replace those of the protocol's file; part of its hash.
     parameters: Mapping[str, Any] = field(default_factory=dict)
     # A Markdown rubric, or a directory with one for each task.
     rubric: Path | None = None
+    # Rows may name files outside the dataset's directory.
+    allows_outside_files: bool = False
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -95,6 +108,10 @@ class Plan:
     protocol: JudgeProtocol
     judges: tuple[AnyJudge, ...]
     workers: int
+    # Planned places without an output; judged to be incomplete, after the dataset.
+    holes: tuple[Sample, ...] = ()
+    unplanned: tuple[str, ...] = ()
+    grid: PlannedGrid | None = None
 
     @property
     def cascade(self) -> bool:
@@ -122,36 +139,69 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     The cheap checks come first: a misspelt judge is said before a million rows are read.
     """
     protocol = load_protocol(request.protocol, request.language, request.parameters)
-    judges = get_panel(request.judges, request.configured, request.environment, request.live.timeout_seconds)
+    judges = get_panel(
+        request.judges,
+        request.configured,
+        request.environment,
+        request.live.timeout_seconds,
+        takes_bundles=request.bundles,
+    )
     workspace = Workspace(request.workspace)
     if request.run is not None:
         workspace.run(request.run)
     refuse_absent_rules(protocol, judges)
-    demands = demands_of(protocol, judges, request.rubric)
-    dataset = open_dataset(request.data, mapping=request.mapping, spool_directory=workspace.spool, demands=demands)
+    demands = replace(
+        demands_of(protocol, judges, request.rubric),
+        bundles=request.bundles,
+        allows_outside_files=request.allows_outside_files,
+    )
+    grid = PlannedGrid(request.planned) if request.planned is not None else None
+    recorded = [judge for judge in judges if replays_file(judge)]
+    dataset = open_dataset(
+        request.data,
+        mapping=request.mapping,
+        spool_directory=workspace.spool,
+        demands=demands,
+        note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
+    )
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()
     judges = tuple(match_replies(judge, dataset) for judge in judges)
-    samples = min(survey.rows, request.limit or survey.rows)
+    holes = grid.holes() if grid is not None else Holes((), ())
+    samples = min(survey.rows, request.limit or survey.rows) + len(holes.samples)
     name = request.run or default_run_id(
         dataset_stem=dataset.stem,
         dataset_digest=survey.sha256,
         protocol_name=protocol.name,
         protocol_hash=protocol.hash,
         judges=[describe_judge(judge).model_dump_json() for judge in judges],
-        options=options_of(request, survey.mapping, samples, is_live=any(is_waited_for(judge) for judge in judges)),
+        options={
+            **options_of(request, survey.mapping, samples, is_live=any(is_waited_for(judge) for judge in judges)),
+            **({"plan": grid.description["sha256"]} if grid is not None else {}),
+        },
     )
     # Rules are pure computation and spread well; a replay file would be opened again by every process.
     spreads = all(judge.name == RULES for judge in judges)
     workers = (request.workers or cores) if spreads else 1
-    return Plan(request, workspace, workspace.run(name), dataset, samples, protocol, judges, workers)
+    run = workspace.run(name)
+    return Plan(
+        request, workspace, run, dataset, samples, protocol, judges, workers, holes.samples, holes.unplanned, grid
+    )
 
 
 def match_replies(judge: AnyJudge, dataset: Dataset) -> AnyJudge:
     """Bundled replies name their samples in their own words, so they are laid out before anything is judged."""
     if not replays_file(judge) or not judge.bundles:
         return judge
-    return judge.matched_to(sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch)
+    return judge.matched_to(lambda: (sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch))
+
+
+def note_row(judges: "Sequence[FileReplayJudge]", grid: PlannedGrid | None, values: Mapping[str, Any]) -> None:
+    """So that judges can say which of their replies nobody wanted, and a plan which of its places are empty."""
+    for judge in judges:
+        judge.note_sample(values["id"])
+    if grid is not None:
+        grid.note_row(values)
 
 
 def options_of(request: JudgeRequest, mapping: Mapping[str, str], samples: int, *, is_live: bool) -> dict[str, object]:
@@ -181,7 +231,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         status=RunStatus.RUNNING,
         created_at=now,
         started_at=now,
-        dataset=plan.dataset.description,
+        dataset={**plan.dataset.description, **({"plan": plan.grid.description} if plan.grid is not None else {})},
         sample_count=plan.samples,
         protocol=ProtocolEntry(
             name=protocol.name,
@@ -198,6 +248,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         gates=plan.request.gates,
         environment=Environment(
             command_line=tuple(plan.request.command_line),
+            command=shlex.join(plan.request.command_line),
             package_versions=package_versions(),
             python=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
@@ -214,10 +265,17 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
         parameters = {**said, "fingerprint": judge.fingerprint}
         return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=parameters)
     kind = judge.name.partition(":")[0]
+    bundled = {"bundles": True} if getattr(judge, "bundles", False) else {}
     if replays_file(judge):
         recorded = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
-        return JudgeEntry(name=judge.name, kind=kind, parameters=recorded)
-    return JudgeEntry(name=judge.name, kind=kind, parameters={"rules_sha256": digest_rules()} if kind == RULES else {})
+        return JudgeEntry(name=judge.name, kind=kind, parameters={**recorded, **bundled})
+    return JudgeEntry(name=judge.name, kind=kind, parameters=describe_rules(judge) if kind == RULES else bundled)
+
+
+def describe_rules(judge: AnyJudge) -> dict[str, str | None]:
+    """What decides a rules verdict: our own text, and the version of math-verify, or that it was not there."""
+    maths = judge.maths if isinstance(judge, RulesJudge) else None
+    return {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
 
 
 def overlook_added_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:

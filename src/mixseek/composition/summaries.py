@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from mixseek.composition.gates import GateResult
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount
 from mixseek.domain.judgments import Status
+from mixseek.matching.reading import NEEDS_MATHS
 from mixseek.reporting import wording
 from mixseek.reporting.build import build_report, summarise_scores
 from mixseek.reporting.calls import call_documents, cost_text, tokens_text
@@ -19,6 +21,14 @@ from mixseek.storage.run_index import RunIndex, TakeSpread, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedReplies:
+    """Recorded replies that are about no sample of the dataset: how many, and the first of them."""
+
+    count: int
+    first: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +49,11 @@ class RunSummary:
     control: ScoreSummary = EMPTY
     all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
     missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
+    needs_maths: int = 0  # answers that only the extra `maths` could compare, and it was not there
     seconds: float = 0.0
+    unmatched: Mapping[str, UnmatchedReplies] = field(default_factory=dict)  # by judge
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
+    notices: tuple[str, ...] = ()  # what a person was told before the first call
 
     @property
     def is_complete(self) -> bool:
@@ -65,10 +78,6 @@ class RunSummary:
         """First replies that were invalid, so that another was asked for: of one judge, or of all."""
         return sum(count.asked_again for count in self.reasks if judge in (None, count.judge))
 
-    def lasting(self, seconds: float) -> "RunSummary":
-        """With the time that the command took."""
-        return replace(self, seconds=seconds)
-
     def counts_by_judge(self) -> dict[str, dict[str, int]]:
         """For the manifest."""
         return {judge: counts_document(counts) for judge, counts in self.all_by_judge.items()}
@@ -88,6 +97,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         calls = tuple(index.call_accounts())
         spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
         missing_for_good = index.missing_for_good()
+        needs_maths = sum(one.count for one in index.rule_counts() if one.rule == NEEDS_MATHS)
         reasks = tuple(index.reask_counts())
         whole = summarise_whole(index, manifest, final)
         control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
@@ -104,6 +114,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         calls=calls,
         spreads=spreads,
         missing_for_good=missing_for_good,
+        needs_maths=needs_maths,
         control=summarise_scores((cell for cell in final if cell.is_control), control),
         all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
         reasks=reasks,
@@ -177,17 +188,26 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         **score_document(summary.score),
         "control": score_document(summary.control) if summary.control.counts.total else None,
         "per_judge": {
-            judge: {**score_document(score), "asked_again": summary.asked_again(judge)}
+            judge: {
+                **score_document(score),
+                "asked_again": summary.asked_again(judge),
+                "first_replies": first_replies_document(
+                    next((count for count in summary.reasks if count.judge == judge), None)
+                ),
+            }
             for judge, score in summary.by_judge.items()
         },
         "asked_again": summary.asked_again(),
         "calls": call_documents(summary.calls),
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
+        "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
+        "needs_maths": summary.needs_maths,
         "complete": summary.is_complete,
         "journal": str(summary.run.journal),
         "manifest": str(summary.run.manifest),
         "seconds": round(summary.seconds, 3),
+        "notices": list(summary.notices),
     }
 
 
@@ -201,6 +221,14 @@ def score_document(score: ScoreSummary) -> dict[str, Any]:
         "unverified": score.unverified,
         "units": {"samples": score.samples, "questions": score.questions},
     }
+
+
+def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
+    """How many first replies were invalid, whatever came of asking again; null for judges without replies."""
+    if count is None:
+        return None
+    share = count.first_invalid / count.replies if count.replies else None
+    return {"replies": count.replies, "invalid": count.first_invalid, "invalid_share": share}
 
 
 def describe_calls(account: CallAccount) -> str:
@@ -219,6 +247,12 @@ def control_text(control: ScoreSummary, main: ScoreSummary) -> str:
     noun = "self-judgment" if control.counts.total == 1 else "self-judgments"
     mean = wording.score_text(replace(control, is_binary=control.is_binary and main.is_binary))
     return f"{control.counts.total:,} {noun} apart, mean {mean}"
+
+
+def needs_maths_text(count: int) -> str:
+    """What would help where mathematics was left undecided."""
+    said = "1 answer is mathematics" if count == 1 else f"{count:,} answers are mathematics"
+    return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
 
 
 def counts_document(counts: StatusCounts) -> dict[str, int]:
@@ -249,7 +283,9 @@ def describe_summary(summary: RunSummary) -> str:
         for spread in summary.spreads
     ]
     lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
-    lines.append(f"  report      mixseek report {manifest.run} --workspace {summary.workspace}")
+    if summary.needs_maths:
+        lines.append(f"  {needs_maths_text(summary.needs_maths)}")
+    lines.append(f"  report      mixseek report {quote(manifest.run)} --workspace {quote(str(summary.workspace))}")
     return "\n".join(lines)
 
 

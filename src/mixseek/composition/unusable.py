@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from mixseek.composition.summaries import RunSummary
@@ -65,7 +66,7 @@ def describe_groups(groups: Sequence[UnusableGroup], summary: RunSummary) -> lis
         name, workspace = summary.manifest.run, summary.workspace
         lines.append(
             f"and {sum(group.count for group in rest):,} more for {len(rest):,} other reasons; "
-            f"`mixseek export {name} --workspace {workspace} --to FILE` lists them all"
+            f"`mixseek export {quote(name)} --workspace {quote(str(workspace))} --to FILE` lists them all"
         )
     return lines
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from mixseek.domain.judgments import Outcome, Reply
 from mixseek.domain.samples import Sample
 from mixseek.engine.one import Judged
-from mixseek.storage.line_parts import line_head, settle_lines
 from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
 
 
@@ -35,9 +34,3 @@ class JournalLines:
 
     def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int, lost_tries: int = 0) -> bytes:
         return encode_outcome(sample, key, judge, outcome, take, lost_tries)
-
-    def settle(self, sample: Sample, key: str, reply: Reply, outcome: Outcome, take: int) -> tuple[bytes, bytes] | None:
-        return settle_lines(sample, key, reply, outcome, take)
-
-    def head(self, kind: str, judge: str) -> tuple[bytes, bytes]:
-        return line_head(kind, judge)

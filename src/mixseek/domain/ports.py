@@ -45,8 +45,11 @@ class JudgeProtocol(Protocol):
         """Never raises, whatever the text."""
         ...
 
-    def decide(self, sample: Sample) -> ValidJudgment | Undecided:
-        """What rules alone can say; a protocol without rules is always undecided."""
+    def decide(self, sample: Sample, maths: "MathsComparer | None" = None) -> ValidJudgment | Undecided:
+        """What rules alone can say; a protocol without rules is always undecided.
+
+        `maths` compares what is more than numbers.
+        """
         ...
 
 
@@ -56,6 +59,15 @@ class JudgeAwareProtocol(Protocol):
 
     def for_judge(self, judge: str) -> JudgeProtocol:
         """The same protocol, hash included, with the judge's name in its messages."""
+        ...
+
+
+@runtime_checkable
+class GridProtocol(Protocol):
+    """A protocol whose samples have a place in a grid of question, variant and target (seed 003 §0)."""
+
+    def missing_names(self, sample: Sample) -> tuple[str, ...]:
+        """Fields without which nothing said about the sample could be aligned; empty where it has them all."""
         ...
 
 
@@ -95,3 +107,16 @@ class ProgressSink(Protocol):
     """Told after each durable batch; rendering is somebody else's."""
 
     def advance(self, counts: Mapping[str, int]) -> None: ...
+
+
+class MathsComparer(Protocol):
+    """Algebra that somebody else knows. Must be picklable: rules are spread over processes."""
+
+    @property
+    def version(self) -> str:
+        """Part of what makes a run: another version may decide otherwise."""
+        ...
+
+    def are_equal(self, gold: str, answer: str) -> bool | None:
+        """Whether two mathematical texts mean the same; None where it cannot be told, or not in time."""
+        ...

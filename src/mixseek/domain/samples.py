@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+# In the metadata of a sample that stands for a hole: it was planned, and the dataset has no output for it.
+PLANNED_WITHOUT_OUTPUT = "planned_without_output"
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:

@@ -15,14 +15,16 @@ from mixseek.engine.budget import Budget
 from mixseek.engine.caching import ReplyCache, reuse
 from mixseek.engine.endings import FirstReplies
 from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.one import refuse_incomplete
 from mixseek.engine.scheduling import Called
 from mixseek.engine.seats import LiveSeat, SampleAtHand, ask_again, estimate_usage
-from mixseek.engine.settled import NothingSettled, SettledLines, SettledOutcomes, make_settled
 from mixseek.errors import DatasetError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 
 
-class LineEncoder(SettledLines, Protocol):
+class LineEncoder(Protocol):
     """Journal lines; their format is the storage's."""
+
+    def sample(self, sample: Sample, key: str) -> bytes: ...
 
     def reply(self, key: str, reply: Reply) -> bytes: ...
 
@@ -41,7 +43,6 @@ class Desk:
     cache: ReplyCache
     budget: Budget
     nonce_of: Callable[[str], str]
-    settled: SettledOutcomes = field(default_factory=NothingSettled)
     # None where nobody minds that a judge gives nothing of use.
     first_replies: FirstReplies | None = None
     # Requests that have left and not come back: who wants the same waits for them.
@@ -55,6 +56,9 @@ class Desk:
 async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int) -> Outcome:
     """What becomes of it; every reply is journaled before it is read, and an invalid one is asked for again."""
     sample = at_hand.sample
+    refused = refuse_incomplete(sample, desk.protocol)
+    if refused is not None:
+        return refused
     unread = at_hand.unread.get((seat.name, take), ())
     ask = unread[-1].attempt if unread else 0
     outcome: Outcome | None = desk.protocol.parse(unread[-1], sample) if unread else None
@@ -69,18 +73,7 @@ async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int)
         if desk.first_replies is not None:
             desk.first_replies.read(seat.name, judged)
         outcome = judged
-        if ask == 1:
-            note_settled(desk, seat, at_hand, got, (outcome, take))
     return outcome
-
-
-def note_settled(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, reply: Reply, judged: tuple[Outcome, int]) -> None:
-    """For the next run that asks the same of the same rules."""
-    if isinstance(desk.settled, NothingSettled):
-        return
-    settled = make_settled(desk.encoder, at_hand.sample, at_hand.key, reply, judged)
-    if settled is not None:
-        desk.settled.note(seat.name, seat.keys.key(at_hand.key, judged[1], 1), settled)
 
 
 async def obtain(
@@ -120,9 +113,10 @@ async def request(
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     take, ask, before = asked
     protocol = told_who_judges(desk.protocol, seat)
-    messages = protocol.messages(at_hand.sample, desk.nonce_of(at_hand.key))
+    nonce = desk.nonce_of(at_hand.key)
+    messages = protocol.messages(at_hand.sample, nonce)
     if isinstance(before, InvalidJudgment):
-        messages = ask_again(messages, before.findings)
+        messages = ask_again(messages, before.findings, protocol.language, nonce)
     call = Call(at_hand.key, messages, desk.protocol.reply_schema, take, ask)
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     desk.under_way[key] = future

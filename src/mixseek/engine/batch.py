@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import Settled
 from mixseek.engine.one import NOTHING_KNOWN, Judged, judge_one
 
 # A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.
@@ -34,10 +33,6 @@ class BatchResult:
     counts: Mapping[str, int]
     samples: int
     skipped: int = 0
-    # Places in the batch of samples that are not settled by it.
-    left: Sequence[int] = ()
-    # Judge, request key and what was made of its reply, for runs to come.
-    settled: Sequence[tuple[str, bytes, Settled]] = ()
 
 
 @dataclass(frozen=True, slots=True)

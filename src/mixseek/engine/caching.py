@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from mixseek.domain.judgments import Reply, Status
+from mixseek.domain.judgments import Reply
 
 
 class ReplyCache(Protocol):
@@ -15,14 +15,6 @@ class ReplyCache(Protocol):
         ...
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None: ...
-
-
-class Settled(NamedTuple):
-    """Two lines of a journal, each from behind the names of sample and judge; the reply's says that it was cached."""
-
-    status: Status
-    reply: bytes
-    outcome: bytes
 
 
 class NoCache:

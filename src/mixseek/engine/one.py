@@ -17,8 +17,8 @@ from mixseek.domain.judgments import (
     ValidJudgment,
     status_of,
 )
-from mixseek.domain.ports import Judge, JudgeProtocol
-from mixseek.domain.samples import Sample
+from mixseek.domain.ports import GridProtocol, Judge, JudgeProtocol
+from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
 
 NOTHING_KNOWN: Mapping[str, Status] = MappingProxyType({})
 
@@ -65,13 +65,36 @@ def judge_one(
 
 def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     """One judge's answer, parsed by the protocol where it is text."""
+    refused = refuse_incomplete(sample, protocol)
     match judge.reply(sample, protocol):
         case Reply() as reply:
-            return Judged(sample, judge.name, read_reply(reply, sample, protocol), reply)
+            judgment = read_reply(reply, sample, protocol)
+            if refused is not None:
+                # The reply was recorded, so it is kept; it still cannot be aligned with anything.
+                rest = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
+                judgment = InvalidJudgment((*refused.findings, *rest), judgment.repairs)
+            return Judged(sample, judge.name, judgment, reply)
+        case _ if refused is not None:
+            return Judged(sample, judge.name, refused)
         case ValidJudgment() | Undecided() | Missing() as outcome:
             return Judged(sample, judge.name, outcome)
         case unexpected:
             assert_never(unexpected)
+
+
+def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgment | None:
+    """Seed 003 §6: a sample without its place in the grid, or a place without its sample. Nobody is asked about it."""
+    if PLANNED_WITHOUT_OUTPUT in sample.metadata:
+        detail = "it was planned, and the dataset has no output for it"
+        return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
+    # Asked first, because looking whether a class fits a Protocol takes long, and most protocols have no grid.
+    if not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
+        return None
+    missing = protocol.missing_names(sample)
+    if not missing:
+        return None
+    detail = f"the sample has no {', '.join(missing)}, so nothing said about it could be aligned"
+    return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
 
 
 def read_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self, assert_never
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol, Message
+from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol, MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.asking import Desk, ask_take, introduce
 from mixseek.engine.caching import NoCache, RequestKeys, reuse
@@ -300,8 +300,8 @@ class _Heard:
         self.replies.append(reply)
         return self.protocol.parse(reply, sample)
 
-    def decide(self, sample: Sample) -> ValidJudgment | Undecided:
-        return self.protocol.decide(sample)
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> ValidJudgment | Undecided:
+        return self.protocol.decide(sample, maths)
 
 
 @dataclass

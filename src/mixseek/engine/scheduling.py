@@ -77,19 +77,14 @@ class Endpoint:
     ) -> T:
         """What `keep` makes of the answer, however many tries that takes within the policy.
 
-        `pace` says before each request how long it has to wait for its minute's share, retries included; `permit` is
-        asked when it is about to leave and may raise. `keep` gets the answer while the call still has its
-        place: the next request leaves when this answer cannot be lost any more. `spent` is told of answers that count
-        tokens and hold no reply. Raises PermanentJudgeError,
-        TransientJudgeError when this request had its tries, EndpointDownError when the endpoint is beyond patience,
-        HaltedError.
+        `pace` says how long each request has to wait; `permit` is asked when it is to leave and may raise; `spent`
+        is told of answers that count tokens and hold no reply. `keep` gets the answer while the call still has its
+        place. Raises Permanent- and TransientJudgeError, EndpointDownError beyond patience, HaltedError.
         """
         tries = failures = 0
         lost: list[Usage] = []
         while True:
-            wait = pace()
-            if wait > 0 or self._is_halted:
-                await self.rest(wait)
+            await self.rest(pace())
             is_probe = await self._turn()
             started = self._around.clock()
             try:
@@ -113,7 +108,7 @@ class Endpoint:
                 self._revived()
                 raise
             else:
-                self._limit.succeeded(self._around.clock() - started)
+                self._limit.succeeded(started, self._around.clock())
                 self._revived()
                 return keep(Called(answer, tries, tuple(lost)))
             finally:

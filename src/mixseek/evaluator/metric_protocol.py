@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.criteria import Criterion
@@ -142,7 +142,7 @@ class MetricProtocol:
         }
         return ValidJudgment(total / 100, f"{total}/100", judged, method_of(reply, sample), repairs=repairs)
 
-    def decide(self, sample: Sample) -> Undecided:
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """No rule can say how clear a text is."""
         return Undecided(f"{self.name} has no rules; name a model as its judge")
 

@@ -1,7 +1,7 @@
 """Replies that were collected in bundles, laid at the doors of the samples they are about; never by guessing."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PureWindowsPath
 from typing import Any
@@ -30,6 +30,8 @@ class PlacedBundle:
     place: str
     scope: Mapping[str, str] = field(default_factory=dict)
     judge_model: str | None = None
+    # Under which it was recorded. Where a sample has that id, the bundle is about that sample and no other.
+    row_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def scope_of(row: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, value in said.items() if value}
 
 
-def match_bundles(bundles: Sequence[PlacedBundle], samples: Iterable[Sample]) -> Matching:
+def match_bundles(bundles: Sequence[PlacedBundle], samples: Callable[[], Iterable[Sample]]) -> Matching:
     """Exact names first; folded ones (no folder, suffix, case, separators) where one sample and one entry are left."""
     entries = [
         PlacedEntry(number, entry, home)
@@ -85,10 +87,12 @@ def match_bundles(bundles: Sequence[PlacedBundle], samples: Iterable[Sample]) ->
             ((home, entry) for home in bundles for entry in home.bundle.entries), start=1
         )
     ]
-    desk = _Desk(entries)
+    row_ids = {home.row_id for home in bundles if home.row_id is not None}
+    claimed = frozenset(sample.id for sample in samples() if sample.id in row_ids) if row_ids else frozenset[str]()
+    desk = _Desk(entries, claimed)
     claims: dict[str, _Claim] = {}
     claimants: dict[PlacedEntry, list[_Claim]] = defaultdict(list)
-    for sample in samples:
+    for sample in samples():
         claim = desk.claim(sample)
         if claim is not None:
             claims[claim.key] = claim
@@ -111,7 +115,9 @@ class _Claim:
 class _Desk:
     """Finds the entries that a sample's names could mean."""
 
-    def __init__(self, entries: Iterable[PlacedEntry]) -> None:
+    def __init__(self, entries: Iterable[PlacedEntry], sample_ids: frozenset[str]) -> None:
+        # Ids of samples that bundles were recorded under.
+        self._sample_ids = sample_ids
         self._exact: dict[str, list[PlacedEntry]] = defaultdict(list)
         self._folded: dict[str, list[PlacedEntry]] = defaultdict(list)
         for entry in entries:
@@ -128,7 +134,7 @@ class _Desk:
             (False, self._folded, [fold_identity(name) for name in names]),
         ):
             for name in wanted:
-                fitting = [entry for entry in index.get(name, ()) if is_in_scope(entry.home.scope, sample)]
+                fitting = [entry for entry in index.get(name, ()) if self._may_mean(entry, sample)]
                 if len(fitting) > 1:
                     fitting = [entry for entry in fitting if is_in_scope(said_by(entry), sample)] or fitting
                 if len(fitting) == 1 or (fitting and are_rivals(fitting)):
@@ -139,6 +145,12 @@ class _Desk:
                     problem = f"{len(fitting)} entries could be about id {sample.id!r}: {labels}"
                     return _Claim(sample.key(), sample.id, (), problem=problem)
         return None
+
+    def _may_mean(self, entry: PlacedEntry, sample: Sample) -> bool:
+        """A reply recorded under one sample's id never judges another."""
+        row_id = entry.home.row_id
+        is_anothers = row_id in self._sample_ids and row_id != sample.id
+        return not is_anothers and is_in_scope(entry.home.scope, sample)
 
 
 def _settle(

@@ -13,15 +13,29 @@ from functools import lru_cache
 from mixseek.domain.ports import Message
 
 # What the widespread templates use; a model's own list is known only where its weights are (`gguf:`).
-# Two patterns that each begin with one character: a search for that costs a tenth of a search for either.
+# Two patterns that each begin with one character: a search for that costs a tenth of a search for either. Case does not
+# count: servers fold it, or a judge does.
 _ANGLED = re.compile(
     r"<(?:\|[^<>|\n]{1,40}\|>"  # ChatML, Llama 3, Phi, GLM, Granite, Harmony
     r"|｜[^<>｜\n]{1,40}｜>"  # DeepSeek
-    r"|/?s>|(?:bos|eos|pad|unk|(?:start|end)_of_turn)>"  # Llama 2, Mistral, Gemma
-    r"|</?SYS>>)"
+    r"|/?s>|/?(?:bos|eos|pad|unk|mask|cls|sep|sop|eop|eod|eoh|eom|eoa|eot|sot|gmask|image|video|audio)>"
+    r"|(?:start|end)_of_(?:turn|image|audio|text|message)>"  # Gemma
+    r"|(?:bos|eos|pad|unk|cls|sep|mask|eop|sop)_token>"  # Command
+    r"|(?:reserved|unused|extra_id|extra_token|special|sentinel|mask|placeholder)(?:_?(?:special_)?(?:token)?_?\d{1,4})>"
+    r"|/?(?:SPECIAL|TOOLCALL|tool_call|tool_response|tool_calls|available_tools|function_call|tools|im_start|im_end)"
+    r"(?:_\d{1,4})?>"  # Nemotron, Qwen, Hermes
+    r"|(?:human|bot|user|assistant|system|unk_?id)>(?=\s*:)"
+    r"|</?SYS>>"
+    r"|\[(?:Human|Bot|User|Assistant|System)\]>)",
+    re.IGNORECASE,
 )
 _SQUARE = re.compile(
-    r"\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK)\]"  # Mistral
+    # Mistral
+    r"\[(?:/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|ARGS|CALL_ID|PREFIX"
+    r"|SUFFIX|MIDDLE|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|MODEL_SETTINGS)"
+    # ChatGLM, BERT, Baichuan, InternLM, Solar
+    r"|g?s?MASK|CLS|SEP|PAD|UNK|EOS|BOS|control_\d{1,4}|UNUSED_TOKEN_\d{1,4}|unused\d{1,4}|/?SYS|\|[^\[\]|\n]{1,40}\|)\]",
+    re.IGNORECASE,
 )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from shlex import quote
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from mixseek.errors import ConfigurationError
@@ -155,7 +156,8 @@ def refuse_address(provider: str, rest: str) -> ConfigurationError:
         scheme = "http" if is_loopback(f"http://{host}") or host.startswith("HOST") else "https"
         written, offered = f"{provider}:{rest}", f"{provider}:{model}@{scheme}://{host}"
     return ConfigurationError(
-        f"judge {written!r}: after the @ stands an address that begins with http:// or https://; write {offered} "
+        f"judge {written!r}: after the @ stands an address that begins with http:// or https://; "
+        f"write {quote(offered)} "
         f'(a model whose own name holds an @ needs a [judges.NAME] table with model = "…" in mixseek.toml)'
     )
 

@@ -71,7 +71,7 @@ class Prompt:
     @property
     def subject(self) -> str:
         """What is judged: all that is fenced. A re-ask adds words around it and is still about the same thing."""
-        fenced = _FENCED.search(self.task)
+        fenced = _FENCED.search(self.task.partition("<<<OBJECTIONS ")[0])
         return fenced[0] if fenced else _MOMENT.sub("", self.task)
 
     @property

@@ -1,6 +1,7 @@
 """Where in a file each key's line begins: sixteen bytes a slot, so that millions of lines fit anywhere."""
 
 import hashlib
+import heapq
 from array import array
 from collections.abc import Callable, Iterator
 
@@ -19,6 +20,8 @@ class OffsetIndex:
         # Offset + 1: zero marks an empty slot.
         self._offsets = array("Q", bytes(8 * _SMALLEST))
         self._count = 0
+        # A byte for each slot that somebody asked about; made when the first one does, after everything was added.
+        self._marks = bytearray()
 
     def __len__(self) -> int:
         return self._count
@@ -39,6 +42,28 @@ class OffsetIndex:
             if self._digests[slot] == digest and is_key_at(self._offsets[slot] - 1):
                 return self._offsets[slot] - 1
         return None
+
+    def mark(self, key: str) -> None:
+        """The key is wanted. By its digest alone: a collision, once in 10^19, hides one line from `unmarked`."""
+        digest = _digest(key)
+        self._marks = self._marks or bytearray(len(self._offsets))
+        for slot in self._slots(digest):
+            if not self._offsets[slot]:
+                return
+            if self._digests[slot] == digest:
+                self._marks[slot] = 1
+
+    @property
+    def unmarked_count(self) -> int:
+        """Lines that nobody wanted."""
+        return self._count - sum(self._marks)
+
+    def unmarked(self, limit: int) -> list[int]:
+        """Offsets of the first such lines, in the order of the file."""
+        wanted = self._marks or bytes(len(self._offsets))
+        return heapq.nsmallest(
+            limit, (stored - 1 for stored, mark in zip(self._offsets, wanted, strict=True) if stored and not mark)
+        )
 
     def _slots(self, digest: int) -> Iterator[int]:
         mask = len(self._offsets) - 1

@@ -16,8 +16,13 @@ PROBLEM_NAME = "reply_problem"
 BUNDLED_NAME = "reply_bundled"
 
 
-def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str) -> Reply | Missing:
-    """The text in column `name`, to the letter; a value that is not text is written as JSON, and marked so."""
+def recorded_reply(
+    row: Mapping[str, Any], name: str, judge: str, sample_id: str, *, may_be_bundled: bool = False
+) -> Reply | Missing:
+    """The text in column `name`, to the letter; a value that is not text is written as JSON, and marked so.
+
+    `may_be_bundled`: the row may have been made out of a bundle; otherwise it cannot say so of itself.
+    """
     value = row.get(name)
     if value is None:
         return Missing(f"no recorded reply for id {sample_id!r}")
@@ -27,9 +32,9 @@ def recorded_reply(row: Mapping[str, Any], name: str, judge: str, sample_id: str
         value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
         details["reserialised"] = True
     problem = row.get(PROBLEM_NAME)
-    if isinstance(problem, Mapping):
+    if may_be_bundled and isinstance(problem, Mapping):
         details["unusable"] = dict(problem)
-    if row.get(BUNDLED_NAME) is True:
+    if may_be_bundled and row.get(BUNDLED_NAME) is True:
         details["bundle"] = True
     model = judge_of(row)
     if model is not None:

@@ -1,7 +1,7 @@
 """Judges whose replies were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,13 @@ class DatasetReplayJudge:
     """The reply stands in the sample's own row, in column `reply`, or `raw_output` or `raw`."""
 
     name: str = "replay"
+    # Whether rows were made out of bundles.
+    bundles: bool = False
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The other names are not looked at: `response` and `output` are the judged text here."""
         column = next((name for name in REPLY_NAMES[:3] if sample.metadata.get(name) is not None), REPLY_NAMES[0])
-        return recorded_reply(sample.metadata, column, self.name, sample.id)
+        return recorded_reply(sample.metadata, column, self.name, sample.id, may_be_bundled=self.bundles)
 
 
 class FileContent:
@@ -54,7 +56,7 @@ class FileContent:
 
 @dataclass(frozen=True, slots=True)
 class FileReplayJudge:
-    """Replies in a file: JSON lines matched by id, of which only offsets are kept, and bundles matched by name.
+    """Replies in a file: JSON lines matched by id, of which only offsets are kept; bundles by name where asked for.
 
     `FILE#JUDGE` takes the lines of one judge out of a file that holds several.
     """
@@ -70,16 +72,21 @@ class FileReplayJudge:
     length_bytes: int = 0
 
     @classmethod
-    def open(cls, path: Path, name: str) -> "FileReplayJudge":
-        """Reads the file once, and refuses it as a whole when a line is bad or an id stands twice."""
+    def open(cls, path: Path, name: str, *, takes_bundles: bool = False) -> "FileReplayJudge":
+        """Reads the file once, and refuses it as a whole when a line is bad or an id stands twice.
+
+        With `takes_bundles` a reply about many samples is taken apart; without, it is one reply like any other.
+        """
         path, wanted = split_judge(path)
         content = FileContent()
         bundle = read_whole_bundle(path, content)
+        if bundle is not None and not takes_bundles:
+            raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
         if bundle is not None:
             return cls(name, path, OffsetIndex(), wanted, (bundle,), None, content.sha256, content.length_bytes)
         content = FileContent()
         judge = cls(name, path, OffsetIndex(), wanted)
-        bundles = tuple(judge._take_up_lines(content))
+        bundles = tuple(judge._take_up_lines(content, takes_bundles))
         if not len(judge.index) and not bundles:
             raise DatasetError(
                 f"{path}: holds no replies{f' of judge {wanted!r}' if wanted else ''}; "
@@ -106,9 +113,20 @@ class FileReplayJudge:
             raise ConfigurationError(f"{self.path}: recorded replies cannot be read ({error.strerror})") from error
         return content.sha256 == sha256
 
-    def matched_to(self, samples: Iterable[Sample]) -> "FileReplayJudge":
+    def matched_to(self, samples: Callable[[], Iterable[Sample]]) -> "FileReplayJudge":
         """With every bundled entry laid at the door of its sample; needs all samples, because a name may fit two."""
         return replace(self, matching=match_bundles(self.bundles, samples)) if self.bundles else self
+
+    def note_sample(self, sample_id: str) -> None:
+        """Told of every sample of the dataset, so that replies to none of them can be counted."""
+        self.index.mark(sample_id)
+
+    def unmatched(self, limit: int) -> tuple[int, list[str]]:
+        """How many replies are about no sample, and the first of them as their file names them."""
+        lines = [str(_id_text(self._row_at(offset))) for offset in self.index.unmarked(limit)]
+        entries = self.matching.unmatched if self.matching is not None else ()
+        named = [repr(one) for one in lines] + [entry.label for entry in entries]
+        return self.index.unmarked_count + len(entries), named[:limit]
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The recorded text to the letter, or Missing; never a guess by position."""
@@ -120,7 +138,7 @@ class FileReplayJudge:
             return Missing(f"no recorded reply for id {sample.id!r}")
         return self.matching.reply(sample, self.name)
 
-    def _take_up_lines(self, content: FileContent) -> Iterator[PlacedBundle]:
+    def _take_up_lines(self, content: FileContent, takes_bundles: bool) -> Iterator[PlacedBundle]:
         """Fills the index; gives the lines whose reply is about many samples."""
         for number, offset, line in _lines(self.path, content):
             place = f"{self.path}:{number}"
@@ -129,13 +147,16 @@ class FileReplayJudge:
                 continue
             reply = row[_reply_name(row) or REPLY_NAMES[0]]
             # Nothing without a bracket is a bundle, and most replies have none.
-            bundle = split_bundle(reply) if isinstance(reply, str) and "[" in reply else None
-            if bundle is not None:
-                yield PlacedBundle(bundle, f"line {number}", scope_of(row), judge_of(row))
-                continue
+            bundle = split_bundle(reply) if takes_bundles and isinstance(reply, str) and "[" in reply else None
             row_id = _id_text(row)
+            if bundle is not None:
+                yield PlacedBundle(bundle, f"line {number}", scope_of(row), judge_of(row), row_id)
+                continue
             if row_id is None:
-                raise DatasetError(f"{place}: no usable id; give each reply the id of its sample, as text or integer")
+                raise DatasetError(
+                    f"{place}: no usable id; give each reply the id of its sample, as text or integer"
+                    f"{'' if takes_bundles else ', or add --bundles if it is about many'}"
+                )
             earlier = self._find(row_id)
             if earlier is not None:
                 raise self._twice(place, row_id, row, earlier)

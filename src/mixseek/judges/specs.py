@@ -3,18 +3,20 @@
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoints import PROVIDERS, refuse_address, resolve_target
+from mixseek.judges.math_verify import find_maths
 from mixseek.judges.rules import RulesJudge
 from mixseek.settings.judge_settings import JudgeSettings
 
 JUDGE_FORMS = {
     "rules": "the protocol's own rules, offline",
-    "replay": "replies that stand in the dataset's column `reply`, one a row or bundled",
-    "replay:FILE": "replies in a file: JSON lines matched by id, or a bundle; FILE#JUDGE takes one judge's",
+    "replay": "replies that stand in the dataset's column `reply`",
+    "replay:FILE": "replies in a file: JSON lines matched by id; FILE#JUDGE takes one judge's",
     "PROVIDER:MODEL": f"a model behind an endpoint; providers: {', '.join(PROVIDERS)}",
     "PROVIDER:MODEL@BASE_URL": "the same, at another address",
     "gguf:PATH": "a GGUF model in this process (extra `embedded`)",
@@ -37,26 +39,28 @@ _MODEL_OWNERS: Mapping[str, tuple[str, ...]] = {
 _NO_SETTINGS: Mapping[str, JudgeSettings] = {}
 
 
-def make_judge(spec: str, configured: Mapping[str, JudgeSettings] = _NO_SETTINGS) -> Judge:
+def make_judge(
+    spec: str, configured: Mapping[str, JudgeSettings] = _NO_SETTINGS, *, takes_bundles: bool = False
+) -> Judge:
     """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
     match spec.partition(":"):
         case ("rules", "", ""):
-            return RulesJudge()
+            return RulesJudge(maths=find_maths())
         case ("replay", _, _):
-            return _make_replay_judge(spec, configured)
+            return _make_replay_judge(spec, configured, takes_bundles)
         case _:
             raise unknown_judge(spec, configured)
 
 
-def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Judge:
+def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings], takes_bundles: bool) -> Judge:
     # Late: no other judge reads bundles.
     from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 
     match spec.partition(":"):
         case ("replay", "", ""):
-            return DatasetReplayJudge()
+            return DatasetReplayJudge(bundles=takes_bundles)
         case ("replay", ":", path) if path:
-            return FileReplayJudge.open(Path(path), spec)
+            return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles)
         case _:
             raise unknown_judge(spec, configured)
 
@@ -106,9 +110,9 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     elif kind == "replay":
         advice = f"give the file of replies after the colon; {available}"
     elif "://" in spec and "@" not in spec:
-        advice = f"for a model at that address, write openai:MODEL@{spec}"
+        advice = f"for a model at that address, write {quote(f'openai:MODEL@{spec}')}"
     elif kind not in _LIVE_KINDS and (owner := find_model_owner(kind)):
-        advice = f"did you mean {owner}:{spec}?"
+        advice = f"did you mean {quote(f'{owner}:{spec}')}?"
     elif colon:
         close = difflib.get_close_matches(kind, _LIVE_KINDS, n=1)
         advice = f"did you mean '{close[0]}:{rest}'?" if close else f"providers: {', '.join(_LIVE_KINDS)}"

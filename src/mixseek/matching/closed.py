@@ -225,6 +225,8 @@ def _corrected(
 
 def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading | None:
     end = min(len(text), statement.start + _LIST_REACH) if reader.spans_lines else statement.end
+    if reader.kind == "expression" and (display := _DISPLAY.match(text, statement.start)) is not None:
+        end = max(end, display.end())
     piece = text[statement.start : end]
     if statement.start == statement.end:
         return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
@@ -258,6 +260,10 @@ def _read_whole(piece: str, reader: Reader) -> Reading | None:
     return reader.read(piece, firm=False)
 
 
+# Mathematics set off on lines of its own.
+_DISPLAY = re.compile(
+    r"\\\[(?:(?!\\\]).){0,1000}\\\]|\$\$[^$]{0,1000}\$\$|\\begin\{(\w+)\}.{0,1000}?\\end\{\1\}", re.DOTALL
+)
 _BULLET = re.compile(r"[ \t]*(?:[-*•][ \t]|\(?[A-Z][).][ \t]*)\S")
 
 

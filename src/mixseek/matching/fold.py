@@ -10,7 +10,7 @@ import unicodedata
 _NAMED = {
     **dict.fromkeys("‘’‚‛′", "'"),
     **dict.fromkeys("“”„‟″«»「」『』", '"'),
-    "−": "-",
+    **dict.fromkeys("−˗➖⁃", "-"),
     # Not to a full stop: one that needs no space behind it still ends a sentence.
     "｡": "。",
     "、": ",",

@@ -2,6 +2,7 @@
 
 import re
 
+from mixseek.domain.ports import MathsComparer
 from mixseek.matching.booleans import BooleanReader, polarity_of
 from mixseek.matching.brackets import bracket_reader, is_bracket_sequence
 from mixseek.matching.either import EitherReader
@@ -22,7 +23,7 @@ _QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
 _NUMBERED_QUESTION = re.compile(r"option|choice|select|choose|correct answer|answer number|選|选", re.IGNORECASE)
 
 
-def reader_for(gold: str, question: str) -> Reader | None:
+def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
     """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
     gold = fold(gold).strip()
     question = fold(question)
@@ -32,7 +33,7 @@ def reader_for(gold: str, question: str) -> Reader | None:
     if is_bracket_sequence(gold):
         return bracket_reader(gold, question)
     polarity = polarity_of(gold, question)
-    by_text = _option_by_text(gold, question)
+    by_text = option_by_text(gold, question)
     if polarity is not None:
         boolean = BooleanReader(*polarity)
         return boolean if by_text is None else EitherReader(by_text, boolean)
@@ -42,7 +43,7 @@ def reader_for(gold: str, question: str) -> Reader | None:
     if value is not None:
         if gold.isdigit() and len(gold) <= 2 and _asks_for_number(gold, question):
             return OptionReader(gold, question)
-        return NumberReader(value, question, percent="%" in gold)
+        return NumberReader(value, question, gold, maths, percent="%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
     if len(words) >= 2 and _SORTING.search(question):
         asked = _QUESTION_WORD.findall(question.casefold())
@@ -57,7 +58,7 @@ def _asks_for_number(gold: str, question: str) -> bool:
     return bool(_NUMBERED_QUESTION.search(question)) and gold in numbered_options(question).labels
 
 
-def _option_by_text(gold: str, question: str) -> OptionReader | None:
+def option_by_text(gold: str, question: str) -> OptionReader | None:
     """The ground truth is the text of exactly one listed option: its letter is as good."""
     options = lettered_options(question)
     if options is NO_OPTIONS:

@@ -4,25 +4,28 @@ import re
 from collections.abc import Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
+from mixseek.domain.ports import MathsComparer
 from mixseek.matching.closed import Closed, match_closed
 from mixseek.matching.hedges import OtherValue, leaves_open
-from mixseek.matching.kinds import reader_for
+from mixseek.matching.kinds import option_by_text, reader_for
 from mixseek.matching.options import lettered_options
 from mixseek.matching.outcome import Decision, MatchResult
+from mixseek.matching.reading import Reader
 from mixseek.matching.visible import Visible, visible_part
 
-# Rules that say the response gives no answer, or one that is not on offer; every other wrong answer is wrong logic.
-_ERROR_TYPES = {
-    "no_final_answer": ErrorType.NO_ANSWER,
-    "no_answer": ErrorType.NO_ANSWER,
-    "refusal": ErrorType.NO_ANSWER,
-    "breaks_off": ErrorType.NO_ANSWER,
-    "empty_answer": ErrorType.NO_ANSWER,
-    "answer_without_number": ErrorType.NO_ANSWER,
-    "none_of_the_options": ErrorType.NO_ANSWER,
-    "every_option_listed": ErrorType.NO_ANSWER,
-    "option_not_offered": ErrorType.HALLUCINATION,
-}
+# Rules that say the response gives no answer. Why another answer is wrong, no rule can know.
+_NO_ANSWER = frozenset(
+    {
+        "no_final_answer",
+        "no_answer",
+        "refusal",
+        "breaks_off",
+        "empty_answer",
+        "answer_without_number",
+        "none_of_the_options",
+        "every_option_listed",
+    }
+)
 # A longer ground truth is a text to be judged, not an answer to be found; questions keep their options at the end.
 _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
@@ -37,9 +40,13 @@ def match_answer(
     *,
     question: str = "",
     alternatives: Sequence[str] = (),
-    use_math_verify: bool = False,
+    maths: MathsComparer | None = None,
 ) -> MatchResult:
-    """Decide what can be decided with near certainty; everything else is undecided."""
+    """Decide what can be decided with near certainty; everything else is undecided.
+
+    Args:
+        maths: who compares mathematics that is more than numbers; without, such answers are undecided.
+    """
     visible = visible_part(response)
     golds = _golds(ground_truth, alternatives)
     if not visible.text.strip():
@@ -50,7 +57,7 @@ def match_answer(
     results: list[Closed] = []
     texts: list[str] = []
     for gold in golds:
-        result = _match_gold(visible, gold, question, is_open=bool(alternatives), use_math_verify=use_math_verify)
+        result = _match_gold(visible, gold, question, is_open=bool(alternatives), maths=maths)
         if result is None:
             texts.append(gold)
         else:
@@ -74,27 +81,40 @@ def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(given if is_heading else [ground_truth, *given]))
 
 
-def _match_gold(visible: Visible, gold: str, question: str, *, is_open: bool, use_math_verify: bool) -> Closed | None:
+def _match_gold(
+    visible: Visible, gold: str, question: str, *, is_open: bool, maths: MathsComparer | None
+) -> Closed | None:
     """None for free text, which is compared with all its alternatives at once.
 
     A ground truth with alternatives belongs to an open question, where a number stands in prose among other
     numbers ("the 2009 model year"): text rules read that better than those for the end of a calculation.
     """
     # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
-    reader = None if _WRITTEN_MATHS.search(gold) else reader_for(gold, question)
+    reader = option_by_text(gold, question) if _WRITTEN_MATHS.search(gold) else reader_for(gold, question, maths)
     if reader is not None and not (is_open and reader.kind == "number"):
-        closed = match_closed(visible, reader)
-        closed = Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
-        return _unhedged(visible, closed, reader.kind, lambda place: reader.is_other(visible.text, place))
+        return _match_reader(visible, reader)
     if is_open or not _MATHS.search(gold):
         return None
-    # Here and not above: loading the mathematics would cost every start of the program.
-    from mixseek.matching.expressions.compare import locate_and_compare, looks_like_expression
+    # Here and not above: most ground truths are no mathematics.
+    from mixseek.matching.maths import MathsReader, gold_maths, looks_like_maths
 
-    if looks_like_expression(gold):
-        comparison, span = locate_and_compare(visible.text, gold, question=question, use_math_verify=use_math_verify)
-        return Closed(comparison.decision, span, ("expression", comparison.rule))
-    return None
+    if not looks_like_maths(gold):
+        return None
+    stated = gold_maths(gold)
+    if stated is None:
+        return Closed(Decision.UNDECIDED, None, ("expression", "worked_solution"))
+    maths_reader = MathsReader(stated, question, maths)
+    whole = maths_reader.read_whole(visible.text[: visible.cut])
+    if whole is not None:
+        closed = Closed(whole.decision, Span(whole.start, whole.end), ("expression", whole.rule))
+        return _unhedged(visible, closed, "expression", lambda place: maths_reader.is_other(visible.text, place))
+    return _match_reader(visible, maths_reader)
+
+
+def _match_reader(visible: Visible, reader: Reader) -> Closed:
+    closed = match_closed(visible, reader)
+    closed = Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
+    return _unhedged(visible, closed, reader.kind, lambda place: reader.is_other(visible.text, place))
 
 
 def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed:
@@ -148,7 +168,7 @@ def _result(response: str, visible: Visible, closed: Closed) -> MatchResult:
         case Decision.CORRECT:
             error = ErrorType.NONE
         case Decision.INCORRECT:
-            error = _ERROR_TYPES.get(closed.rules[-1], ErrorType.WRONG_LOGIC)
+            error = ErrorType.NO_ANSWER if closed.rules[-1] in _NO_ANSWER else None
         case Decision.UNDECIDED:
             error = None
     return MatchResult(closed.decision, extracted, span, rules, error)

@@ -5,30 +5,41 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
+from mixseek.domain.ports import MathsComparer
 from mixseek.matching.calendar_dates import is_day_of_month
 from mixseek.matching.numbers import NumberToken, read_numbers, word_numbers
 from mixseek.matching.outcome import Decision
-from mixseek.matching.reading import Reading
+from mixseek.matching.reading import NEEDS_MATHS, Reading
 
 # Before a result: "= 7", "is 7", "makes it 7", "leaves us with 7".
 _RESULT = re.compile(
-    r"(?:(?<!\()=|≈|\b(?:is|are|was|were|be|equals?|makes?|gives?|leaves?|get|total)\b(?:\s+(?:it|us|a|of|with|total|about)\b){0,3})"
+    r"(?:(?<!\()=|≈|\b(?:is|are|was|were|be|equals?|makes?|gives?|leaves?|get|total)\b(?:\s+(?:it|us|a|of|with|total"
+    r"|about)\b){0,3})"
     r"\s*[$€£¥*\"'(]*\s*$",
     re.IGNORECASE,
 )
 # In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
 # so they can only confirm.
 _UNSPACED_RESULT = re.compile(r"(?:は|是|为|等于|共|得|占)\s*[$¥*\"'(]*$")
+# A quotient that does not come out even has many more digits than anybody writes.
+_QUOTIENT_DIGITS = 15
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
 # Not "20 m/s": a slash between letters stands in a unit.
 _ALGEBRA = re.compile(
-    r"\\[a-z]|\^|sqrt|√|π|[0-9)]\s*[a-z]\s*(?:[-+*]|/(?!\s?[a-z]))|(?<![a-z])[-+*/]\s*[a-z]\b|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]"
+    r"\\[a-z]|\^|\d[⁰¹²³⁴-⁹]|sqrt|√|π|[0-9)]\s*[a-z]\s*(?:[-+*]|/(?!\s?[a-z]))|(?<![a-z])[-+*/]\s*[a-z]\b"
+    r"|(?<![a-z])[a-z]\s*[-+*/]\s*[0-9]"
 )
+_SCIENTIFIC = re.compile(
+    r"(?<=[\d.])\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:\^\s?\{?\s?[+-]?\d{1,3}\s?\}?|[⁻-]?[⁰¹²³⁴-⁹]+)"
+)
+_RATIO = re.compile(r"(?<![\d:])\d{1,6}\s?:\s?\d{1,6}(?![\d:])")
+_PROSE = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
 # So many are no calculation; looking at each would cost more than the answer is worth.
 _MOST_NUMBERS = 3_000
 _FRACTION_WORD = re.compile(
-    r"\b(?:half|third|quarter|fifth|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|dozen)\b|半|分之|分の"
+    r"\b(?:half|third|quarter|fifth|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths?|dozen)\b|半|分之"
+    r"|分の"
 )
 # An answer in front, with what explains it behind: "18 because 9 * 2 = 18".
 _CLAUSE_END = re.compile(
@@ -50,7 +61,8 @@ _PARTS = (
     ("h", "m", 60), ("m", "s", 60), ("d", "c", 100), ("d", "h", 24), ("w", "d", 7), ("y", "m", 12), ("f", "i", 12),
 )  # fmt: skip
 _COMPOUND = re.compile(
-    r"(?<![\d.,])(?P<large>\d{1,6})[\s-]*(?:(?P<unit>h(?:ou)?rs?|h|minutes?|mins?|dollars?|days?|weeks?|years?|feet|foot)),?"
+    r"(?<![\d.,])(?P<large>\d{1,6})[\s-]*(?:(?P<unit>h(?:ou)?rs?|h|minutes?|mins?|dollars?|days?|weeks?|years?|feet"
+    r"|foot)),?"
     r"\s*(?:and\s*)?(?P<small>\d{1,2})[\s-]*(?P<other>minutes?|mins?|m|seconds?|secs?|cents?|hours?|days?|months?|inch(?:es)?)\b",
     re.IGNORECASE,
 )
@@ -63,12 +75,28 @@ def _rounds_to(value: Decimal, gold: Decimal) -> bool:
     return abs(value - gold) <= min(Decimal("0.5"), abs(gold) / 200)
 
 
+def _is_bare(piece: str) -> bool:
+    """Nothing but a value, so that a sign in it belongs to the value."""
+    return len(piece) <= 40 and _PROSE.search(piece) is None
+
+
+def _is_shorter(value: Decimal, gold: Decimal) -> bool:
+    """Whether one is the other with fewer digits behind the point, where one has very many: 0.3333 for 1/3."""
+    digits = [-int(number.as_tuple().exponent) for number in (value, gold)]
+    if max(digits) < _QUOTIENT_DIGITS or not 2 <= min(digits) < _QUOTIENT_DIGITS:
+        return False
+    return abs(value - gold) < Decimal(1).scaleb(-min(digits))
+
+
 @dataclass(frozen=True)
 class NumberReader:
     """The gold value, and the question: the numbers it gave are seldom the answer."""
 
     value: Decimal
     question: str
+    # As written, for whoever compares what is more than a number.
+    gold: str = ""
+    maths: MathsComparer | None = None
     percent: bool = False
     kind: str = "number"
     spans_lines: bool = False
@@ -88,13 +116,10 @@ class NumberReader:
         return self._read_before[key]
 
     def _read(self, piece: str, *, firm: bool) -> Reading | None:
-        if firm and len(piece) < 200 and _ALGEBRA.search(piece):
-            # Here and not above: a fifth of a second of start-up for what few answers need.
-            from mixseek.matching.expressions.compare import compare_expressions
-
-            # In JSON a backslash is written twice.
-            comparison = compare_expressions(piece.replace("\\\\", "\\"), str(self.value))
-            return Reading(comparison.decision, 0, len(piece), f"expression_{comparison.rule}")
+        if (firm or _is_bare(piece)) and len(piece) < 200 and self._is_algebra(piece):
+            return self._algebra(piece)
+        if "/" in self.gold and (ratio := _RATIO.search(piece)) is not None:
+            return Reading(Decision.UNDECIDED, *ratio.span(), "ratio")
         if below := _BELOW_ZERO.search(piece):
             return Reading(Decision.UNDECIDED, *below.span(), "below_zero")
         compound = self._compound(piece)
@@ -135,6 +160,23 @@ class NumberReader:
         if self._equal(last) and _UNSPACED_RESULT.search(piece, max(0, last.start - 6), last.start):
             return Reading(Decision.CORRECT, last.start, last.end, "stated_number")
         return Reading(Decision.UNDECIDED, last.start, last.end, "several_numbers")
+
+    @staticmethod
+    def _is_algebra(piece: str) -> bool:
+        """A power of ten behind a number is its scale."""
+        return _ALGEBRA.search(_SCIENTIFIC.sub("", piece)) is not None
+
+    def _algebra(self, piece: str) -> Reading:
+        """An expression in place of a number."""
+        # Here and not above: few answers need it.
+        from mixseek.matching.maths import compare_maths, stated_maths
+
+        # In JSON a backslash is written twice.
+        part = stated_maths(piece.replace("\\\\", "\\"), firm=True)
+        if part is None:
+            return Reading(Decision.UNDECIDED, 0, len(piece), "expression_not_read")
+        decision, rule = compare_maths(part.text, self.gold or str(self.value), self.question, self.maths)
+        return Reading(decision, 0, len(piece), rule if rule == NEEDS_MATHS else f"expression_{rule}")
 
     def _is_restated(self, piece: str, tokens: list[NumberToken]) -> bool:
         """Whether the gold stands behind the first number as another writing of it: "1.5 hours, i.e. 90 minutes"."""
@@ -207,7 +249,7 @@ class NumberReader:
             return Reading(Decision.CORRECT, token.start, token.end, rule)
         value = token.values[0]
         # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
-        if _rounds_to(value, self.value):
+        if _rounds_to(value, self.value) or _is_shorter(value, self.value):
             return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
         if (token.percent != self.percent or token.is_money) and self.value in (value * 100, value / 100):
             return Reading(Decision.UNDECIDED, token.start, token.end, "percent_or_fraction")
@@ -218,7 +260,7 @@ class NumberReader:
     def for_any_question(self, text: str) -> "NumberReader | None":
         """Only of several numbers does the question say which one is meant."""
         are_several = len(read_numbers(text, words=False)) + len(word_numbers(text)) > 1
-        return None if are_several else NumberReader(self.value, "", self.percent)
+        return None if are_several else NumberReader(self.value, "", self.gold, self.maths, self.percent)
 
     def is_other(self, text: str, place: int) -> bool:
         """Another number, in digits or words."""

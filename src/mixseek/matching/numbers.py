@@ -15,9 +15,12 @@ _NUMBER = re.compile(
     # 70{,}000 and 70,\!000 are LaTeX for 70,000.
     r"(?P<body>\d+(?:(?:[,.']|\{,\}|,\\!)(?=\d)\d+|[ \u202f](?=\d{3}(?!\d))\d{3})*|\.\d+|(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
     r"(?:\s?(?P<exponent>[eE][+-]?\d{1,3})(?!\w))?"
+    r"(?:\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:\^\s?\{?\s?(?P<power>[+-]?\d{1,3})(?!\d)\s?\}?"
+    r"|(?P<raised>[⁻-]?[⁰¹²³⁴-⁹]{1,3})))?"
     r"(?:(?:[\s-]|\sand\s)(?P<over>[1-9]\d?)/(?P<under>[1-9]\d?)(?![\d/-])|\s?(?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?"
     r"(?:\s*[/⁄]\s*(?P<denominator>\d+)(?![\d/]))?"
-    r"(?:\s?(?P<scale>万|萬|億|亿|[kK]\b|(?:hundred|thousand|million|billion|dozen|lakhs?|crores?)\b)(?P<rest>\d{1,4}(?!\d))?)?"
+    r"(?:\s?(?P<scale>万|萬|億|亿|兆|[kK]\b|(?<=\d)[MBT]\b(?!\.?[A-Z])|(?:mn|bn|tn|mil|hundred|thousand|million"
+    r"|billion|trillion|dozen|lakhs?|crores?)\b)(?P<rest>\d{1,4}(?!\d))?)?"
     r"(?P<percent>\s?(?:%|per ?cent\b))?"
     r"(?!(?:st|nd|rd|th)\b)"
 )
@@ -27,6 +30,14 @@ _OPERAND_WORD = re.compile(r"\w\s*$")
 _UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s*[*\"'(]*$")
 _SCALE_SIGNS = {
     "k": 1_000,
+    "m": 10**6,
+    "b": 10**9,
+    "t": 10**12,
+    "mn": 10**6,
+    "mil": 10**6,
+    "bn": 10**9,
+    "tn": 10**12,
+    "兆": 10**12,
     "dozen": 12,
     "lakh": 100_000,
     "crore": 10_000_000,
@@ -44,7 +55,7 @@ _TENS = {
     "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
     "ninety": 90,
 }  # fmt: skip
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
 _NUMBER_WORD = "|".join([*_UNITS, *_TENS, *_SCALES])
 _WORDS = re.compile(
     rf"\b(?:(?:minus|negative)\s+)?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b", re.IGNORECASE
@@ -72,7 +83,17 @@ _TENTHS = re.compile(f"({_CJK_NUMBER.pattern})割")
 # A single letter is a name or a variable more often than a number.
 _ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
 _OF_A_FRACTION = re.compile(
-    r"[\s-]+(?:and an? )?(?:half|third|quarter|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths|dozen)\b"
+    r"[\s-]+(?:and an? )?(?:half|third|quarter|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths?|dozen)\b"
+)
+_PARTS = {
+    "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
+    "ninth": 9, "tenth": 10, "hundredth": 100, "thousandth": 1_000,
+}  # fmt: skip
+_UNITS_OR_ONE = "|".join(["an?", *_UNITS])
+# "three quarters", "two and a half"; a lone "third" may be a place in a row.
+_WORD_FRACTION = re.compile(
+    rf"\b(?:(?P<whole>{_NUMBER_WORD})\s+and\s+)?(?P<top>{_UNITS_OR_ONE})[\s-]+(?P<bottom>{'|'.join(_PARTS)})s?\b",
+    re.IGNORECASE,
 )
 
 
@@ -131,6 +152,9 @@ def _read_numbers(text: str, *, words: bool, once: bool) -> list[NumberToken]:
         if found["exponent"]:
             shift = Decimal(10) ** int(found["exponent"][1:])
             values = tuple(value * shift for value in values)
+        if found["power"] or found["raised"]:
+            power = int(found["power"] or unicodedata.normalize("NFKC", found["raised"]).replace("−", "-"))
+            values = tuple(value * Decimal(10) ** power for value in values)
         if found["denominator"]:
             bottom = Decimal(found["denominator"])
             values = tuple(value / bottom for value in values) if bottom else ()
@@ -233,6 +257,7 @@ def _word_numbers(text: str) -> list[NumberToken]:
         and (found[0].lower() != "one" or len(text) < 25)
         and not _OF_A_FRACTION.match(text, found.end())
     ]
+    tokens.extend(_word_fractions(text))
     tokens.extend(
         NumberToken((Decimal(ROMAN[found[0]]),), found.start(), found.end())
         for found in _ROMAN.finditer(text)
@@ -244,6 +269,16 @@ def _word_numbers(text: str) -> list[NumberToken]:
             for found in _CJK_NUMBER.finditer(text)
             if (value := _cjk_number(found[0])) is not None
         )
+    return tokens
+
+
+def _word_fractions(text: str) -> list[NumberToken]:
+    tokens = []
+    for found in _WORD_FRACTION.finditer(text):
+        top = 1 if found["top"].lower() in {"a", "an"} else _spoken(found["top"])
+        whole = _spoken(found["whole"]) if found["whole"] else 0
+        value = whole + Decimal(top) / Decimal(_PARTS[found["bottom"].lower()])
+        tokens.append(NumberToken((value,), found.start(), found.end()))
     return tokens
 
 

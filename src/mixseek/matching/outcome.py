@@ -30,4 +30,5 @@ class MatchResult(NamedTuple):
     extracted_answer: str | None
     span: Span | None
     rules: tuple[str, ...]
-    error_type: ErrorType | None  # None while undecided
+    # None while undecided, and for a wrong answer: why it is wrong, rules cannot know.
+    error_type: ErrorType | None

@@ -9,6 +9,10 @@ from mixseek.matching.outcome import Decision
 REPEATED_LENGTH = 64
 
 
+# The rule of an answer that only a comparer of algebra could decide, where there is none.
+NEEDS_MATHS = "needs_maths"
+
+
 # Values that are made for every response are tuples: a frozen dataclass takes four times as long to make.
 class Reading(NamedTuple):
     """A value read in a piece of text, already compared; offsets are within the piece."""

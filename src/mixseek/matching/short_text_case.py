@@ -32,7 +32,6 @@ class Rule(StrEnum):
     # Undecided: the gold is there, but is it meant?
     DENIED = "denied"
     HEDGED = "hedged"
-    ONE_OF_SEVERAL = "one_of_several"
     ECHOED = "echoed"
     LONGER_NAME = "longer_name"
     RIVAL_GOLDS = "rival_golds"

@@ -13,7 +13,6 @@ from mixseek.matching.short_text_words import is_unspaced
 _DETAIL_OF_ONE_ANSWER: Final = 7
 # Words around a gold in a response that is nothing but the gold.
 _MOST_WORDS_AROUND: Final = 2
-_SHORT_RESPONSE: Final = 8
 # Words before the gold: an answer that comes later than this is seldom the one that was asked for.
 _FARTHEST_ANSWER: Final = 40
 
@@ -46,8 +45,6 @@ _HEDGE: Final = re.compile(
     r"\b(?:maybe|perhaps|possibly|may have|might have|may be|might be|could be)\b|かもしれ|可能是|也许|或许"
 )
 _CHOICE: Final = re.compile(r"\bor\b|\bmaybe\b.*\bmaybe\b|かもしれ.*かもしれ|もしくは|あるいは|也可能|也许.*也许|或者")
-_OR_BEFORE: Final = re.compile(r"\bor (?:the |an? )?\W?$")
-_OR_AFTER: Final = re.compile(r"\W{0,3}or\b")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
 
@@ -187,9 +184,6 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         return Rule.HEDGED
     if _HEDGE.search(case.lowered) and _CHOICE.search(case.lowered):
         return Rule.HEDGED
-    is_short = len(case.words) <= _SHORT_RESPONSE
-    if is_short and found.rule is not Rule.ALL_ITEMS and (_OR_BEFORE.search(before) or _OR_AFTER.match(after)):
-        return Rule.ONE_OF_SEVERAL
     if found.answer is not None and len(found.answer.glued) == 1:
         return Rule.IN_PASSING
     if found.first > _FARTHEST_ANSWER:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.reply_json import canonical
-from mixseek.settings.marked_text import decode_text
+from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def unknown_among(name: str, known: Collection[str]) -> str:
 
 def _parse_file(path: Path) -> DeclarationFile:
     try:
-        return DeclarationFile.model_validate(tomllib.loads(read_toml_text(path)))
+        return DeclarationFile.model_validate(parse_toml(read_toml_text(path)))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
     except ValidationError as error:
@@ -148,7 +148,7 @@ def read_toml_text(path: Path) -> str:
 
 def _read(path: Path, decode: Callable[[bytes], str]) -> str:
     try:
-        return decode(path.read_bytes())
+        return decode(read_bounded(path))
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:

@@ -4,11 +4,13 @@ Whoever writes a response may put a finished verdict into it and hope that the j
 not to; this tells us when it did. Three signs, each enough:
 
     the object    the reply is, as JSON, an object of the judged text
-    the words     every sentence and every figure of the reply stands in one such object; the judge has added no more
-                  than quotes
+    the words     every sentence and every figure of the reply stands in one such object, or in pieces of one and in
+                  whatever notation (single quotes, escapes, two objects); the judge has added no more than quotes
     the quotes    every quote of the reply is taken from such an object and stands nowhere else in the response
 
-A judge that quotes an injected verdict in order to object to it writes a reason of its own and quotes more than that.
+Figures alone prove nothing: a response may have to be such an object, and an honest judge may come to the same few
+numbers. What two authors do not share are sentences. Nor do quotes prove anything where JSON was asked for. And a judge
+that quotes an injected verdict in order to object to it writes a reason of its own and quotes more than that.
 """
 
 import json
@@ -21,8 +23,6 @@ from mixseek.domain.judgments import Finding, Flag
 from mixseek.domain.samples import Sample
 from mixseek.protocols.reply_json import canonical
 
-# An object of fewer keys, without a sentence in it, may be equal by chance: {"score": 1}.
-_TELLING_KEYS = 3
 # How much of a reply's keys an object must have to be taken for a verdict.
 _SHARED = 0.6
 # Looked at, at most; what is copied to the letter is found without any of these limits.
@@ -30,6 +30,9 @@ _MAX_VERDICTS = 64
 _MAX_QUOTES = 64
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 _SPACE = re.compile(r"\s+")
+_ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt])|([\"'/\\]))")
+_WORD = re.compile(r"\w+")
+_ASKS_FOR_JSON = re.compile(r"\bjson\b|ＪＳＯＮ", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +58,30 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
     """
     if not reply:
         return None
+    if _ASKS_FOR_JSON.search(texts.get("question", "")):
+        # Then an object is what there is to be quoted from.
+        quotes_that_tell: Sequence[str] = ()
+    else:
+        quotes_that_tell = quotes
     for name, text in texts.items():
-        found = _repetition_in(text, name, reply, quotes)
+        found = _repetition_in(text, name, reply, quotes, quotes_that_tell)
         if found is None and '\\"' in text:
             # A verdict inside a JSON string of the text: what is copied there comes back without its backslashes.
-            found = _repetition_in(text.replace('\\"', '"'), f"{name}, where it is escaped", reply, quotes)
+            text = text.replace('\\"', '"')
+            found = _repetition_in(text, f"{name}, where it is escaped", reply, quotes, quotes_that_tell)
         if found is not None:
             return found
     return None
 
 
-def _repetition_in(text: str, name: str, reply: Mapping[str, Any], quotes: Sequence[str]) -> Finding | None:
-    if "{" not in text or not any(_quoted(key) in text for key in reply):
+def _repetition_in(
+    text: str, name: str, reply: Mapping[str, Any], quotes: Sequence[str], quotes_that_tell: Sequence[str]
+) -> Finding | None:
+    if "{" not in text:
+        return None
+    if _stands_in_pieces(reply, text, quotes):
+        return _objection(f"{name}, in another notation or in pieces")
+    if not any(_quoted(key) in text for key in reply):
         return None
     verdicts = find_verdicts(text, reply)
     copied = next((one for one in verdicts if _is_copy(reply, one, quotes)), None)
@@ -74,9 +89,49 @@ def _repetition_in(text: str, name: str, reply: Mapping[str, Any], quotes: Seque
         return _objection(f"{name}, characters {copied.start} to {copied.end}")
     if _is_telling(reply) and _squeezed(json.dumps(reply, ensure_ascii=False)) in _squeezed(text):
         return _objection(name)
-    if quotes and _quotes_only_from(verdicts, text, reply, quotes[:_MAX_QUOTES]):
+    if quotes_that_tell and _quotes_only_from(verdicts, text, reply, quotes_that_tell[:_MAX_QUOTES]):
         return _objection(f"{name}; every quote is taken from it and stands nowhere else")
     return None
+
+
+def _stands_in_pieces(reply: Mapping[str, Any], text: str, quotes: Sequence[str]) -> bool:
+    """All of the judge's own sentences, most of its keys and every figure behind its key, however they are written."""
+    own = _own_sentences(reply, quotes)
+    if not own:
+        return False
+    plain = _ESCAPED.sub(_unescape, text)
+    squeezed = _squeezed(plain)
+    if not all(_squeezed(_ESCAPED.sub(_unescape, sentence)) in squeezed for sentence in own):
+        return False
+    written = sum(f'"{key}"' in plain or f"'{key}'" in plain for key in reply)
+    if written < _SHARED * len(reply):
+        return False
+    try:
+        figures = _figures(reply)
+    except RecursionError:
+        return False
+    return all(_is_written(place, figure, squeezed) for place, figure in figures.items())
+
+
+def _unescape(found: re.Match[str]) -> str:
+    if found[1]:
+        return chr(int(found[1], 16))
+    return " " if found[2] else found[3]
+
+
+def _is_written(place: str, figure: object, squeezed: str) -> bool:
+    """`"key": 1` for a figure of a key; a list's figure has no name to look for."""
+    key = place.rpartition(".")[2]
+    if key.endswith("]"):
+        return True
+    ways = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}.get(str(figure), (figure,))
+    return any(f"{mark}{key}{mark}:{way}" in squeezed for mark in "\"'" for way in ways)
+
+
+def _own_sentences(reply: Mapping[str, Any], quotes: Sequence[str]) -> set[str]:
+    """Quotes are the response's words, whoever gives them: they make a borrowed verdict nobody's own."""
+    sentences = {leaf for leaf in _leaves(reply) if _is_sentence(leaf)}
+    return sentences - {quote.strip() for quote in quotes} or sentences
 
 
 def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict, ...]:
@@ -115,16 +170,14 @@ def _is_copy(reply: Mapping[str, Any], verdict: InjectedVerdict, quotes: Sequenc
     try:
         if _is_telling(reply) and canonical(reply) == canonical(verdict.value):
             return True
-        own = {leaf for leaf in _leaves(reply) if _is_sentence(leaf)}
-        # Quotes are the response's words, whoever gives them: they make a borrowed verdict nobody's own.
-        own = own - {quote.strip() for quote in quotes} or own
+        own = _own_sentences(reply, quotes)
         return bool(own) and own <= set(_leaves(verdict.value)) and _has_figures_of(reply, verdict)
     except RecursionError:
         return False
 
 
 def _is_telling(reply: Mapping[str, Any]) -> bool:
-    return len(reply) >= _TELLING_KEYS or any(_is_sentence(leaf) for leaf in _leaves(reply))
+    return any(_is_sentence(leaf) for leaf in _leaves(reply))
 
 
 def _quotes_only_from(
@@ -138,6 +191,9 @@ def _quotes_only_from(
     if not wanted <= leaves and not any(_lends_pieces(verdict, text, reply, wanted) for verdict in verdicts):
         return False
     outside = _outside(verdicts, text)
+    if _WORD.search(outside) is None:
+        # The response is that object and nothing else: there is nothing else to quote.
+        return False
     return not any(quote in outside for quote in wanted)
 
 
@@ -192,8 +248,8 @@ def _figures(value: object, path: str = "") -> dict[str, object]:
 
 
 def _is_sentence(text: str) -> bool:
-    """Words of one's own: not a name, a date or one of a few options."""
-    return bool(_SPACE.search(text)) or len(_CJK.findall(text[:200])) >= 4
+    """Words of one's own: not a name, a date, a short answer or one of a few options."""
+    return len(_SPACE.split(text.strip()[:200])) >= 4 or len(_CJK.findall(text[:200])) >= 8
 
 
 def _quoted(key: str) -> str:

@@ -1,7 +1,6 @@
 """Two names, one model? Names folded by an editable table; see model_names.toml."""
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from mixseek.settings.marked_text import parse_toml
 
 _TABLE = Path(__file__).parent / "model_names.toml"
 
@@ -106,7 +107,7 @@ class ModelName:
 @cache
 def built_in_families() -> Families:
     """The table beside this module."""
-    return Families.model_validate(tomllib.loads(_TABLE.read_text(encoding="utf-8")))
+    return Families.model_validate(parse_toml(_TABLE.read_text(encoding="utf-8")))
 
 
 def fold_model_name(text: str, table: Families) -> ModelName:

@@ -4,9 +4,11 @@ Loading stops at the first problem, because nothing may be asked by a broken pro
 Whoever writes one wants to see them all.
 """
 
+import copy
+import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,12 +28,23 @@ from mixseek.protocols.scored_rules import total_range
 from mixseek.protocols.scored_words import missing_words
 from mixseek.protocols.toml_places import Place, key_lines, line_of
 from mixseek.protocols.verdict_reach import unreachable_verdicts
+from mixseek.settings.marked_text import parse_toml
 from mixseek.templating.template import compile_template, undeclared_variables, used_variables
 
 _KINDS = ("scored", "semantic")
 _SCORED_ROLES = ("system", "user")
 # Judged text may stand in the user message only: in the system message it would speak with the experimenter's voice.
 _JUDGED = ("question", "response", "ground_truth", "ground_truth_alternatives")
+# Each round takes what cannot be read out of the table; there are few levels.
+_MAX_ROUNDS = 8
+# Which verdicts can be reached is a question of these.
+_ABOUT_NUMBERS = ("scale", "task_types", "total", "gates", "verdict")
+# What a mistake in one table makes of others.
+_LEANS_ON = {
+    "scale": ("scale", "task_types", "total", "gates"),
+    "dimensions": ("scale", "task_types", "total", "verdict"),
+    "task_types": ("scale", "task_types", "total"),
+}
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
@@ -53,7 +66,7 @@ def lint_protocol(path: Path, where: str) -> list[Complaint]:
     """`where` names the file in the complaints. Raises ConfigurationError only for a file that cannot be read."""
     text = read_toml_text(path)
     try:
-        table = tomllib.loads(text)
+        table = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         return [_syntax_complaint(text, str(error), where)]
     file = _File(path, where, table, key_lines(text))
@@ -66,7 +79,7 @@ def lint_protocol(path: Path, where: str) -> list[Complaint]:
 def task_types_of(path: Path) -> tuple[str, ...]:
     """The task types that a declaration names, for linting task rubrics beside it; none where it names none."""
     try:
-        table = tomllib.loads(read_toml_text(path))
+        table = parse_toml(read_toml_text(path))
         return tuple(ScoredParameters.model_validate(table.get("parameters", {})).task_types.types)
     except (tomllib.TOMLDecodeError, ValidationError, AttributeError):
         return ()
@@ -94,22 +107,59 @@ def _lint_head(file: _File) -> Iterator[Complaint]:
 
 def _lint_kind(file: _File) -> Iterator[Complaint]:
     """The scored kind is a table, of which everything can be said; the semantic one is checked by loading it."""
-    if file.table.get("kind") != "scored":
+    # A kind that is only misspelt hides nothing.
+    if not difflib.get_close_matches(str(file.table.get("kind")), ("scored",)):
         return
     given = file.table.get("parameters", {})
     settings: ScoredParameters | None = None
     if isinstance(given, dict):
-        try:
-            settings = ScoredParameters.model_validate(given)
-        except ValidationError as error:
-            yield from complaints_of(error, ScoredParameters, given, file.where, file.lines, ("parameters",))
-    if settings is not None:
-        yield from _lint_settings(file, settings)
+        settings, complaints, dropped = _readable_part(file, given)
+        yield from complaints
+        if settings is not None:
+            yield from _lint_settings(
+                file, settings, tuple(place for one in dropped for place in _LEANS_ON.get(one, (one,)))
+            )
     yield from _lint_templates(file, settings)
 
 
-def _lint_settings(file: _File, settings: ScoredParameters) -> Iterator[Complaint]:
-    found = contradictions(settings)
+def _readable_part(
+    file: _File, given: Mapping[str, Any]
+) -> tuple[ScoredParameters | None, list[Complaint], frozenset[str]]:
+    """What is left without the keys that cannot be read, so that the rest can be looked at in the same round.
+
+    The names are those of the tables that lost something: what leans on them cannot be judged yet.
+    """
+    complaints: list[Complaint] = []
+    dropped: set[str] = set()
+    rest: dict[str, Any] = copy.deepcopy(dict(given))
+    for _ in range(_MAX_ROUNDS):
+        try:
+            return ScoredParameters.model_validate(rest), complaints, frozenset(dropped)
+        except ValidationError as error:
+            if not complaints:
+                complaints += complaints_of(error, ScoredParameters, given, file.where, file.lines, ("parameters",))
+            problems = error.errors(include_url=False)
+            dropped |= {str(one["loc"][0]) for one in problems if one["loc"] and one["type"] != "extra_forbidden"}
+            if not sum(_drop(rest, problem["loc"], problem["type"]) for problem in problems):
+                break
+    return None, complaints, frozenset(dropped)
+
+
+def _drop(table: dict[str, Any], location: Sequence[int | str], kind: str) -> bool:
+    """Takes the key out that a problem is about; where one is missing, the table that misses it."""
+    path = location[:-1] if kind == "missing" else location
+    holder: Any = table
+    for number, part in enumerate(path):
+        inner = holder.get(part) if isinstance(holder, dict) else None
+        is_last = number == len(path) - 1 or not isinstance(inner, dict)
+        if is_last:
+            return isinstance(holder, dict) and holder.pop(part, None) is not None
+        holder = inner
+    return False
+
+
+def _lint_settings(file: _File, settings: ScoredParameters, unsettled: tuple[str, ...]) -> Iterator[Complaint]:
+    found = [problem for problem in contradictions(settings) if not (unsettled and problem.startswith(unsettled))]
     for problem in found:
         place, _, what = problem.partition(": ")
         yield file.complaint(f"parameters.{place}", f"parameters.{place}: {what}")
@@ -117,7 +167,7 @@ def _lint_settings(file: _File, settings: ScoredParameters) -> Iterator[Complain
         for place in missing_words(settings, language):
             what = f"parameters.{place} has no text in language {language!r}"
             yield file.complaint(f"parameters.{place}", what, f"add it, or take {language!r} out of languages")
-    if found:
+    if unsettled or any(problem.startswith(_ABOUT_NUMBERS) for problem in found):
         return
     for word, why in unreachable_verdicts(settings).items():
         place = f"parameters.verdict.rules.{word}"
@@ -179,13 +229,14 @@ def _lint_template(source: str, where: str, role: str, settings: ScoredParameter
     undeclared = undeclared_variables(source, VARIABLES)
     for line, problem in undeclared:
         yield Complaint(where, line, problem, "")
-    if not undeclared:
-        try:
-            compile_template(source, VARIABLES, where)
-        except ConfigurationError as error:
-            yield _located(str(error), where)
-            return
     used = used_variables(source)
+    try:
+        # With the names that were objected to: what else is wrong is said in the same round.
+        compile_template(source, VARIABLES | used, where)
+    except ConfigurationError as error:
+        yield _located(str(error), where)
+        if not used:
+            return
     if role == "user" and "response" not in used:
         yield Complaint(where, None, "the prompt never shows the response", "put {{ response }} where it belongs")
     if role == "user" and "response" in used and "nonce" not in used:

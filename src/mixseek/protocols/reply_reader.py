@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply_json import canonical, decode_plain, excerpt, excerpt_text
 from mixseek.protocols.reply_objects import Located, Objects, find_objects
-from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, Repair, ReplyMode
+from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
 from mixseek.protocols.reply_thought import without_thought
 
 PROSE = "the protocol asks for a JSON object, and the reply does not even begin one"
@@ -58,9 +58,17 @@ def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, .
     if mode is ReplyMode.REPAIR:
         return ()
     refused = [repair for repair in repairs if repair not in ALWAYS_ALLOWED]
-    return tuple(
-        Finding(Flag.PROTOCOL_VIOLATION, f"{REPAIR_DETAILS[repair]} ({repair}; strict mode allows no repair)")
+    syntax = [
+        Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {REPAIR_DETAILS[repair]}")
         for repair in refused
+        if repair in SYNTAX_REPAIRS
+    ]
+    return (
+        *syntax,
+        *(
+            Finding(Flag.PROTOCOL_VIOLATION, f"{REPAIR_DETAILS[repair]} ({repair}; strict mode allows no repair)")
+            for repair in refused
+        ),
     )
 
 
@@ -76,7 +84,10 @@ def _why_not_one(text: str, objects: Objects) -> tuple[Finding, ...]:
     if _stand_in_array(text, found):
         return _violation("the reply is a JSON array; exactly one object is asked for")
     if broken:
-        return _violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})")
+        return (
+            *_violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})"),
+            *(finding for finding in broken[:1] if finding.flag is Flag.UNPARSABLE_OUTPUT),
+        )
     different = len({canonical(located.decoded.value) for located in found})
     if different > 1:
         return _violation(f"the reply holds {different} different JSON objects; exactly one is asked for")
@@ -154,10 +165,11 @@ def _not_a_verdict(value: Mapping[str, Any], expected_keys: Collection[str]) -> 
             return Finding(
                 Flag.PROTOCOL_VIOLATION, f"the object that is asked for stands inside {excerpt(key)}, not by itself"
             )
-        if isinstance(item, list) and len(item) > 1 and all(_is_one_of_many(entry, expected_keys) for entry in item):
+        if isinstance(item, list) and item and all(_is_one_of_many(entry, expected_keys) for entry in item):
             return Finding(
                 Flag.PROTOCOL_VIOLATION,
-                f"the reply is a bundle of {len(item)} entries in {excerpt(key)}; exactly one object is asked for",
+                f"the reply is a bundle of {len(item)} entr{'y' if len(item) == 1 else 'ies'} in {excerpt(key)}; "
+                "exactly one object is asked for, by itself",
             )
     return None
 

@@ -30,6 +30,9 @@ class Repair(StrEnum):
 # neither dimension nor scale (seed 003 §6), and its §5 only recommends the structure. Strict mode allows both.
 ALWAYS_ALLOWED = frozenset({Repair.THINK_BLOCK, Repair.EXTRA_KEYS_IGNORED})
 
+# What no JSON parser takes as it stands. Seed 003 §6 names a syntax error UNPARSABLE_OUTPUT, mended or not.
+SYNTAX_REPAIRS = frozenset({Repair.TRAILING_COMMAS, Repair.CONTROL_CHARACTERS, Repair.LATEX_BACKSLASHES})
+
 REPAIR_DETAILS = {
     Repair.THINK_BLOCK: "a think block stands before the object",
     Repair.CODE_FENCE: "the object stands inside a Markdown code fence",

@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import (
@@ -31,7 +31,7 @@ from mixseek.protocols.scored_parameters import EvidencePolicy, ScoredParameters
 from mixseek.protocols.scored_prompt import VARIABLES, prompt_variables
 from mixseek.protocols.scored_reply import CheckedReply, check_reply
 from mixseek.protocols.scored_rules import maxima_of, score_of, total_range
-from mixseek.protocols.scored_sample import facts_of, refuse_unaskable
+from mixseek.protocols.scored_sample import facts_of, missing_names, refuse_unaskable
 from mixseek.protocols.scored_schema import reply_schema
 from mixseek.protocols.scored_words import missing_words
 from mixseek.templating.template import StrictTemplate, compile_template
@@ -86,6 +86,10 @@ class ScoredProtocol(DeclaredProtocol):
         """The same protocol, which tells the judge its name and the method in the prompt."""
         return replace(self, judge=judge)
 
+    def missing_names(self, sample: Sample) -> tuple[str, ...]:
+        """Of the fields that place a sample in the grid, those that this one does not have."""
+        return missing_names(facts_of(sample, self.settings), self.settings)
+
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """One nonce for all fences of a prompt; DatasetError where no reply about the sample could be valid."""
         facts = facts_of(sample, self.settings)
@@ -117,7 +121,7 @@ class ScoredProtocol(DeclaredProtocol):
             return InvalidJudgment(findings, repairs, {"evidence": quotes} if quotes else {})
         return self._judgment(checked, checked.scores, checked.total, reading.value, repairs)
 
-    def decide(self, sample: Sample) -> Undecided:
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """There are no rules for quality: a judge has to be asked."""
         return Undecided(f"the {self.name} protocol has no rules; it needs a judge")
 

@@ -23,12 +23,11 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 def contradictions(parameters: ScoredParameters) -> tuple[str, ...]:
     """Each begins with its place inside [parameters]; none means that every sample can be judged."""
-    found = (*_about_scale(parameters), *_about_weights(parameters))
-    if found:
-        # What follows is about numbers that are not settled then.
-        return found
+    numbers = (*_about_scale(parameters), *_about_weights(parameters))
     return (
-        *_about_total(parameters),
+        *numbers,
+        # Totals are about numbers that are not settled then.
+        *(() if numbers else _about_total(parameters)),
         *_about_gates(parameters),
         *_about_verdicts(parameters),
         *_about_texts(parameters),

@@ -10,7 +10,7 @@ from mixseek.protocols.method import Relation, is_same_model, judge_identity, re
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import excerpt
 from mixseek.protocols.scored_parameters import IdentityField, IdentityRole, ScoredParameters
-from mixseek.protocols.scored_sample import SAMPLE_ROLES, SampleFacts
+from mixseek.protocols.scored_sample import SAMPLE_ROLES, SampleFacts, shown_name
 
 METHODS = (Method.CROSS_JUDGE.value, Method.SELF_JUDGE.value)
 # A judge that calls itself otherwise is remarkable and no reason to lose its judgment: models seldom know their name.
@@ -94,7 +94,7 @@ def _check_sample_name(reader: FieldReader, name: str, role: IdentityRole, expec
         return
     if not given.strip() and expected != given:
         reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the sample")
-    elif expected is not None and given != expected:
+    elif expected is not None and given not in {expected, shown_name(expected)}:
         reader.note(
             Flag.INTERNAL_INCONSISTENCY,
             f"{reader.path}{name} is {excerpt(given)}, but the sample's {role.value} is {excerpt(expected)}",

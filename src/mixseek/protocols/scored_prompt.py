@@ -13,7 +13,7 @@ from mixseek.protocols.scored_parameters import (
     TotalPlace,
 )
 from mixseek.protocols.scored_rules import maxima_of, total_range
-from mixseek.protocols.scored_sample import SampleFacts
+from mixseek.protocols.scored_sample import SampleFacts, shown_name
 from mixseek.protocols.scored_words import in_language
 from mixseek.templating.fence import fence, unused_nonce
 
@@ -171,7 +171,8 @@ def _identity(facts: SampleFacts, judge: str | None, parameters: ScoredParameter
             case IdentityRole.DATE | IdentityRole.ANY:
                 pass
             case role:
-                identity[name] = facts.expected(role)
+                expected = facts.expected(role)
+                identity[name] = expected if expected is None else shown_name(expected)
     if parameters.task_types.field:
         identity[parameters.task_types.field] = facts.task_type
     return identity

@@ -154,6 +154,8 @@ def _check_reasons(fields: FieldReader, parameters: ScoredParameters) -> dict[st
         holder.note(Flag.PROTOCOL_VIOLATION, f"{holder.path}{excerpt(key)} is no dimension of the protocol")
     read = {key: holder.text(key) for key in parameters.dimensions}
     for key, text in read.items():
+        if text is not None and not text.strip():
+            holder.note(Flag.PROTOCOL_VIOLATION, f"{holder.path}{key} is blank; a reason is asked for")
         _check_length(holder, key, text, reasons.maximum_characters)
     return {key: text for key, text in read.items() if text is not None}
 

@@ -1,5 +1,7 @@
 """What a sample fixes before anybody is asked: its task type, its task rubric, and what its names must be."""
 
+import hashlib
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +12,9 @@ from mixseek.protocols.task_rubrics import TaskRubric, read_task_rubric
 
 # A sample that lacks one of these cannot be placed in the grid of judgments (seed 003 §0).
 _GRID_ROLES = (IdentityRole.QUESTION_ID, IdentityRole.PROMPT_VARIANT, IdentityRole.TARGET_MODEL)
+_LONGEST_NAME = 200
+# Controls, direction marks, line and paragraph separators.
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 # What says which sample a reply is about; the rest says who judged, how and when.
 SAMPLE_ROLES = frozenset({*_GRID_ROLES, IdentityRole.OUTPUT_ID, IdentityRole.TASK_NAME, IdentityRole.SAMPLE_ID})
 
@@ -51,6 +56,18 @@ class SampleFacts:
                 return None
 
 
+def shown_name(name: str) -> str:
+    """A name as the judge is shown it and has to repeat it: one line, and no longer than a name is.
+
+    Names come with the judged text, so they could hold instructions: what is cut is replaced by a digest, which keeps
+    two long names apart.
+    """
+    line = " ".join(_UNSEEN.sub(" ", name).split())
+    if len(line) <= _LONGEST_NAME:
+        return line
+    return f"{line[: _LONGEST_NAME - 18].rstrip()}… {hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
 def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
     """Never raises."""
     types = tuple(parameters.task_types.types)
@@ -86,16 +103,21 @@ def refuse_unaskable(facts: SampleFacts, parameters: ScoredParameters, protocol:
             f"sample {sample.id!r} has no rubric, which the {protocol} protocol grades by; "
             "give the directory of the task rubrics, or a column rubric"
         )
-    missing = [
-        field.equals.value
-        for field in parameters.identity.fields.values()
-        if field.required and field.equals in _GRID_ROLES and not facts.expected(field.equals)
-    ]
+    missing = missing_names(facts, parameters)
     if missing:
         raise DatasetError(
             f"sample {sample.id!r} has no {', '.join(missing)}, which the {protocol} protocol identifies samples by; "
             "add the column, or map one with --map"
         )
+
+
+def missing_names(facts: SampleFacts, parameters: ScoredParameters) -> tuple[str, ...]:
+    """What the protocol identifies samples by, and this one does not have."""
+    return tuple(
+        field.equals.value
+        for field in parameters.identity.fields.values()
+        if field.required and field.equals in _GRID_ROLES and not facts.expected(field.equals)
+    )
 
 
 # A run has few rubrics and many samples.

@@ -10,7 +10,7 @@ from typing import Any, Self, assert_never
 from pydantic import ValidationError
 
 from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
@@ -136,7 +136,7 @@ class SemanticProtocol(DeclaredProtocol):
         warnings = (*extraction.warnings, *self._score_warnings(checked))
         return _judgment(checked, extraction._replace(warnings=warnings), method_of(reply, sample), repairs)
 
-    def decide(self, sample: Sample) -> ValidJudgment | Undecided:
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> ValidJudgment | Undecided:
         """What the rules can say; they give no reasoning score, because they did not assess any reasoning."""
         if sample.ground_truth is None:
             return Undecided(reason="no ground truth")
@@ -145,6 +145,7 @@ class SemanticProtocol(DeclaredProtocol):
             sample.ground_truth,
             question=sample.question,
             alternatives=sample.ground_truth_alternatives,
+            maths=maths,
         )
         match matched.decision:
             case Decision.CORRECT:

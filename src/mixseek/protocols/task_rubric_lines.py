@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
 
 
@@ -82,12 +82,13 @@ _CODE_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _ITEM = re.compile(r"\s*(?:[-*+]\s+|[・•]\s*|\d{1,3}[.)]\s+|\d{1,3}[．）]\s*)(?:\[[ xX]?\]\s+)?(?=\S)")
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*")
 _TABLE_RULE = re.compile(r"[\s|:-]*")
-_KEY = re.compile(
-    r"\s{0,3}(?:[-*+>#]+\s+)?[`*_\"]*"
-    r"(?P<key>task[_ -]?type|task[_ -]?name|タスク型|タスク種別|タスク名|任务类型|任务名称?)"
-    r"[`*_\"]*\s*[:：=]\s*(?P<value>.*)",
-    re.IGNORECASE,
-)
+_KEY_NAME = r"(?P<key>task[_ -]?type|task[_ -]?name|タスク型|タスク種別|タスク名|任务类型|任务名称?)"
+_KEY = re.compile(rf"\s{{0,3}}(?:[-*+>#]+\s+)?[`*_\"]*{_KEY_NAME}[`*_\"]*\s*[:：=]\s*(?P<value>.*)", re.IGNORECASE)
+# The same as a heading whose text stands below it, and as a cell of a table.
+_KEY_TITLE = re.compile(rf"[`*_\"\s]*{_KEY_NAME}[`*_\"\s:：]*", re.IGNORECASE)
+# What a fence may say of a block that holds keys; an example of the output is JSON or text.
+_KEY_BLOCKS = frozenset({"yaml", "yml", "toml", "ini", "front-matter", "frontmatter"})
+_MAX_VALUE = 60
 _KEY_NAMES = {
     "tasktype": "task_type",
     "タスク型": "task_type",
@@ -206,17 +207,63 @@ class _Body:
         self.open_code_fence: int | None = None
         self.open_comment: int | None = None
         self._fence = ""
+        self._fence_says = ""
+        # The key that a heading or the head of a table names, and in which cell its value is to be found.
+        self._awaited: tuple[str, int] | None = None
+        self._is_in_section = False
 
     def lines(self) -> Iterator[RubricLine]:
         for index in range(self._start, len(self._raw)):
             line, number = self._raw[index], index + 1
             if self._is_code(line, number):
-                yield RubricLine(number, Role.CODE, line, line)
+                yield self._code_line(number, line)
             elif self._is_comment(line, number) or not line.strip():
                 yield RubricLine(number, Role.BLANK, "", line)
             else:
                 below = self._raw[index + 1] if index + 1 < len(self._raw) else ""
-                yield _role_of(number, line, below)
+                yield self._with_awaited(_role_of(number, line, below))
+
+    def _code_line(self, number: int, line: str) -> RubricLine:
+        """A block of keys at the top of a rubric is read; one inside a section is an example."""
+        found = _KEY.fullmatch(line) if self._fence_says in _KEY_BLOCKS and not self._is_in_section else None
+        if found is None:
+            return RubricLine(number, Role.CODE, line, line)
+        value = clean_value(re.split(r"\s#", found["value"], maxsplit=1)[0])
+        return RubricLine(number, Role.CODE, value, line, key=_key_named(found["key"]))
+
+    def _with_awaited(self, line: RubricLine) -> RubricLine:
+        """A value that stands below its key: under a heading, or in a table's column."""
+        awaited, self._awaited = self._awaited, None
+        if line.role is Role.HEADING:
+            self._is_in_section = self._is_in_section or line.section is not None
+            title = _KEY_TITLE.fullmatch(line.text[:_MAX_TITLE])
+            self._awaited = (_key_named(title["key"]), -1) if title and line.section is None else None
+            return line
+        if line.role is Role.BLANK:
+            self._awaited = awaited
+            return line
+        if line.role is Role.TABLE_ROW:
+            return self._table_row(line, awaited)
+        if line.key is not None and not line.text and line.raw.lstrip().startswith("#"):
+            self._awaited = (line.key, -1)
+        is_value = line.role in {Role.PROSE, Role.ITEM} and len(line.text) <= _MAX_VALUE
+        if awaited is None or awaited[1] >= 0 or not is_value:
+            return line
+        return replace(line, role=Role.KEY, text=clean_value(line.text), key=awaited[0])
+
+    def _table_row(self, line: RubricLine, awaited: tuple[str, int] | None) -> RubricLine:
+        cells = [cell.strip() for cell in line.text.split("|")]
+        titles = [_KEY_TITLE.fullmatch(cell[:_MAX_TITLE]) for cell in cells]
+        first = titles[0]
+        if first and len(cells) > 1 and titles[1] is None:
+            return replace(line, role=Role.KEY, text=clean_value(cells[1]), key=_key_named(first["key"]))
+        named = [(_key_named(title["key"]), place) for place, title in enumerate(titles) if title]
+        if named:
+            # A rubric is found by its name anyway; the type is what has to be read.
+            self._awaited = next((one for one in named if one[0] == "task_type"), named[0])
+        elif awaited and 0 <= awaited[1] < len(cells):
+            return replace(line, role=Role.KEY, text=clean_value(cells[awaited[1]]), key=awaited[0])
+        return line
 
     def _is_code(self, line: str, number: int) -> bool:
         mark = _CODE_FENCE.fullmatch(line)
@@ -226,6 +273,7 @@ class _Body:
             return True
         if self.open_comment is None and mark and not (mark[1][0] == "`" and "`" in mark[2]):
             self._fence, self.open_code_fence = mark[1], number
+            self._fence_says = mark[2].strip().casefold()
             return True
         return False
 
@@ -244,11 +292,19 @@ class _Body:
         return bare.endswith("-->")
 
 
+def _key_named(written: str) -> str:
+    return _KEY_NAMES[re.sub(r"[_ -]", "", written.casefold())]
+
+
+def names_key(title: str) -> bool:
+    """The heading is a key's, whose value stands below it."""
+    return _KEY_TITLE.fullmatch(title[:_MAX_TITLE]) is not None
+
+
 def _role_of(number: int, line: str, below: str) -> RubricLine:
     found = _KEY.fullmatch(line)
     if found:
-        name = _KEY_NAMES[re.sub(r"[_ -]", "", found["key"].casefold())]
-        return RubricLine(number, Role.KEY, clean_value(found["value"]), line, key=name)
+        return RubricLine(number, Role.KEY, clean_value(found["value"]), line, key=_key_named(found["key"]))
     heading = _heading(number, line, below)
     if heading is not None:
         return heading

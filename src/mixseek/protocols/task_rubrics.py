@@ -26,6 +26,7 @@ from mixseek.protocols.task_rubric_lines import (
     Section,
     clean_value,
     names_critical_fail,
+    names_key,
     split_rubric,
 )
 
@@ -35,6 +36,21 @@ _FRONT_MATTER_KEYS = ("task_name", "task_type")
 # A section that says this says that there is nothing to say.
 _NOTHING = frozenset(
     {"none", "n/a", "na", "nothing", "なし", "無し", "特になし", "該当なし", "无", "無", "没有", "-", "—"}
+)
+# The same in a sentence, about conditions of critical fails: "No conditions are defined." Not "No source is named.",
+# which is a condition.
+_NO_CONDITIONS = re.compile(
+    r"(?:there (?:are|is) )?(?:currently |at present )?(?:no|none|nothing|not|n/?a|nil)(?: (?:such|specific|particular"
+    r"|explicit|special|additional|further|any|known|critical|fatal|fail|failure|critical-fail|conditions?|criteria|criterion|rules?"
+    r"|items?|are|is|was|were|has|have|been|defined|specified|set|given|listed|stated|applicable|appl(?:y|ies)|exists?"
+    r"|required|needed|here|at all|yet|available|provided|for|in|to|this|the|task|rubric|question|section))*"
+    r"|(?:critical|fatal)[ -]fail(?:ure)?s?(?: conditions?)? (?:are|is) (?:not (?:defined|specified|applicable)|none)"
+    r"|(?:この|本)?(?:タスク|課題|問題|設問)?(?:に|で)?(?:は|、)*(?:クリティカル・?フェイル|致命的な?失敗)?(?:の|と(?:する|なる))?"
+    r"(?:条件|項目|事項|該当|該当する(?:条件|項目|もの)|設定|定義|もの)?(?:は|も|が)?(?:特に|とくに|一切)?(?:定義|設定|指定|規定)?"
+    r"(?:されて|され|して|を)?(?:なし|無し|ない|ありません|無い|ございません|いない|いません|おりません|設けない|設けません|定めない"
+    r"|定めません|存在しない|存在しません)(?:です)?"
+    r"|(?:本|此|该|這)?(?:题|題|任务|任務)?(?:暂|目前)?(?:均)?(?:未|没有|沒有|无|無|不|不存在)(?:定义|定義|设定|設定|设置|規定|规定|指定"
+    r"|适用|適用|特别|特定|任何|相关|致命|关键|严重|一票否决|失败|失敗|错误|的|条件|條件|项目|項目|规则|要求|内容)*"
 )
 _REMARK = re.compile(r"\s*(?:[(（#—–/、,]|<!--|\s-\s).*", re.DOTALL)
 _SIGNED = re.compile(r"[`*_\[(（]*(?:(?P<plus>[+＋])|(?P<minus>[-−–－]))\d")
@@ -121,10 +137,23 @@ def _contents(found: RubricLines) -> _Contents:
 
 
 def _speaks_of_critical_fails(found: RubricLines) -> bool:
-    """Outside a section of that name, which says all there is to say."""
+    """Outside a section of that name, which says all there is to say; and otherwise than that there are none."""
     if any(line.section is Section.CRITICAL for line in found.lines):
         return False
-    return any(names_critical_fail(line.raw) for line in found.lines)
+    return any(names_critical_fail(line.raw) and not _denies_conditions(line.text) for line in found.lines)
+
+
+def _denies_conditions(text: str) -> bool:
+    """Says that nothing is a critical fail: "none", "No conditions are defined.", なし, 无; also behind a colon."""
+    if len(text) > 200:
+        return False
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("(", " ").replace(")", " ")
+    said = [_bare(part) for part in (plain, plain.rpartition(":")[2])]
+    return any(one in _NOTHING or _NO_CONDITIONS.fullmatch(one) is not None for one in said if one)
+
+
+def _bare(text: str) -> str:
+    return " ".join(clean_value(text).strip("-*+。.!|、, ").split())
 
 
 def _file_line(contents: _Contents, section: Section | None, line: RubricLine) -> None:
@@ -132,6 +161,8 @@ def _file_line(contents: _Contents, section: Section | None, line: RubricLine) -
         contents.facts.append(line)
         return
     if line.role in {Role.BLANK, Role.CODE} or _says_nothing(line.text):
+        return
+    if section is Section.CRITICAL and _denies_conditions(line.text):
         return
     if line.role in {Role.ITEM, Role.TABLE_ROW} or section is not None:
         contents.criteria += 1
@@ -239,7 +270,10 @@ def _lint_task_type(found: RubricLines, where: str, task_types: Collection[str])
             where, None, what, f"put `task_type: {' | '.join(task_types)}` at the top to fix it", is_hint=True
         )
         return
-    first_section = next((line.number for line in found.lines if line.role is Role.HEADING and line.level > 1), None)
+    first_section = next(
+        (one.number for one in found.lines if one.role is Role.HEADING and one.level > 1 and not names_key(one.text)),
+        None,
+    )
     for line in given:
         known = _known_type(line.text, task_types)
         if line.text and known is None:

@@ -81,7 +81,7 @@ def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[Outcome
         targets=() if source.scored else _summarise_groups(judge, own, reasoning, "target", units.targets),
         warnings=_tally_warnings([cell for cell in source.warnings if cell.judge == judge], score.counts.valid),
         reasoning=summarise_reasoning(reasoning),
-        asked_again=sum(cell.asked_again for cell in source.reasks if cell.judge == judge),
+        first_replies=next((cell for cell in source.reasks if cell.judge == judge), None),
     )
 
 

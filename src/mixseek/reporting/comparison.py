@@ -8,6 +8,7 @@ from rich.text import Text
 
 from mixseek.reporting import wording
 from mixseek.reporting.model import ScoreSummary
+from mixseek.reporting.terminal_scored import fitted
 from mixseek.reporting.visible import make_visible
 
 QUIET = "dim"
@@ -72,7 +73,7 @@ def print_comparison(comparison: RunComparison, console: Console) -> None:
         names = (run.run_id, run.dataset, ", ".join(run.judges))
         table.add_row(*(Text(make_visible(name)) for name in names), *score_cells(run.score))
     table.add_row(Text("all runs", style="bold"), Text(""), Text(""), *score_cells(comparison.pooled))
-    console.print(table)
+    console.print(fitted(table, console, indent=0))
     bounds = wording.bounds_sentence(comparison.pooled)
     for line in (*([bounds] if bounds else []), *comparison.notes):
         console.print(Text(line, style=QUIET))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.reporting.scored_row import ScoredDetail
 from mixseek.stats.intervals import Bounds, Interval
@@ -183,9 +184,14 @@ class JudgeSummary:
     targets: tuple[GroupSummary, ...] = ()
     warnings: tuple[Tally, ...] = ()  # shares of the valid judgments
     reasoning: ReasoningSummary | None = None
-    asked_again: int = 0  # first replies that were invalid, so that another was asked for
+    first_replies: ReaskCount | None = None  # of judges that gave replies
     is_whole: bool = False  # a cascade as one: no row of the list carries its name
     control: ScoreSummary | None = None  # the judge on its own output; in nothing else here
+
+    @property
+    def asked_again(self) -> int:
+        """First replies that were invalid, so that another was asked for."""
+        return self.first_replies.asked_again if self.first_replies else 0
 
     @property
     def filter_name(self) -> str | None:
@@ -264,10 +270,11 @@ class RunLine:
     protocol_hash: str
     dataset: str
     judges: tuple[str, ...]
-    counts: StatusCounts
+    counts: StatusCounts | None  # None where nobody has counted yet, or nobody can
     mean: float | None = None
     started_at: str | None = None
     is_sealed: bool = True  # an unsealed run is being judged, or was interrupted and can be resumed
+    problem: str | None = None  # why the counts are not those of the run as it is
     is_running: bool = False
 
 

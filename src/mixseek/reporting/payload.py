@@ -139,6 +139,10 @@ def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[s
                 "reply": reply,
                 "reply_cut": len(row.raw_reply) - len(reply) if row.raw_reply and reply else 0,
                 "control": row.is_control,
+                "reasoning": row.reasoning_score,
+                "unverified": row.is_unverified,
+                "warnings": list(row.warnings),
+                "repeat": row.repeat if row.repeat > 1 else None,
             }
         ),
         **(_detail(row.detail, response) if row.detail else {}),

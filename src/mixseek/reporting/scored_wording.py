@@ -16,7 +16,7 @@ from mixseek.reporting.scored_model import (
     ScaleMean,
     VariantComparison,
 )
-from mixseek.reporting.wording import NOTHING, count_text, percent
+from mixseek.reporting.wording import NOTHING, count_text, percent, plural
 
 # Of dimensions; told apart with any kind of colour vision.
 COLOURS = 8
@@ -65,6 +65,13 @@ def mean_interval_text(score: ScaleMean) -> str:
     if interval is None:
         return NOTHING
     return range_text(interval.low, interval.high, score.maximum)
+
+
+def counted_text(score: ScaleMean) -> str:
+    """What the interval counts: samples, and their questions where several samples ask the same."""
+    if score.questions == score.samples:
+        return count_text(score.samples)
+    return f"{count_text(score.samples)} of {count_text(score.questions)} q."
 
 
 def range_text(low: float, high: float, maximum: float | None) -> str:
@@ -163,13 +170,14 @@ def invalid_sentence(spread: InvalidSpread) -> str:
 def coverage_sentence(coverage: Coverage) -> str:
     """How much of the product of question, variant, target and judge is there."""
     product = (
-        f"{count_text(coverage.questions)} questions × {count_text(coverage.variants)} variants × "
-        f"{count_text(coverage.targets)} targets × {count_text(coverage.judges)} judges"
+        f"{plural(coverage.questions, 'question')} × {plural(coverage.variants, 'variant')} × "
+        f"{plural(coverage.targets, 'target')} × {plural(coverage.judges, 'judge')}"
     )
     said = f"{count_text(coverage.valid)} of {count_text(coverage.expected)} cells ({product}) hold a valid judgment"
     holes = coverage.holes_total
     end = "; no holes." if not holes else f"; {count_text(holes)} {'hole' if holes == 1 else 'holes'}, in no mean."
-    unnamed = f" {count_text(coverage.unnamed)} samples name no question." if coverage.unnamed else ""
+    verb = "names" if coverage.unnamed == 1 else "name"
+    unnamed = f" {plural(coverage.unnamed, 'sample')} {verb} no question." if coverage.unnamed else ""
     return said + end + unnamed
 
 
@@ -239,6 +247,7 @@ def widest_rate(spread: InvalidSpread) -> float:
 FILTERS: Mapping[str, Callable[..., object]] = {
     "bar": bar_text,
     "control_difference": control_difference_text,
+    "counted": counted_text,
     "coverage": coverage_sentence,
     "critical": critical_sentence,
     "difference": difference_text,

@@ -9,12 +9,21 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.reporting import wording
-from mixseek.reporting.model import JudgeSummary, JudgmentRow, RunLine, ScoreSummary, Tally, Tone
+from mixseek.reporting.model import (
+    GroupSummary,
+    JudgeSummary,
+    JudgmentRow,
+    ReasoningSummary,
+    RunLine,
+    ScoreSummary,
+    Tally,
+    Tone,
+)
 from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.scored_row import ScoredDetail
-from mixseek.reporting.scored_wording import critical_sentence, maximum_text, plain_number, scale_text
+from mixseek.reporting.scored_wording import NO_NAME, critical_sentence, maximum_text, plain_number, scale_text
 from mixseek.reporting.terminal_calls import calls_view, notes_view
-from mixseek.reporting.terminal_scored import marks_view, print_scored, quotes_view
+from mixseek.reporting.terminal_scored import fitted, marks_view, print_scored, quotes_view
 from mixseek.reporting.visible import make_visible
 
 STYLES = {
@@ -63,7 +72,7 @@ def _print_header(report: ReportData, console: Console) -> None:
     facts = [
         f"{run.protocol} {run.protocol_version} [{run.protocol_hash[:8]}]",
         run.dataset,
-        f"{wording.count_text(run.samples)} samples",
+        wording.plural(run.samples, "sample"),
     ]
     if moment := wording.moment_text(run.ended_at or run.started_at):
         facts.append(moment)
@@ -82,7 +91,13 @@ def _print_judge(judge: JudgeSummary, console: Console, report: ReportData) -> N
             console.print(Text(sentence, style=QUIET))
     _print_section("Verdicts", _bars(judge.verdicts, console), console, is_shown=bool(judge.verdicts))
     _print_section("Error types", _bars(judge.error_types, console), console, is_shown=bool(judge.error_types))
-    _print_section("Tasks", _task_table(judge, console), console, is_shown=len(judge.tasks) > 1)
+    _print_section("Warnings", _warning_table(judge), console, is_shown=bool(judge.warnings))
+    if judge.reasoning:
+        _print_section(_reasoning_title(judge.reasoning), _reasoning_table(judge.reasoning, console), console)
+    if len(judge.tasks) > 1:
+        _print_section("Tasks", _group_table("task", judge.tasks, wording.NO_TASK, console), console)
+    if len(judge.targets) > 1:
+        _print_section("Targets", _group_table("target", judge.targets, NO_NAME, console), console)
     _print_section("Most used rules", _rule_table(judge, console), console, is_shown=bool(judge.rules))
     _print_section("Without a score, and why", _unscored_table(judge), console, is_shown=bool(_unscored_lines(judge)))
     console.print()
@@ -93,7 +108,7 @@ def _print_section(title: str, body: Table | Text, console: Console, *, is_shown
         return
     console.print()
     console.print(Text(title, style="bold"))
-    console.print(Padding(body, (0, 0, 0, 2), expand=False))
+    console.print(Padding(fitted(body, console) if isinstance(body, Table) else body, (0, 0, 0, 2), expand=False))
 
 
 def _headline(judge: JudgeSummary, report: ReportData) -> Text:
@@ -105,9 +120,9 @@ def _headline(judge: JudgeSummary, report: ReportData) -> Text:
     line.append(f" {make_visible(wording.mean_label(judge))}")
     if score.mean is not None and maximum is not None:
         line.append(f" = {scale_text(score.mean, maximum)} {maximum_text(maximum)}")
-    if score.interval is not None:
-        valid = wording.count_text(score.counts.valid)
-        line.append(f"  ({wording.level_text(score.interval)} {wording.interval_text(score)}, {valid} valid)")
+    if score.mean is not None:
+        valid = "" if score.counts.valid == score.samples else f", {wording.count_text(score.counts.valid)} valid"
+        line.append(f"  ({wording.interval_sentence(score)}{valid})")
     return line
 
 
@@ -121,6 +136,12 @@ def _status_line(judge: JudgeSummary) -> Text:
     ):
         line.append("beside it: " if not line else " · ", style=QUIET)
         line.append(f"{wording.count_text(count)} {tone.value}", style=STYLES[tone] if count else QUIET)
+        if tone is Tone.INVALID and judge.asked_again:
+            line.append(f" {wording.reasks_text(judge.asked_again)}", style=QUIET)
+    if judge.score.unverified:
+        line.append("\n")
+        line.append(f"{wording.count_text(judge.score.unverified)} unverified", style="yellow")
+        line.append(": called correct, but the answer they rest on is not in the response", style=QUIET)
     return line
 
 
@@ -150,37 +171,74 @@ def _bar(share: float, width: int) -> str:
     return bar.ljust(width)
 
 
-def _task_table(judge: JudgeSummary, console: Console) -> Table:
-    is_wide = console.width >= _WIDE
-    # Columns that are nought in every row say nothing; undecided always stays, because honesty about it is the point.
-    scores = [item.score for item in judge.tasks]
-    has_invalid = any(score.counts.invalid for score in scores)
-    has_missing = any(score.counts.missing for score in scores)
+def _warning_table(judge: JudgeSummary) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for tally in judge.warnings:
+        told = wording.warning_text(tally.name)
+        table.add_row(
+            Text(wording.count_text(tally.count), style="yellow"),
+            Text(wording.percent(tally.share), style=QUIET),
+            Text(make_visible(told)),
+        )
+    return table
+
+
+def _reasoning_title(reasoning: ReasoningSummary) -> str:
+    return f"Reasoning scores: {wording.reasoning_text(reasoning)}"
+
+
+def _reasoning_table(reasoning: ReasoningSummary, console: Console) -> Table:
+    """The distribution, right and wrong answers apart."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
-    # Folded, not cut: names often differ in their last word. The only column that gives way, so numbers stay whole.
-    table.add_column("task", overflow="fold")
-    table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("95% interval", justify="right", no_wrap=True)
-    if is_wide:
-        table.add_column("0%" + " " * 16 + "100%", no_wrap=True)
-    for name, is_shown in (("valid", True), ("undecided", True), ("invalid", has_invalid), ("missing", has_missing)):
-        if is_shown:
-            table.add_column(name if is_wide else SHORT_NAMES[name], justify="right", no_wrap=True)
-    for item in judge.tasks[:_TASKS_SHOWN]:
+    table.add_column("score", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for name in ("correct", "incorrect", "share"):
+        table.add_column(name, justify="right", no_wrap=True)
+    width = max(8, min(30, console.width - 50))
+    for bar in reasoning.bars:
+        table.add_row(
+            Text(str(bar.score)),
+            Text(_bar(bar.share, width), style="blue"),
+            _count(bar.correct, Tone.GOOD),
+            _count(bar.incorrect, Tone.BAD),
+            Text(wording.percent(bar.share), style=QUIET),
+        )
+    return table
+
+
+def _group_table(head: str, groups: Sequence[GroupSummary], unnamed: str, console: Console) -> Table:
+    """Tasks or targets. Columns that are nought in every row say nothing; undecided always stays."""
+    is_wide = console.width >= _WIDE
+    scores = [item.score for item in groups]
+    shown = ["valid", "undecided"]
+    shown += [name for name in ("invalid", "missing") if any(getattr(score.counts, name) for score in scores)]
+    has_unverified = any(score.unverified for score in scores)
+    has_reasoning = any(item.reasoning for item in groups)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
+    # Folded, not cut: names often differ in their last word.
+    table.add_column(head, overflow="fold")
+    heads = ["score", "95% interval", *(name if is_wide else SHORT_NAMES[name] for name in shown)]
+    heads += ["unverified" if is_wide else "unv."] if has_unverified else []
+    heads += ["reasoning" if is_wide else "reas."] if has_reasoning else []
+    for place, name in enumerate(heads):
+        if is_wide and place == 2:
+            table.add_column("0%" + " " * 16 + "100%", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True)
+    for item in groups[:_TASKS_SHOWN]:
         score = item.score
-        cells = [
-            Text(wording.NO_TASK if item.name is None else make_visible(item.name)),
-            Text(wording.score_text(score)),
-            Text(wording.interval_text(score), style=QUIET),
-        ]
-        if is_wide:
-            cells.append(_interval_plot(score, 22))
-        cells += [Text(wording.count_text(score.counts.valid)), _count(score.counts.undecided, Tone.UNDECIDED)]
-        cells += [_count(score.counts.invalid, Tone.INVALID)] if has_invalid else []
-        cells += [_count(score.counts.missing, Tone.MISSING)] if has_missing else []
+        cells = [Text(unnamed if item.name is None else make_visible(item.name)), Text(wording.score_text(score))]
+        cells.append(Text(wording.interval_text(score), style=QUIET))
+        cells += [_interval_plot(score, 22)] if is_wide else []
+        cells.append(Text(wording.count_text(score.counts.valid)))
+        cells += [_count(getattr(score.counts, name), Tone(name)) for name in shown[1:]]
+        cells += [_count(score.unverified, Tone.UNDECIDED)] if has_unverified else []
+        cells += [Text(wording.mean_reasoning_text(item.reasoning))] if has_reasoning else []
         table.add_row(*cells)
-    if len(judge.tasks) > _TASKS_SHOWN:
-        table.add_row(Text(f"… {len(judge.tasks) - _TASKS_SHOWN:,} more", style=QUIET))
+    if len(groups) > _TASKS_SHOWN:
+        table.add_row(Text(f"… {len(groups) - _TASKS_SHOWN:,} more", style=QUIET))
     return table
 
 
@@ -259,7 +317,7 @@ def _print_row(row: JudgmentRow, console: Console, *, with_question: bool) -> No
             (make_visible(row.id), "bold"),
             "  ",
             (make_visible(row.outcome), f"bold {STYLES[row.tone]}"),
-            (f"  judge {make_visible(row.judge)}", QUIET),
+            (f"  judge {make_visible(row.judge)}{f', repeat {row.repeat}' if row.repeat > 1 else ''}", QUIET),
         )
     )
     console.print(_fact_table(row))
@@ -321,19 +379,24 @@ def print_runs(runs: Sequence[RunLine], console: Console) -> None:
         table.add_column("started", no_wrap=True)
     for run in runs:
         table.add_row(*_run_cells(run, is_wide=is_wide))
-    console.print(table)
+    console.print(fitted(table, console, indent=0))
 
 
 def _run_cells(run: RunLine, *, is_wide: bool) -> list[Text]:
     name = Text(make_visible(run.run_id))
     if not run.is_sealed:
         name.append(" (running)" if run.is_running else " (interrupted, resumable)", style="yellow")
+    if run.problem is not None:
+        name.append(" (not counted)" if run.counts is None else " (counted earlier)", style="yellow")
     counts = run.counts
     cells = [name, Text(make_visible(f"{run.protocol} {run.protocol_hash[:8]}" if is_wide else run.protocol))]
     if is_wide:
         cells += [Text(make_visible(run.dataset)), Text(make_visible(", ".join(run.judges)))]
     cells.append(Text(wording.NOTHING if run.mean is None else wording.percent(run.mean)))
-    cells += [Text(wording.count_text(n)) for n in (counts.valid, counts.undecided, counts.invalid, counts.missing)]
+    if counts is None:
+        cells += [Text(wording.NOTHING)] * 4
+    else:
+        cells += [Text(wording.count_text(n)) for n in (counts.valid, counts.undecided, counts.invalid, counts.missing)]
     if is_wide:
         cells.append(Text(make_visible(wording.moment_text(run.started_at) or wording.NOTHING), style=QUIET))
     return cells
@@ -349,7 +412,10 @@ def _fact_table(row: JudgmentRow) -> Padding:
         ("confidence", row.detail.confidence if row.detail else None),
         ("task type", row.detail.task_type if row.detail else None),
         ("notes", row.detail.notes if row.detail else None),
+        ("extraction", "not in the response: unverified" if row.is_unverified else None),
+        ("reasoning score", None if row.reasoning_score is None else str(row.reasoning_score)),
         ("error type", row.error_type),
+        ("warnings", "; ".join(wording.warning_text(name) for name in row.warnings) or None),
         ("reason", row.reason),
         ("comment", row.comment),
         ("task", row.task),

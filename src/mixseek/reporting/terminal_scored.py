@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from mixseek.domain.judgments import Status
@@ -29,6 +30,10 @@ _HOLES_SHOWN = 12
 _ITEMS_SHOWN = 8
 _PROBLEMS_SHOWN = 8
 _GRID_LINES = 40
+# Characters by which names mostly differ.
+_LEAST_NAME = 16
+# The head of a column that holds a picture.
+_DRAWN = "0%                100%"
 _MARKS = {
     Status.VALID: ("●", "green"),
     Status.INVALID: ("✗", "magenta"),
@@ -52,7 +57,7 @@ def print_scored(report: ScoredReport, console: Console) -> None:
     for comparison in report.variants:
         section(console, f"Prompt variants {comparison.base} and {comparison.other}", *variant_view(comparison))
     if report.coverage:
-        section(console, "Coverage", *coverage_view(report.coverage))
+        section(console, "Coverage", *coverage_view(report.coverage, console))
     section(console, "Invalid evaluations", *invalid_view(report.invalid))
     if report.evidence:
         section(console, "Evidence", *evidence_view(report))
@@ -66,7 +71,42 @@ def section(console: Console, title: str, *parts: RenderableType) -> None:
     console.print()
     console.print(Text(make_visible(title), style="bold"))
     for part in parts:
-        console.print(Padding(part, (0, 0, 0, 2), expand=False))
+        console.print(Padding(fitted(part, console) if isinstance(part, Table) else part, (0, 0, 0, 2), expand=False))
+
+
+def fitted(table: Table, console: Console, indent: int = 2) -> RenderableType:
+    """The table, or its rows below each other where names would be squeezed out: numbers need their names."""
+    needed = sum(least_width(column, console) + 2 for column in table.columns)
+    if needed <= console.width - indent + 2 or not table.rows:
+        return table
+    return stacked(table)
+
+
+def least_width(column: Column, console: Console) -> int:
+    """What a column must have: all of a number, and of a name so much that it can be told from others."""
+    cells = [cell for cell in (column.header, *column.cells) if isinstance(cell, Text | str)]
+    lines = [line for cell in cells for line in str(cell).split("\n")]
+    longest = max((cell_len(line) for line in lines), default=0)
+    return longest if column.no_wrap else min(longest, _LEAST_NAME)
+
+
+def stacked(table: Table) -> Text:
+    """A line with the name of each row, and its values with their heads below."""
+    text = Text()
+    heads = [str(column.header).replace("\n", " ").strip() for column in table.columns]
+    names = 1 + (len(table.columns) > 1 and not table.columns[1].no_wrap)
+    for cells in zip(*(list(column.cells) for column in table.columns), strict=True):
+        first = " · ".join(str(cell) for cell in cells[:names] if str(cell).strip())
+        told = [
+            f"{head} {flat}".strip()
+            for head, cell in zip(heads[names:], cells[names:], strict=True)
+            if (flat := " ".join(str(cell).split())) and head != _DRAWN
+        ]
+        text.append("\n" if text else "")
+        text.append(first, style="bold")
+        if told:
+            text.append("\n  " + " · ".join(told))
+    return text
 
 
 def plain_table(*columns: tuple[str, str]) -> Table:
@@ -90,7 +130,7 @@ def dimension_table(report: ScoredReport) -> Table:
     """A line for each judge and dimension, with its shape in small."""
     table = plain_table(
         ("judge", "left"), ("dimension", "left"), ("mean", "right"), ("", "left"), ("95% interval", "right"),
-        ("low to high", "left"), ("n", "right"),
+        ("low to high", "left"), ("samples", "right"),
     )  # fmt: skip
     for profile in report.judges:
         for number, item in enumerate(profile.dimensions):
@@ -102,7 +142,7 @@ def dimension_table(report: ScoredReport) -> Table:
                 Text(words.maximum_text(item.score.maximum), style=QUIET),
                 interval,
                 Text(spark(item), style="blue"),
-                Text(wording.count_text(item.score.count)),
+                Text(words.counted_text(item.score)),
             )
     return table
 
@@ -124,7 +164,7 @@ def spark(item: DimensionSummary) -> str:
 def target_table(report: ScoredReport) -> Table:
     """Means of total and dimensions, critical fails."""
     table = plain_table(
-        ("target", "left"), ("total", "right"), ("95% interval", "right"),
+        ("target", "left"), ("total", "right"), ("95% interval", "right"), ("samples", "right"),
         *((short_head(name), "right") for name in report.dimensions), ("critical", "right"),
     )  # fmt: skip
     for profile in report.targets:
@@ -132,6 +172,7 @@ def target_table(report: ScoredReport) -> Table:
         table.add_row(
             Text(make_visible(words.name_text(profile.target))),
             *mean_cells(profile.total),
+            Text(words.counted_text(profile.total)),
             *(Text(words.mean_text(own[name]) if name in own else wording.NOTHING) for name in report.dimensions),
             Text(wording.count_text(profile.critical), style="red" if profile.critical else QUIET),
         )
@@ -191,7 +232,7 @@ def matrix_text(cell: MatrixCell, maximum: float | None) -> Text:
         text.append(" same family", style="yellow")
     if score.interval:
         text.append(f"\n{words.range_text(score.interval.low, score.interval.high, maximum)}", style=QUIET)
-    text.append(f"\nn={score.counts.valid}", style=QUIET)
+    text.append(f"\nn={score.samples}", style=QUIET)
     if score.counts.unscored:
         text.append(f" +{score.counts.unscored} without", style="magenta")
     return text
@@ -235,20 +276,32 @@ def variant_view(comparison: VariantComparison) -> Iterable[RenderableType]:
     yield Text(make_visible(f"invalid: {rates}"), style=QUIET)
 
 
-def coverage_view(coverage: Coverage) -> Iterable[RenderableType]:
+def coverage_view(coverage: Coverage, console: Console) -> Iterable[RenderableType]:
     """A grid where it fits, and the holes by name."""
     yield Text(words.coverage_sentence(coverage))
     if coverage.lines and len(coverage.lines) <= _GRID_LINES and len(coverage.columns) <= 16:
-        heads = [(make_visible(f"{words.name_text(target)}\n{judge}"), "right") for target, judge in coverage.columns]
-        table = plain_table(("question", "left"), ("variant", "left"), *heads)
-        for line in coverage.lines:
-            marks = [Text(*_MARKS[status]) for status in line.statuses]
-            table.add_row(Text(make_visible(line.question)), Text(make_visible(line.variant or "")), *marks)
-        yield table
-        yield Text(
-            "columns: target over judge · ● valid  ✗ invalid  – no reply  □ no output in the dataset", style=QUIET
-        )
+        names = [make_visible(f"{words.name_text(target)}\n{judge}") for target, judge in coverage.columns]
+        grid = coverage_grid(coverage, names)
+        legend = "columns: target over judge · "
+        if fitted(grid, console) is not grid:
+            # The names of the rows come first: columns are numbered, and named below.
+            grid = coverage_grid(coverage, [str(number) for number, _ in enumerate(names, start=1)])
+            legend = "".join(
+                f"{number} {make_visible(words.name_text(target))} by {make_visible(judge)}\n"
+                for number, (target, judge) in enumerate(coverage.columns, start=1)
+            )
+        yield grid
+        yield Text(f"{legend}● valid  ✗ invalid  – no reply  □ no output in the dataset", style=QUIET)
     yield listing([words.hole_text(cell) for cell in coverage.holes], _HOLES_SHOWN, coverage.holes_total)
+
+
+def coverage_grid(coverage: Coverage, heads: Sequence[str]) -> Table:
+    """A mark for each cell; questions and variants name the rows."""
+    table = plain_table(("question", "left"), ("variant", "left"), *((head, "right") for head in heads))
+    for line in coverage.lines:
+        marks = [Text(*_MARKS[status]) for status in line.statuses]
+        table.add_row(Text(make_visible(line.question)), Text(make_visible(line.variant or "")), *marks)
+    return table
 
 
 def listing(lines: Sequence[str], limit: int, total: int) -> Text:

@@ -4,12 +4,19 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from mixseek.reporting.model import JudgeSummary, ScoreSummary, ShownCount
+from mixseek.reporting.model import JudgeSummary, ReasoningSummary, ScoreSummary, ShownCount
 from mixseek.reporting.report_data import ReportData
 from mixseek.stats.intervals import Bounds, Interval
 
 NO_TASK = "(no task)"
 NOTHING = "–"
+
+# Seed 001's judgments carry these; a protocol of one's own may have others.
+_WARNINGS = {
+    "extracted_answer_not_in_response": "the extracted answer is not in the response",
+    "extracted_answer_copies_ground_truth": "the extracted answer is the ground truth, which the response does not say",
+    "correct_with_low_reasoning_score": "correct, with the reasoning score of a failure (1 or 2)",
+}
 
 _KANA = re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7af]")
@@ -91,6 +98,24 @@ def bounds_sentence(score: ScoreSummary) -> str | None:
 def unverified_text(score: ScoreSummary) -> str:
     """What a report says beside the number of valid judgments."""
     return f"{count_text(score.unverified)} of them unverified: the answer they call correct is not in the response"
+
+
+def warning_text(name: str) -> str:
+    """A warning of a protocol in words; as it stands where this page knows none."""
+    return _WARNINGS.get(name, name)
+
+
+def reasoning_text(reasoning: ReasoningSummary) -> str:
+    """`mean 3.89, 4.99 where correct, 1.95 where incorrect`."""
+    parts = [f"mean {reasoning.mean:.2f}"]
+    for mean, where in ((reasoning.mean_correct, "correct"), (reasoning.mean_incorrect, "incorrect")):
+        if mean is not None:
+            parts.append(f"{mean:.2f} where {where}")
+    return ", ".join(parts)
+
+
+def mean_reasoning_text(reasoning: ReasoningSummary | None) -> str:
+    return NOTHING if reasoning is None else f"{reasoning.mean:.2f}"
 
 
 def reasks_text(asked_again: int) -> str:

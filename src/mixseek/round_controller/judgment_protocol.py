@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.rounds import ImprovementJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
@@ -97,7 +97,7 @@ class JudgmentProtocol:
         verdict = "continue" if should_continue else "stop"
         return ValidJudgment(float(should_continue), verdict, judged, Method.CROSS_JUDGE, repairs=repairs)
 
-    def decide(self, sample: Sample) -> Undecided:
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """The rule that needs no model is the controller's own."""
         return Undecided("no rule says whether another round is worth it; name a model as the judge")
 

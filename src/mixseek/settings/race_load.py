@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from mixseek.errors import ConfigurationError
 from mixseek.settings.load import suggest_key
-from mixseek.settings.marked_text import decode_text
+from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
 from mixseek.settings.race import RaceFile, TeamTable
 
 
@@ -29,7 +29,7 @@ def load_race(path: Path) -> Race:
     """Raises ConfigurationError naming the file, the key, and the nearest key that exists."""
     text = read_text(path, path.name)
     try:
-        file = RaceFile.model_validate(tomllib.loads(text))
+        file = RaceFile.model_validate(parse_toml(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
     except ValidationError as error:
@@ -51,12 +51,13 @@ def read_instructions(team: TeamTable, directory: Path) -> str:
 
 def read_text(path: Path, where: str) -> str:
     """UTF-8, to the letter but for a byte-order mark."""
+    place = str(path) if where == path.name else f"{where}: {path}"
     try:
-        return decode_text(path.read_bytes())
+        return decode_text(read_bounded(path))
     except OSError as error:
-        raise ConfigurationError(f"{where}: {path}: {(error.strerror or str(error)).lower()}") from error
+        raise ConfigurationError(f"{place}: {(error.strerror or str(error)).lower()}") from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{where}: {path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        raise ConfigurationError(f"{place}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
 
 
 def describe_error(error: Any) -> str:

@@ -1,6 +1,5 @@
 """Where settings come from. Apart from the models: pydantic-settings costs a fifth of a second to import."""
 
-import tomllib
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from mixseek.settings.load import ENVIRONMENT_PREFIX, SETTINGS_FILE
-from mixseek.settings.marked_text import decode_text
+from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
 from mixseek.settings.models import Settings
 
 
@@ -16,7 +15,7 @@ class TomlFileSource(TomlConfigSettingsSource):
     """A TOML file as it was saved; the library's own source refuses a byte-order mark."""
 
     def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
-        return tomllib.loads(decode_text(file_path.read_bytes()))
+        return parse_toml(decode_text(read_bounded(file_path)))
 
 
 class GivenSettings(Settings, BaseSettings):

@@ -13,9 +13,9 @@ from typing import Any, assert_never
 import orjson
 
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol, MathsComparer
 from mixseek.domain.samples import Sample
-from mixseek.engine.one import read_reply
+from mixseek.engine.one import read_reply, refuse_incomplete
 from mixseek.errors import ConfigurationError
 from mixseek.storage import archive_names as names
 from mixseek.storage.archive import ARCHIVE_VERSION, SEALED, digest_of
@@ -80,10 +80,13 @@ def read_marker(archive: Path) -> ArchiveMarker:
 class ArchiveCheck:
     """One pass over the index and one over the files; offsets and digests are held, no text."""
 
-    def __init__(self, archive: Path, marker: ArchiveMarker, protocol: JudgeProtocol) -> None:
+    def __init__(
+        self, archive: Path, marker: ArchiveMarker, protocol: JudgeProtocol, maths: MathsComparer | None = None
+    ) -> None:
         self._archive = archive
         self._marker = marker
         self._protocol = protocol
+        self._maths = maths
         # Digests of paths: a hundred thousand of them take a tenth of the room that the paths would.
         self._known: set[int] = set()
         # Index rows whose file is not where it should be, by digest and by file name.
@@ -107,6 +110,9 @@ class ArchiveCheck:
 
     def _check_seals(self) -> Iterator[Problem]:
         for name in SEALED:
+            if name == names.PROMPTS and name not in self._marker.sha256:
+                # Archives of an older mixseek have none.
+                continue
             path = self._archive / name
             if not path.is_file():
                 yield Problem(name, ProblemKind.MISSING, "part of every archive; write it anew with `mixseek archive`")
@@ -149,7 +155,7 @@ class ArchiveCheck:
         is_in_valid_room = path.startswith(f"{names.VALID_ROOM}/")
         try:
             text = data.decode()
-            if not is_in_valid_room:
+            if not is_in_valid_room and row.get("has_reply", True):
                 text = raw_reply(text)
         except ValueError as error:
             yield Problem(path, ProblemKind.DIFFERS, f"not a file of this archive: {error}")
@@ -176,10 +182,18 @@ class ArchiveCheck:
 
     def _judge(self, text: str, row: Mapping[str, Any], sample: Sample) -> ValidJudgment | InvalidJudgment | Undecided:
         if row.get("is_ruled"):
-            return self._protocol.decide(sample)
+            return self._protocol.decide(sample, self._maths)
         details = row.get("reply_details")
         reply = Reply(text, row["judge"], details=details if isinstance(details, dict) else {})
-        return read_reply(reply, sample, self._protocol)
+        judgment = read_reply(reply, sample, self._protocol)
+        incomplete = refuse_incomplete(sample, self._protocol)
+        if incomplete is None:
+            return judgment
+        if not row.get("has_reply", True):
+            # Nobody was asked, so there is nothing to read again but the sample.
+            return incomplete
+        rest = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
+        return InvalidJudgment((*incomplete.findings, *rest))
 
     def _check_strangers(self) -> Iterator[Problem]:
         """Files that the index does not know: moved ones are recognised by their bytes or their name."""

@@ -2,17 +2,21 @@
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.judgments import Method
-from mixseek.storage.manifest import Manifest
+from mixseek.storage.manifest import JudgeEntry, Manifest
 from mixseek.storage.records import make_plain, replace_surrogates
 
 if TYPE_CHECKING:
     from mixseek.storage.pairs import JudgedTake
 
 IDENTITY = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
+_REPLAY = "replay"
 _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
 _ESCAPE = re.compile(r"\\(?:([bfnrt])(?=[A-Za-z])|.)")
 _SPELT = {"b": "\\u0008", "f": "\\u000c", "n": "\\u000a", "r": "\\u000d", "t": "\\u0009"}
@@ -58,18 +62,54 @@ def spell_out(text: str) -> str:
     return _ESCAPE.sub(lambda found: _SPELT[found[1]] if found[1] else found[0], text)
 
 
-def wire_document(judged: "JudgedTake", outcome: Mapping[str, Any]) -> Any:
-    """A valid judgment as the judge should have written it: the object that was read, repairs done."""
+@dataclass(slots=True)
+class AttemptCounts:
+    """Of one judge: takes with a reply, those whose first reply was invalid, and replies that were asked for again."""
+
+    takes: int = 0
+    first_invalid: int = 0
+    asked_again: int = 0
+
+    def add(self, earlier: int, *, is_invalid: bool) -> None:
+        """One take: so many invalid replies before the one that counts, and whether that one is invalid too."""
+        self.takes += 1
+        self.first_invalid += bool(earlier) or is_invalid
+        self.asked_again += earlier
+
+    def document(self) -> dict[str, Any]:
+        """For programs; no rate where nothing was said."""
+        rate = self.first_invalid / self.takes if self.takes else None
+        return {**asdict(self), "first_invalid_rate": rate}
+
+
+def wire_document(judged: "JudgedTake", outcome: Mapping[str, Any], known: str | None) -> Any:
+    """A valid judgment as the judge should have written it: the object that was read, repairs done.
+
+    Beside it stand the sample's id and, where the run knows who judged, that name instead of the judge's claim.
+    """
+    document = said_document(judged, outcome)
+    sample_id = judged.sample["id"]
+    if replace_surrogates(sample_id) == sample_id:
+        document = {"sample_id": sample_id, **document}
+    meta = document.get("meta")
+    if known is None or not isinstance(meta, Mapping) or "judge_model" not in meta:
+        return document
+    named = {name: known if name == "judge_model" else value for name, value in meta.items()}
+    return {**document, "meta": {**named, "judge_model_claimed": meta["judge_model"]}}
+
+
+def said_document(judged: "JudgedTake", outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """The judge's object in the protocol's wire format."""
     fields = outcome["fields"]
     if isinstance(fields.get("reply"), dict):
-        return fields["reply"]
+        return dict(fields["reply"])
     said = decode_object(judged.reply["text"]) if judged.reply is not None else {}
     if any(name in fields for name in _SEMANTIC_FIELDS):
         # 1 is what the prompt calls a sample whose id it does not tell; an id that no file can hold stays untold.
         sample_id = judged.sample["id"]
         named = sample_id if replace_surrogates(sample_id) == sample_id else 1
-        return {"id": said.get("id", named), **{name: fields.get(name) for name in _SEMANTIC_FIELDS}}
-    return said or fields
+        return {"id": named, **{name: fields.get(name) for name in _SEMANTIC_FIELDS}}
+    return said or dict(fields)
 
 
 def decode_object(text: str) -> dict[str, Any]:
@@ -81,16 +121,18 @@ def decode_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def invalid_document(judged: "JudgedTake", outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """Who judged what, what is wrong with it, and the raw reply."""
+def invalid_document(judged: "JudgedTake", outcome: Mapping[str, Any], known: str | None) -> dict[str, Any]:
+    """Who judged what, what is wrong with it, and the raw reply; null where nobody was asked."""
     reply = judged.reply or {"text": None, "attempt": None}
     return {
         "meta": {
             "judge": judged.judge,
-            "judge_model": judge_model(judged),
+            "judge_model": known or label_judge(judged.judge),
+            "judge_model_claimed": claimed_model(judged),
             "id": judged.sample["id"],
             **{name: judged.sample.get(name) for name in IDENTITY},
             "take": judged.take,
+            "attempt": reply["attempt"],
         },
         "flags": list(dict.fromkeys(item["flag"] for item in outcome["flags"])),
         "findings": [{"flag": item["flag"], "detail": item["detail"]} for item in outcome["flags"]],
@@ -99,10 +141,29 @@ def invalid_document(judged: "JudgedTake", outcome: Mapping[str, Any]) -> dict[s
     }
 
 
-def judge_model(judged: "JudgedTake") -> str:
-    """The model that was recorded, else the judge's own name."""
+def known_model(judged: "JudgedTake", entry: JudgeEntry | None) -> str | None:
+    """Who judged, as the run knows it: the model that was asked, or what was recorded with the reply."""
+    if entry is not None and entry.model is not None:
+        return entry.model
     named = (judged.reply or {}).get("details", {}).get("judge_model")
-    return named if isinstance(named, str) else judged.judge
+    return named if isinstance(named, str) and named.strip() else None
+
+
+def label_judge(judge: str) -> str:
+    """For a judge whose model nobody knows: the stem of its file of replies, or the judge that was picked from it."""
+    kind, _, path = judge.partition(":")
+    if kind != "replay" or not path:
+        return judge
+    file, mark, picked = path.rpartition("#")
+    return picked if mark and file and picked else PurePath(path).stem or judge
+
+
+def claimed_model(judged: "JudgedTake") -> str | None:
+    """Who the judge says it is, where its reply can be read."""
+    said = decode_object(judged.reply["text"]) if judged.reply is not None else {}
+    meta = said.get("meta")
+    claimed = (meta if isinstance(meta, Mapping) else said).get("judge_model")
+    return claimed if isinstance(claimed, str) else None
 
 
 def read_details(judged: "JudgedTake") -> dict[str, Any]:
@@ -116,8 +177,13 @@ def is_ruled(outcome: Mapping[str, Any]) -> bool:
     return bool(outcome.get("method") == Method.RULES)
 
 
-def run_log(manifest: Manifest, models: Mapping[str, list[str]], counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Seed 003 §8, from the manifest; `models` are names that endpoints gave themselves."""
+def run_log(
+    manifest: Manifest,
+    models: Mapping[str, list[str]],
+    counts: Mapping[str, Any],
+    attempts: Mapping[str, AttemptCounts],
+) -> dict[str, Any]:
+    """Seed 003 §8, from the manifest; `models` are names that endpoints gave themselves, or that were recorded."""
     return {
         "run": manifest.run,
         "status": manifest.status,
@@ -128,6 +194,8 @@ def run_log(manifest: Manifest, models: Mapping[str, list[str]], counts: Mapping
                 "model": judge.model,
                 "models_answering": models.get(judge.name, []),
                 "parameters": judge.parameters,
+                "temperature": describe_temperature(judge),
+                "attempts": attempts.get(judge.name, AttemptCounts()).document(),
             }
             for judge in manifest.judges
         ],
@@ -145,6 +213,18 @@ def run_log(manifest: Manifest, models: Mapping[str, list[str]], counts: Mapping
         "dataset": dict(manifest.dataset),
         "environment": manifest.environment.model_dump(mode="json"),
     }
+
+
+def describe_temperature(judge: JudgeEntry) -> float | str | None:
+    """As it was sent; in words where it was not, and None for rules, which have none."""
+    if judge.kind == Method.RULES:
+        return None
+    if judge.kind == _REPLAY:
+        return "not known: the replies were recorded elsewhere"
+    said = judge.parameters.get("temperature")
+    if said is None and isinstance(body := judge.parameters.get("body"), Mapping):
+        said = body.get("temperature")
+    return said if isinstance(said, int | float) else "not sent: the endpoint's default was used"
 
 
 def describe_run_log(log: Mapping[str, Any]) -> str:
@@ -167,17 +247,75 @@ def describe_run_log(log: Mapping[str, Any]) -> str:
         "",
         "## 评测者 Judges",
         "",
-        "| judge | 模型 model | 应答模型 answering | 解码参数 parameters | 有效 valid | 无效 invalid | 其他 other |",
-        "|---|---|---|---|---|---|---|",
+        "| judge | 模型 model | 应答模型 answering | 解码参数 parameters | 温度 temperature | 有效 valid "
+        "| 无效 invalid | 其他 other | 首次无效 first replies invalid |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for judge in log["judges"]:
         counts = dict(log["counts"].get(judge["name"], {}))
         valid, invalid = counts.pop("valid", 0), counts.pop("invalid", 0)
         other = ", ".join(f"{name} {count}" for name, count in counts.items()) or "–"
         parameters = json.dumps(make_plain(judge["parameters"]), ensure_ascii=False) if judge["parameters"] else "–"
-        cells = (judge["name"], judge["model"] or "–", ", ".join(judge["models_answering"]) or "–", parameters)
-        lines.append(f"| {' | '.join(map(escape_cell, cells))} | {valid} | {invalid} | {other} |")
+        temperature = "–" if judge["temperature"] is None else judge["temperature"]
+        cells = (
+            judge["name"],
+            judge["model"] or "–",
+            ", ".join(judge["models_answering"]) or "–",
+            parameters,
+            temperature,
+        )
+        first = describe_first(judge["attempts"])
+        lines.append(f"| {' | '.join(map(escape_cell, cells))} | {valid} | {invalid} | {other} | {first} |")
+    environment = log["environment"]
+    command = environment["command"] or shlex.join(environment["command_line"])
+    # In a block of its own: a table would fold the spaces that a quoted word may hold.
+    lines += ["", "## 命令行 Command", "", *fenced(command, "sh")]
     return "\n".join(lines) + "\n"
+
+
+def describe_first(attempts: Mapping[str, Any]) -> str:
+    """How often the first reply was invalid, whatever came of asking again."""
+    if not attempts["takes"]:
+        return "–"
+    rate, again = attempts["first_invalid_rate"], attempts["asked_again"]
+    asked = f"; {again} asked again" if again else ""
+    return f"{attempts['first_invalid']} of {attempts['takes']} ({rate:.1%}{asked})"
+
+
+def describe_prompts(manifest: Manifest, protocol: Mapping[str, Any], methods: Mapping[str, Mapping[str, int]]) -> str:
+    """Seed 003 §9: the prompts that judges were given, cross and self, with what they were filled from."""
+    entry = manifest.protocol
+    lines = [
+        f"# 使用的提示词清单 Prompts used: {manifest.run}",
+        "",
+        f"- 协议 protocol: {entry.name} {entry.version} ({entry.language})",
+        f"- 协议哈希 protocol hash: `{entry.hash}`",
+        "- cross_judge 与 self_judge 使用同一套模板，方法由评测者与被评测模型推导。Cross and self judging use the same "
+        "templates; the method is derived from judge and target.",
+        "",
+        "| judge | 模型 model | 提示词 prompts | cross_judge | self_judge |",
+        "|---|---|---|---|---|",
+    ]
+    for judge in manifest.judges:
+        counts = methods.get(judge.name, {})
+        used = {Method.RULES.value: "无 none: rules", _REPLAY: "未知 not known: replies were recorded elsewhere"}
+        cells = (judge.name, judge.model or "–", used.get(judge.kind, "下列模板 the templates below"))
+        cross, own = counts.get(Method.CROSS_JUDGE, 0), counts.get(Method.SELF_JUDGE, 0)
+        lines.append(f"| {' | '.join(map(escape_cell, cells))} | {cross} | {own} |")
+    templates = protocol.get("templates", {})
+    for role, text in templates.items():
+        digest = entry.prompt_hashes.get(role)
+        lines += ["", f"## {role}" + (f" (sha256 `{digest}`)" if digest else ""), "", *fenced(str(text), "jinja")]
+    parameters = json.dumps(make_plain(protocol.get("parameters", {})), ensure_ascii=False, indent=2)
+    lines += ["", "## 参数 Parameters", "", *fenced(parameters, "json")]
+    return "\n".join(lines) + "\n"
+
+
+def fenced(text: str, language: str) -> list[str]:
+    """Inside a fence that the text cannot end."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", text.rstrip("\n"), fence]
 
 
 def escape_cell(value: Any) -> str:

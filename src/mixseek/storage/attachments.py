@@ -1,7 +1,7 @@
 """What a row names instead of holding it, and what a protocol demands of every row."""
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,24 +18,40 @@ class Demands:
     protocol: str = ""
     # False where replies were recorded and the judged text may be unknown.
     response: bool = True
+    # Whether a recorded reply may be about many samples, and becomes a row for each.
+    bundles: bool = False
     # Why a row without its response is of no use all the same; None where it is.
     response_reason: str | None = None
+    # Without which a sample has no place in the grid; such a row is judged to be incomplete, and the others go on.
     fields: tuple[str, ...] = ()
     rubric: bool = False
     # That a rubric may name; empty where the protocol knows no types.
     task_types: tuple[str, ...] = ()
     shelf: RubricShelf | None = None
+    # Rows may name files outside the dataset's directory only where the user says so.
+    allows_outside_files: bool = False
 
-    def check(self, values: dict[str, Any], columns: Collection[str]) -> None:
-        """Raises RowError for the first thing that is missing."""
-        is_unknown = not self.response and values.get("metadata", {}).get(RESPONSE_UNKNOWN)
-        if is_unknown and self.response_reason is not None:
+    def check(self, values: dict[str, Any]) -> None:
+        """Raises RowError for what makes a row useless."""
+        if self._is_response_unknown(values) and self.response_reason is not None:
             raise RowError(self.response_reason)
-        for field in self.fields:
-            # A reply without its sample says itself what it is about, or is invalid for not saying it.
-            if field not in values and not is_unknown:
+
+    def missing(self, values: dict[str, Any]) -> list[str]:
+        """Names of the grid that the row does not have."""
+        # A reply without its sample says itself what it is about, or is invalid for not saying it.
+        if not self.fields or self._is_response_unknown(values):
+            return []
+        return [field for field in self.fields if not str(values.get(field, "")).strip()]
+
+    def _is_response_unknown(self, values: dict[str, Any]) -> bool:
+        return not self.response and bool(values.get("metadata", {}).get(RESPONSE_UNKNOWN))
+
+    def refuse_absent(self, missing: Mapping[str, int], rows: int, columns: Collection[str]) -> None:
+        """Raises RowError for a name that no row has: surely its column is called otherwise."""
+        for field, count in missing.items():
+            if count == rows:
                 raise RowError(
-                    f"no `{field}`, which the {self.protocol} protocol needs for every sample; name its column with "
+                    f"no row has a `{field}`, which the {self.protocol} protocol needs; name its column with "
                     f"--map {field}=COLUMN (columns: {list_names(columns)})"
                 )
 
@@ -45,7 +61,13 @@ class Attachments:
 
     def __init__(self, files: ResponseFiles, directory: Path, demands: Demands) -> None:
         self._files = files
-        self._rubrics = RowRubrics(demands.shelf, directory, demands.task_types, is_needed=demands.rubric)
+        self._rubrics = RowRubrics(
+            demands.shelf,
+            None if demands.allows_outside_files else directory,
+            directory,
+            demands.task_types,
+            is_needed=demands.rubric,
+        )
         self._digest = hashlib.sha256()
         self._count = self._size_bytes = 0
 

@@ -34,10 +34,11 @@ class RowStream(Protocol):
 
 
 class ReplyRows:
-    """Rows as they are, but a bundle becomes a row for each of its entries."""
+    """Rows as they are; where bundles are asked for, one becomes a row for each of its entries."""
 
-    def __init__(self, source: RowStream, mapping: Mapping[str, str]) -> None:
+    def __init__(self, source: RowStream, mapping: Mapping[str, str], takes_bundles: bool) -> None:
         self.path = source.path
+        self._takes_bundles = takes_bundles
         self._source = source
         columns = (
             "response",
@@ -65,7 +66,7 @@ class ReplyRows:
             reply = row[column]
             text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
             rest = {name: value for name, value in row.items() if name != column}
-            bundle = split_bundle(text)
+            bundle = split_bundle(text) if self._takes_bundles else None
             if bundle is None:
                 yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
             else:
@@ -90,13 +91,18 @@ class BundleFile:
         yield from enumerate(entry_rows(bundle, {}, ""), 1)
 
 
-def choose_reply_source(path: Path) -> BundleFile | None:
-    """A whole-file bundle, or None for what is rows: JSON lines by another name, or a list of rows with replies."""
+def choose_reply_source(path: Path, takes_bundles: bool) -> BundleFile | None:
+    """A whole-file bundle, or None for what is rows: JSON lines by another name, or a list of rows with replies.
+
+    Raises DatasetError for a bundle that nobody asked for.
+    """
     if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
         return None
     bundle = split_bundle(read_whole(path))
     if bundle is None or any(is_row(entry) for entry in bundle.entries[:1]):
         return None
+    if not takes_bundles:
+        raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
     return BundleFile(path)
 
 

@@ -15,7 +15,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.attachments import Attachments, Demands
 from mixseek.storage.response_files import ResponseFiles
-from mixseek.storage.rows import RowError, RowReader
+from mixseek.storage.rows import RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.spool import spool_stdin
 from mixseek.storage.text_files import DelimitedLines, JsonLines, Row, reading
 
@@ -23,6 +23,7 @@ STDIN = "-"
 SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet, or - for JSONL on stdin"
 # Hashes of ids, spread so that looking for equal ones never needs a set of all of them.
 _BUCKETS = 64
+_PLACES_KEPT = 5
 
 
 class RowSource(Protocol):
@@ -48,24 +49,54 @@ class Survey:
     columns: tuple[str, ...]
     # Which column filled which field.
     mapping: Mapping[str, str]
+    # Rows that lack a name of the grid, by field, and where the first of them stand.
+    incomplete: Mapping[str, int] = field(default_factory=dict)
+    incomplete_places: tuple[int, ...] = ()
     # Texts that stand in files of their own; `sha256` covers them too.
     attached: Mapping[str, Any] = field(default_factory=dict)
+    # What a person should know of rows that were taken as they are: one sentence each, with the first places.
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Places:
+    """How many, and where the first ones are."""
+
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, place: int) -> None:
+        self.count += 1
+        if self.count <= _PLACES_KEPT:
+            self.first.append(place)
+
+    def describe(self, unit: str) -> str:
+        shown = ", ".join(map(str, self.first))
+        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
+        return f"in {unit}{'s' if self.count > 1 else ''} {shown}{more}"
 
 
 class Dataset:
     """The SampleSource port over a file."""
 
     def __init__(
-        self, name: str, source: RowSource, mapping: Mapping[str, str], demands: Demands | None = None
+        self,
+        name: str,
+        source: RowSource,
+        mapping: Mapping[str, str],
+        demands: Demands | None = None,
+        note_row: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> None:
         self.name = name
         self.path = source.path
         self._source = source
         self._mapping = dict(mapping)
         self._demands = demands or Demands()
+        # Told of every row's fields while the dataset is surveyed.
+        self._note_row = note_row
         # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
         self._directory = Path() if name == STDIN else source.path.parent
-        self._files = ResponseFiles(self._directory)
+        self._files = ResponseFiles(self._directory, allows_outside=self._demands.allows_outside_files)
 
     @property
     def stem(self) -> str:
@@ -119,15 +150,28 @@ class Dataset:
         reader, attachments = self._reader(), self._attachments()
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
-        for _, values in self._checked_rows(reader, attachments):
+        incomplete: Counter[str] = Counter()
+        places: list[int] = []
+        unnamed, empty = _Places(), _Places()
+        for place, values in self._checked_rows(reader, attachments):
+            if reader.is_blank_id:
+                unnamed.add(place)
+            if not values["response"] and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
+                empty.add(place)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
             rows += 1
+            if self._note_row is not None:
+                self._note_row(values)
+            if missing := self._demands.missing(values):
+                incomplete.update(missing)
+                places.extend([place] if len(places) < _PLACES_KEPT else [])
             without_truth += "ground_truth" not in values
         if not rows:
             raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
         try:
             reader.check_mapped_columns()
+            self._demands.refuse_absent(incomplete, rows, reader.columns)
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
@@ -139,8 +183,18 @@ class Dataset:
             without_truth,
             tuple(reader.columns),
             dict(reader.resolved),
+            incomplete,
+            tuple(places),
             attachments.description(),
+            tuple(self._notices(unnamed, empty)),
         )
+
+    def _notices(self, unnamed: "_Places", empty: "_Places") -> Iterator[str]:
+        unit = self._source.unit
+        if unnamed.count:
+            yield f"{self.name}: blank `id` {unnamed.describe(unit)}: the number of the row is taken instead"
+        if empty.count:
+            yield f"{self.name}: empty response {empty.describe(unit)}: judged as no answer"
 
     def _reader(self) -> RowReader:
         return RowReader(self._mapping, needs_response=self._demands.response)
@@ -155,7 +209,7 @@ class Dataset:
             try:
                 values = read(row, number)
                 attachments.fill(values)
-                check(values, reader.columns)
+                check(values)
             except RowError as error:
                 raise DatasetError(f"{self.name}: {self._source.unit} {place}: {error}") from error
             yield place, values
@@ -189,6 +243,7 @@ def open_dataset(
     spool_directory: Path | None,
     stdin: BinaryIO | None = None,
     demands: Demands | None = None,
+    note_row: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Dataset:
     """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
 
@@ -196,16 +251,16 @@ def open_dataset(
     """
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
-        return Dataset(path, choose_rows(check_file(path), mapping, demands), mapping, demands)
+        return Dataset(path, choose_rows(check_file(path), mapping, demands), mapping, demands, note_row)
     if spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
     lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
     if demands is None or demands.response:
-        return Dataset(STDIN, lines, mapping, demands)
+        return Dataset(STDIN, lines, mapping, demands, note_row)
     # Late, here and below: only recorded replies come in bundles.
     from mixseek.storage.bundled_rows import ReplyRows
 
-    return Dataset(STDIN, ReplyRows(lines, mapping), mapping, demands)
+    return Dataset(STDIN, ReplyRows(lines, mapping, demands.bundles), mapping, demands, note_row)
 
 
 def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None) -> RowSource:
@@ -214,7 +269,7 @@ def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None)
         return choose_source(path)
     from mixseek.storage.bundled_rows import ReplyRows, choose_reply_source
 
-    return choose_reply_source(path) or ReplyRows(choose_source(path), mapping)
+    return choose_reply_source(path, demands.bundles) or ReplyRows(choose_source(path), mapping, demands.bundles)
 
 
 def check_file(path: str) -> Path:
@@ -226,7 +281,9 @@ def check_file(path: str) -> Path:
         close = difflib.get_close_matches(file.name, list_directory(file.parent), n=1)
         meant = f"; did you mean {file.parent / close[0]}?" if close else "; check the path, or use - for stdin"
         raise DatasetError(f"{path}: no such file{meant}") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise DatasetError(f"{path!r}: cannot be opened: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:
         raise DatasetError(f"{path!r}: cannot be opened: {error}") from error
     if stat.S_ISDIR(mode):
         raise DatasetError(

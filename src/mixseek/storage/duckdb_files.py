@@ -61,7 +61,10 @@ class JsonArray:
     def rows(self) -> Iterator[tuple[int, Row]]:
         """Number of the element, and the element."""
         for number, (text,) in enumerate(stream_query(self.path, _ELEMENTS), 1):
-            row = orjson.loads(text)
+            try:
+                row = orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                raise DatasetError(f"{self.path}: item {number} cannot be read: {error.msg}") from error
             if not isinstance(row, dict):
                 raise DatasetError(f"{self.path}: item {number} is {name_of(row)}, expected an object")
             yield number, row
@@ -101,7 +104,8 @@ def connecting(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         raise
     except duckdb.Error as error:
         raise DatasetError(
-            f"{path}: cannot be read: {first_line(error)}; check that the content is what the suffix says"
+            f"{path}: cannot be read: {unnamed(first_line(error), path)}; "
+            "check that the content is what the suffix says"
         ) from error
 
 
@@ -118,3 +122,10 @@ def select_plain(name: str, kind: str) -> str:
 def is_nested(kind: str) -> bool:
     """Lists, arrays, structs, maps, unions and JSON."""
     return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "JSON", "VARIANT"))
+
+
+def unnamed(text: str, path: Path) -> str:
+    """DuckDB's words without the file's name, which stands before them already."""
+    for quoted in (f' in file "{path}",', f" File '{path}'", f' "{path}"', f" '{path}'"):
+        text = text.replace(quoted, "")
+    return text

@@ -14,7 +14,7 @@ from mixseek.storage.durable import storage_error
 
 Settings = dict[str, str | bool | int | float | list[str]]
 # Enough for a million judgments; what does not fit is spilled to disk.
-_USUAL_BYTES = 512 << 20
+_USUAL_BYTES = 384 << 20
 # Of the machine's or the container's memory, where the usual does not do.
 _LARGEST_SHARE = 0.8
 # Each thread sets aside a few buffers: more of them would need more memory than they save time.

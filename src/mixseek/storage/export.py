@@ -1,6 +1,11 @@
 """Every judgment of a run as a table: a row for each sample, judge and take, in dataset order."""
 
+import bisect
 import re
+import shutil
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -14,7 +19,7 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.durable import temporary_beside
-from mixseek.storage.index import SMALLEST_OBJECT_BYTES, ensure_indexed
+from mixseek.storage.index import SMALLEST_OBJECT_BYTES, copy_part, ensure_indexed
 from mixseek.storage.index_schema import sample_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -84,12 +89,13 @@ _NUMBERS_AND_FLAGS = (
 _NEUTRALISED = r"""CASE WHEN left({0}, 1) IN ('=', '+', '-', '@', chr(9), chr(13))
     AND NOT regexp_full_match({0}, '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
     THEN chr(39) || {0} ELSE {0} END"""
-_FORMS = {
-    ".jsonl": "FORMAT json",
-    ".csv": "FORMAT csv, HEADER",
-    ".parquet": "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 16384",
-}
-SUFFIXES = tuple(_FORMS)
+SUFFIXES = (".jsonl", ".csv", ".parquet")
+_PARQUET = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 16384"
+# Of the journal, at once: texts are sorted in memory.
+_PART_BYTES = 24 << 20
+# Which outcome belongs to which sample, by their positions: a few bytes each.
+_PAIRS = """CREATE TEMP TABLE pairs AS SELECT samples.position AS sample, outcomes.position AS outcome
+    FROM samples JOIN outcomes USING (key)"""
 
 
 def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
@@ -106,12 +112,13 @@ def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
     ensure_indexed(workspace, run)
     with temporary_beside(to) as target:
         # A place that takes no files is named in the words of the disk, not in DuckDB's.
-        target.touch()
+        target.write_bytes(b"")
         try:
             return write_table(workspace, run, target, suffix, is_ample=False)
         except duckdb.Error as error:
             if not is_short_of_memory(error):
                 raise export_error(to, error) from error
+        target.write_bytes(b"")
         try:
             return write_table(workspace, run, target, suffix, is_ample=True)
         except duckdb.Error as error:
@@ -124,40 +131,90 @@ def export_error(to: Path, error: duckdb.Error) -> StorageError:
 
 
 def write_table(workspace: Workspace, run: RunDirectory, target: Path, suffix: str, *, is_ample: bool) -> int:
-    """One statement: DuckDB reads the journal's texts, joins them with the index and writes the file, on all cores."""
+    """DuckDB reads the journal's texts part by part, joins them with the index and writes them, on all cores."""
+    rows = 0
     with (
         private_directory(workspace.scratch) as directory,
         duckdb.connect(config=session_settings(directory / "spilled", is_ample=is_ample)) as connection,
     ):
         quoted = str(run.index).replace("'", "''")
         connection.execute(f"ATTACH '{quoted}' AS run_index (READ_ONLY); USE run_index")
-        row = connection.execute(
-            table_statement(connection, suffix), {"journal": escape_glob(run.journal), "target": str(target)}
-        ).fetchone()
-    return row[0] if row else 0
+        connection.execute(_PAIRS)
+        longest = (connection.execute("SELECT max(longest_bytes) FROM runs").fetchone() or (0,))[0]
+        written: list[Path] = []
+        for part in list_parts(connection):
+            texts, path = directory / "texts.jsonl", directory / f"{len(written)}{suffix}"
+            copy_part(run.journal, part.begin, part.end, texts)
+            done = connection.execute(
+                table_statement(suffix, longest, is_first=not written),
+                {"texts": escape_glob(texts), "target": str(path), "first": part.first, "last": part.last},
+            ).fetchone()
+            rows += done[0] if done else 0
+            if suffix == ".parquet":
+                written.append(path)
+            else:
+                append_file(path, target)
+                written = [path]
+        if suffix == ".parquet":
+            paths = [escape_glob(path) for path in written]
+            connection.execute(
+                f"COPY (FROM read_parquet($paths)) TO $target ({_PARQUET})", {"paths": paths, "target": str(target)}
+            )
+    return rows
 
 
-def table_statement(connection: duckdb.DuckDBPyConnection, suffix: str) -> str:
-    """COPY … TO; a sample that was taken up twice counts once."""
-    longest, is_repeated = connection.execute(
-        "SELECT any_value(longest_bytes), (SELECT coalesce(sum(lines), 0) FROM places WHERE kind = 'sample') > "
-        "(SELECT count(*) FROM samples) FROM runs"
-    ).fetchall()[0]
-    texts = sample_texts(max(SMALLEST_OBJECT_BYTES, longest + 1_024))
-    if is_repeated:
-        texts = f"SELECT key, any_value(sample) AS sample FROM ({texts}) GROUP BY key"  # noqa: S608 - our own text
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Samples in a row, by position, and the bytes of the journal that hold their lines."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+
+
+def list_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[Part]:
+    """Of about the same length; one at least, because an empty table has a header too."""
+    (indexed,) = connection.execute("SELECT max(indexed_bytes) FROM runs").fetchall()[0]
+    places = connection.execute("SELECT offsets FROM places WHERE kind = 'sample' ORDER BY first").fetchall()
+    offsets = array("q", b"".join(row[0] for row in places))
+    first = 0
+    while first < len(offsets):
+        after = max(first + 1, bisect.bisect_left(offsets, offsets[first] + _PART_BYTES))
+        end = offsets[after] if after < len(offsets) else indexed
+        yield Part(first + 1, after, offsets[first], end)
+        first = after
+    if not offsets:
+        yield Part(1, 0, 0, 0)
+
+
+def append_file(source: Path, target: Path) -> None:
+    """And remove it."""
+    with source.open("rb") as stream, target.open("ab") as whole:
+        shutil.copyfileobj(stream, whole, 1 << 20)
+    source.unlink()
+
+
+def table_statement(suffix: str, longest_bytes: int, *, is_first: bool) -> str:
+    """COPY … TO, for one part of the journal; the header stands above the first."""
     named = [name for name, _ in _FIELD_OF_KIND.findall("".join(COLUMNS.values()))]
     structure = ", ".join(f'"{name}": "JSON"' for name in [*named, "scores"])
+    # A sample that was taken up twice counts where it first stood.
     rows = f"""
-        SELECT samples.position AS sample_position, texts.sample AS sample,
+        SELECT pairs.sample AS sample_position, texts.sample AS sample,
             from_json(fields, '{{{structure}}}') AS said, outcomes.* EXCLUDE (key, run)
-        FROM outcomes JOIN samples USING (key) JOIN ({texts}) AS texts USING (key)"""  # noqa: S608 - our own text
+        FROM (SELECT * FROM pairs WHERE sample BETWEEN $first AND $last) AS pairs
+        JOIN outcomes ON outcomes.position = pairs.outcome
+        JOIN (SELECT key, any_value(sample) AS sample
+            FROM ({sample_texts(max(SMALLEST_OBJECT_BYTES, longest_bytes + 1_024))}) GROUP BY key) AS texts
+            ON texts.key = outcomes.key"""  # noqa: S608 - our own text
     table = ", ".join(f"{expand(source)} AS {name}" for name, source in COLUMNS.items())
     order = "sample_position, judge_order, rows.judge, rows.take"
     query = f"SELECT {table} FROM ({rows}) AS rows ORDER BY {order}"  # noqa: S608 - our own text
     if suffix == ".csv":
         query = f"SELECT {', '.join(map(csv_cell, COLUMNS))} FROM ({query})"  # noqa: S608 - our own text
-    return f"COPY ({query}) TO $target ({_FORMS[suffix]})"
+    form = {".jsonl": "FORMAT json", ".csv": f"FORMAT csv, HEADER {is_first}", ".parquet": "FORMAT parquet"}[suffix]
+    return f"COPY ({query}) TO $target ({form})"
 
 
 def expand(source: str) -> str:

@@ -11,14 +11,15 @@ import hashlib
 import os
 import shutil
 from array import array
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import duckdb
 import orjson
 
+from mixseek.domain.judgments import Status
 from mixseek.errors import StorageError
 from mixseek.storage.duckdb_session import (
     escape_glob,
@@ -41,7 +42,7 @@ from mixseek.storage.index_schema import (
     TABLES,
     load_statement,
 )
-from mixseek.storage.journal import damaged, read_lines
+from mixseek.storage.journal import damaged, orphaned, read_lines, verify_journal
 from mixseek.storage.manifest import Manifest, read_manifest
 from mixseek.storage.records import decode_record
 from mixseek.storage.run_queries import FINAL_TOTALS
@@ -55,6 +56,8 @@ _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in TABLES}
 _LAST_BLOCK_BYTES = 1 << 16
 _COPIED_BYTES = 1 << 20
 _PLACES_PER_ROW = 16_384
+# In the order of FINAL_TOTALS.
+_STATUSES = ("valid", "invalid", "undecided", "missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,16 @@ class JournalState:
 
     size_bytes: int
     changed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """A run as a whole: each sample by the judge that had the last word; or why it could not be counted."""
+
+    journal: JournalState
+    counts: Mapping[str, int] = field(default_factory=dict)  # by status
+    mean_score: float | None = None
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +159,19 @@ def index_run(workspace: Workspace, run: RunDirectory) -> None:
     """Make the index say what the journal says now; only what was added is read where nothing else has changed."""
     manifest = read_manifest(run.manifest)
     state = stat_journal(run.journal)
+    verify_journal(run)
     check_writable(run)
+    try:
+        make_index(workspace, run, manifest, state)
+    except StorageError as error:
+        # Whoever lists the runs is told why this one is not counted; a disk that takes nothing has been named already.
+        with contextlib.suppress(StorageError):
+            write_totals(run, RunTotals(state, problem=str(error)))
+        raise
+
+
+def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState) -> None:
+    """With the usual memory, or else with most of the machine's."""
     begun = find_beginning(run, manifest, state)
     lines = scan_journal(run.journal, begun.indexed_bytes if begun else 0, state.size_bytes)
     # The index of an earlier version, which may be as large as all journals together.
@@ -225,6 +250,7 @@ def build(
         judges = list(manifest.judge_names)
         before = count_lines(connection)
         load_lines(connection, run, source, lines, judges, before)
+        refuse_orphans(connection, run)
         settle_run(connection, run.name, judges, manifest.cascade)
         mark_controls(connection, run.name, judges)
         load_scores(connection, run.name, manifest.protocol.name, before["outcome"])
@@ -306,6 +332,16 @@ def settle_run(connection: duckdb.DuckDBPyConnection, run: str, judges: list[str
         connection.execute(MARK_FINAL, {"run": run})
 
 
+def refuse_orphans(connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
+    """What was judged must have been taken up; else its numbers would stand for no sample, or be missing for ever."""
+    query = """SELECT DISTINCT key FROM (
+        SELECT key FROM replies WHERE run = $run UNION ALL SELECT key FROM outcomes WHERE run = $run
+    ) ANTI JOIN (SELECT key FROM samples WHERE run = $run) USING (key) ORDER BY 1"""
+    keys = [key for (key,) in connection.execute(query, {"run": run.name}).fetchall()]
+    if keys:
+        raise orphaned(run.journal, keys)
+
+
 def count_rows(connection: duckdb.DuckDBPyConnection, query: str, run: str) -> tuple[int, int]:
     """All rows, and different ones."""
     row = connection.execute(query, {"run": run}).fetchone()
@@ -318,15 +354,24 @@ def put_in_place(built: Path, run: RunDirectory, state: JournalState, totals: tu
         built.replace(run.index)
     except OSError as error:
         raise storage_error("write the index", run.index, error) from error
-    valid, invalid, undecided, missing, mean = totals
-    document = {
-        "journal_bytes": state.size_bytes,
-        "journal_changed_ns": state.changed_ns,
-        "counts": {"valid": valid, "invalid": invalid, "undecided": undecided, "missing": missing},
-        "mean_score": mean,
-    }
+    *counts, mean = totals
+    write_totals(run, RunTotals(state, dict(zip(_STATUSES, counts, strict=True)), mean))
+
+
+def write_totals(run: RunDirectory, totals: RunTotals) -> None:
+    """For lists of runs, which open no index."""
     with replacing(run.totals) as stream:
-        stream.write(orjson.dumps(document) + b"\n")
+        stream.write(orjson.dumps(asdict(totals)) + b"\n")
+
+
+def read_totals(run: RunDirectory) -> RunTotals | None:
+    """What was counted last, perhaps of a shorter journal; None where nothing was."""
+    try:
+        document = orjson.loads(run.totals.read_bytes())
+        counts = {Status(name).value: int(count) for name, count in document["counts"].items()}
+        return RunTotals(JournalState(**document["journal"]), counts, document["mean_score"], document["problem"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def check_writable(run: RunDirectory) -> None:

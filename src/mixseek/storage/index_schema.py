@@ -41,7 +41,7 @@ CREATE TABLE outcomes (
 # A line that cannot be parsed comes out as nulls and is dropped by the filter on `t`; the loader compares the number
 # of rows with the number of lines.
 _LINES = """read_json(
-    $journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = {object_bytes}, columns = {{
+    ${source}, format = 'newline_delimited', ignore_errors = true, maximum_object_size = {object_bytes}, columns = {{
         t: 'VARCHAR', key: 'VARCHAR', {columns}
     }}) WHERE t = '{kind}'"""
 
@@ -162,10 +162,10 @@ MARK_FINAL = """UPDATE outcomes SET is_final = (key, judge_order) IN (
 def load_statement(kind: str, object_bytes: int) -> str:
     """Lines of one kind from the journal into their table."""
     columns, insert = _LOAD[kind]
-    return f"{insert} FROM {_LINES.format(object_bytes=object_bytes, columns=columns, kind=kind)}"
+    return f"{insert} FROM {_LINES.format(object_bytes=object_bytes, columns=columns, kind=kind, source='journal')}"
 
 
 def sample_texts(object_bytes: int) -> str:
-    """Samples with their texts, straight from the journal."""
-    lines = _LINES.format(object_bytes=object_bytes, columns=_SAMPLE_WITH_TEXTS, kind="sample")
+    """Samples with their texts, from a part of the journal."""
+    lines = _LINES.format(object_bytes=object_bytes, columns=_SAMPLE_WITH_TEXTS, kind="sample", source="texts")
     return f"SELECT key, sample FROM {lines}"  # noqa: S608 - our own text

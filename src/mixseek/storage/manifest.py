@@ -66,9 +66,18 @@ class Environment(ManifestPart):
     """Where it ran."""
 
     command_line: tuple[ArgumentText, ...] = ()
+    # The same to be pasted into a shell.
+    command: ArgumentText = ""
     package_versions: Mapping[str, str] = Field(default_factory=dict)
     python: str = ""
     platform: str = ""
+
+
+class JournalSeal(ManifestPart):
+    """What the journal was when the manifest was last written: so many bytes, with this digest."""
+
+    bytes: int = Field(ge=0)
+    blake2b: str
 
 
 class Manifest(ManifestPart):
@@ -93,6 +102,8 @@ class Manifest(ManifestPart):
     tools_used: bool = False
     network_used: bool = False
     environment: Environment = Environment()
+    # Of a run in progress, the part of the journal that was on disk a moment ago; None for runs of an older mixseek.
+    journal: JournalSeal | None = None
 
     @property
     def judge_names(self) -> tuple[str, ...]:
@@ -110,9 +121,12 @@ class Manifest(ManifestPart):
             }
         )
 
-    def sealed(self, status: RunStatus, at: datetime, counts: Mapping[str, Mapping[str, int]]) -> "Manifest":
+    def sealed(
+        self, status: RunStatus, at: datetime, counts: Mapping[str, Mapping[str, int]], journal: JournalSeal
+    ) -> "Manifest":
         """With the end in it."""
-        return self.model_copy(update={"status": status, "finished_at": at.astimezone(UTC), "counts": counts})
+        end = {"status": status, "finished_at": at.astimezone(UTC), "counts": counts, "journal": journal}
+        return self.model_copy(update=end)
 
     def check_resumable(self, request: "Manifest") -> None:
         """Refuse to add other samples, another protocol or other judges to this run; runs are never mixed."""
@@ -124,6 +138,7 @@ class Manifest(ManifestPart):
         ]
         for what, begun, asked in (
             ("dataset", self.dataset.get("sha256"), request.dataset.get("sha256")),
+            ("plan", plan_digest(self.dataset), plan_digest(request.dataset)),
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
             ("number of samples", self.sample_count, request.sample_count),
             ("protocol", self.protocol.hash, request.protocol.hash),
@@ -141,6 +156,12 @@ class Manifest(ManifestPart):
                     f"run {self.run}: was started with another {what}; "
                     "choose a new name with --run, or leave --run out to get one"
                 )
+
+
+def plan_digest(dataset: Mapping[str, Any]) -> str | None:
+    """Of the list of what was to be judged; None where there was none."""
+    plan = dataset.get("plan")
+    return plan.get("sha256") if isinstance(plan, Mapping) else None
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:

@@ -29,6 +29,8 @@ class JudgedTake:
     take: int
     outcome: dict[str, Any] | None
     reply: dict[str, Any] | None = None
+    # Replies that were invalid and asked for again, in the order of asking.
+    earlier: tuple[dict[str, Any], ...] = ()
 
 
 class JournalPairs:
@@ -45,6 +47,8 @@ class JournalPairs:
         # By judge and take; the first takes in the order of the judges.
         self._outcomes: dict[tuple[str, int], array[int]] = {(judge, 1): array("q") for judge in judges}
         self._replies: dict[tuple[str, int], array[int]] = {}
+        # Sparse: only samples that were asked about again.
+        self._earlier: dict[tuple[str, int, int], list[int]] = {}
         for offset, line in read_lines(path):
             try:
                 self._note(offset, line, *peek(line))
@@ -69,7 +73,9 @@ class JournalPairs:
                     record = self._read(stream, offset)
                     for judge, take, outcome in self._judged(stream, ordinal):
                         reply = self._reply(stream, judge, take, ordinal) if with_replies and outcome else None
-                        yield JudgedTake(record["key"], record["sample"], judge, take, outcome, reply)
+                        places = self._earlier.get((judge, take, ordinal), ()) if with_replies else ()
+                        earlier = tuple(self._read(stream, place) for place in places)
+                        yield JudgedTake(record["key"], record["sample"], judge, take, outcome, reply, earlier)
         except OSError as error:
             raise storage_error("read the journal", self._path, error) from error
 
@@ -84,9 +90,12 @@ class JournalPairs:
             if ordinal < 0:
                 raise ValueError(f"an {kind} before its sample" if kind == "outcome" else "a reply before its sample")
             table = self._outcomes if kind == "outcome" else self._replies
-            offsets = table.setdefault((judge, take_of(kind, line)), array("q"))
+            take = take_of(kind, line)
+            offsets = table.setdefault((judge, take), array("q"))
             if len(offsets) <= ordinal:
                 offsets.extend([_NOWHERE] * (ordinal + 1 - len(offsets)))
+            if kind == "reply" and offsets[ordinal] != _NOWHERE:
+                self._earlier.setdefault((judge, take, ordinal), []).append(offsets[ordinal])
             offsets[ordinal] = offset
         else:
             raise ValueError(f"unknown record type {kind!r}")

@@ -85,6 +85,16 @@ class JudgedBefore:
             if not unread:
                 del self._unread[packed]
 
+    def remember_sample(self, key: str) -> None:
+        """Taken up; nothing is known of it yet."""
+        self._codes.setdefault(bytes.fromhex(key), 0)
+
+    def refuse_orphan(self, kind: str, key: str, sample_id: str | None = None) -> None:
+        """ValueError for a record about a sample that was never taken up: a key was changed, or a line is lost."""
+        if bytes.fromhex(key) not in self._codes:
+            named = f" {sample_id!r}" if sample_id is not None else ""
+            raise ValueError(f"this {kind} is about a sample{named} that the run does not have")
+
     def remember_reply(self, key: str, reply: Reply) -> None:
         """Until its outcome is told, it is still to be read."""
         take = reply.details.get("take", 1)
@@ -118,6 +128,7 @@ def remember_record(judged: JudgedBefore, record: Mapping[str, Any]) -> None:
     """Raises ValueError for a record of no known kind."""
     match record["t"]:
         case "outcome":
+            judged.refuse_orphan("outcome", record["key"], record.get("id"))
             judged.remember(
                 record["key"],
                 record["judge"],
@@ -127,8 +138,9 @@ def remember_record(judged: JudgedBefore, record: Mapping[str, Any]) -> None:
                 lost_tries=record.get("lost_tries", 0),
             )
         case "reply":
+            judged.refuse_orphan("reply", record["key"])
             judged.remember_reply(record["key"], decode_reply(record))
         case "sample":
-            pass
+            judged.remember_sample(record["key"])
         case kind:
             raise ValueError(f"unknown record type {kind!r}")

@@ -32,12 +32,6 @@ CREATE TABLE IF NOT EXISTS replies (
 PRAGMA user_version = {version};
 COMMIT;
 """
-# Beside the replies, not in their table: files of before this have the one and get the other, and nobody loses a reply.
-_SETTLED_SCHEMA = """CREATE TABLE IF NOT EXISTS settled (
-    place INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, version BLOB NOT NULL, value BLOB NOT NULL
-)"""
-_SETTLE = """INSERT INTO settled (key, version, value) VALUES (?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version"""
 # `place` counts up, so values are appended and read again in the order of writing; only the small index is random.
 _PUT = """INSERT INTO replies (key, value, stored_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, stored_at = excluded.stored_at"""
@@ -106,20 +100,7 @@ class ReplyCacheFile:
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None:
         """All of them or none; the newest reply to a request stays."""
-        self.put(replies, ())
-
-    def find_settled(self, version: bytes, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """What was settled by this version of the rules; keys without it are left out."""
-        found: dict[bytes, bytes] = {}
-        for start in range(0, len(keys), _KEYS_PER_QUERY):
-            read = partial(read_settled, version=version, keys=keys[start : start + _KEYS_PER_QUERY])
-            rows: list[tuple[bytes, bytes]] = self._attempt("read", read, [])
-            found.update(rows)
-        return found
-
-    def put(self, replies: Mapping[bytes, Reply], settled: Sequence[tuple[bytes, bytes, bytes]]) -> None:
-        """Replies, and what was settled of them as key, version and value: all of it or none."""
-        if not (replies or settled) or not self._is_writable:
+        if not replies or not self._is_writable:
             return
         now = int(self._clock().timestamp())
         rows = [(key, encode_cached(reply), now) for key, reply in replies.items()]
@@ -127,7 +108,6 @@ class ReplyCacheFile:
         def write(connection: sqlite3.Connection) -> None:
             with connection:
                 connection.executemany(_PUT, rows)
-                connection.executemany(_SETTLE, settled)
 
         self._attempt("written", write, None)
 
@@ -148,7 +128,6 @@ class ReplyCacheFile:
                     dropped += connection.execute("DELETE FROM replies WHERE stored_at < ?", (limit,)).rowcount
                 if keep_bytes is not None:
                     dropped += connection.execute(_DROP_OLDEST, (keep_bytes,)).rowcount
-                connection.execute("DELETE FROM settled WHERE key NOT IN (SELECT key FROM replies)")
             # As a script, which is run to its end: `execute` would take one step and give one page back to the disk.
             connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
             return dropped
@@ -225,7 +204,8 @@ class ReplyCacheFile:
             connection.executescript(_SCHEMA.format(version=_VERSION))
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == _VERSION:
-            connection.execute(_SETTLED_SCHEMA)
+            # Earlier versions kept here what had become of replies.
+            connection.execute("DROP TABLE IF EXISTS settled")
         return version
 
     def _start_anew(self, why: str) -> None:
@@ -260,13 +240,6 @@ def read_rows(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tup
     marks = ",".join("?" * len(keys))
     query = f"SELECT key, value FROM replies WHERE key IN ({marks})"  # noqa: S608 - question marks only
     return connection.execute(query, keys).fetchall()
-
-
-def read_settled(connection: sqlite3.Connection, version: bytes, keys: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
-    """Of another version of the rules, nothing counts."""
-    marks = ",".join("?" * len(keys))
-    query = f"SELECT key, value FROM settled WHERE version = ? AND key IN ({marks})"  # noqa: S608 - question marks only
-    return connection.execute(query, (version, *keys)).fetchall()
 
 
 def encode_cached(reply: Reply) -> bytes:

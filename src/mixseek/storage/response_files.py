@@ -35,12 +35,13 @@ class ResponseFile:
 class ResponseFiles:
     """Files named by the rows of one dataset, relative to its directory.
 
-    Absolute paths, `..` and symbolic links are followed: whoever wrote the dataset may read their own files, and
-    nothing but the text of the four kinds ever leaves one.
+    They stay below it, symbolic links resolved, unless the user allows more: a dataset that somebody else wrote must
+    not send this machine's files to a judge.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, allows_outside: bool = False) -> None:
         self._directory = directory
+        self._confines = None if allows_outside else directory
         self._kept: dict[tuple[str, str], str] = {}
         self._kept_characters = 0
 
@@ -48,6 +49,7 @@ class ResponseFiles:
         """Raises RowError with the one thing that is wrong."""
         path = self._directory / given
         suffix = check_suffix(given)
+        refuse_outside(path, given, self._confines)
         data = read_bytes(path, given)
         digest = hashlib.sha256(data).hexdigest()
         text = self._read_pdf(path, given, data, digest) if suffix == PDF_SUFFIX else decode_text(given, data)
@@ -87,6 +89,22 @@ def check_suffix(given: str) -> str:
         found = f"suffix {suffix}" if suffix else "no suffix"
         raise RowError(f"`{PATH_COLUMN}` {given!r} has {found}; outputs are read from {', '.join(SUFFIXES)}")
     return suffix
+
+
+def refuse_outside(path: Path, given: str, confines: Path | None, column: str = PATH_COLUMN) -> None:
+    """Raises RowError for a file that does not lie below `confines`; what is not there is somebody else's to say."""
+    if confines is None:
+        return
+    try:
+        is_inside = path.resolve().is_relative_to(confines.resolve())
+    except (OSError, ValueError, RuntimeError):
+        # No path, or links that lead in a circle: reading it says which.
+        return
+    if not is_inside:
+        raise RowError(
+            f"`{column}` {given!r} lies outside the dataset's directory; copy the file there, or allow it with "
+            "--allow-outside-files"
+        )
 
 
 def read_bytes(path: Path, given: str, column: str = PATH_COLUMN) -> bytes:

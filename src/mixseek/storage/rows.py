@@ -59,6 +59,8 @@ class RowReader:
         self._mapping = dict(mapping)
         self._needs_response = needs_response
         self._plans: dict[tuple[str, ...], ColumnPlan] = {}
+        # Whether the row that was read last has a column for its id, and nothing in it.
+        self.is_blank_id = False
         # Every column met so far, in order of appearance.
         self.columns: dict[str, None] = {}
         # Which column filled which field, for the manifest.
@@ -78,6 +80,8 @@ class RowReader:
             values: dict[str, Any] = dict(zip(plan.fields, cells, strict=True))
         else:
             values = read_fields(plan, cells)
+        # A column of ids with a hole in it is told; rows without such a column are numbered, as documented.
+        self.is_blank_id = "id" not in values and "id" in plan.fields
         if "id" not in values:
             values["id"] = str(number)
         if plan.extras:
@@ -204,7 +208,7 @@ def read_alternatives(column: str, value: Any) -> list[str] | None:
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise RowError(f'`{column}` begins like a JSON list but is none; write ["first", "second"]') from None
     items = value if isinstance(value, list) else [value]
     return [text for item in items if (text := read_text(column, item))] or None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mixseek.errors import ConfigurationError
-from mixseek.storage.response_files import decode_text, read_bytes
+from mixseek.storage.response_files import decode_text, read_bytes, refuse_outside
 from mixseek.storage.rows import RowError, list_names
 
 if TYPE_CHECKING:
@@ -128,9 +128,17 @@ class RowRubrics:
     """Gives rows their rubric for one pass over a dataset, and remembers which were used."""
 
     def __init__(
-        self, shelf: RubricShelf | None, directory: Path, task_types: tuple[str, ...], *, is_needed: bool
+        self,
+        shelf: RubricShelf | None,
+        confines: Path | None,
+        directory: Path,
+        task_types: tuple[str, ...],
+        *,
+        is_needed: bool,
     ) -> None:
+        """`confines` is the directory that no row may lead out of; None where the user allows it."""
         self._shelf = shelf
+        self._confines = confines
         self._directory = directory
         self._task_types = task_types
         self._is_needed = is_needed
@@ -159,6 +167,7 @@ class RowRubrics:
         file = self._read.get(given)
         if file is None:
             path = self._directory / given
+            refuse_outside(path, given, self._confines, RUBRIC_COLUMN)
             file = make_rubric_file(path, decode_text(given, read_bytes(path, given, RUBRIC_COLUMN), RUBRIC_COLUMN))
             self._read[given] = file
         return file

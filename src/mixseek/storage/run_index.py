@@ -1,10 +1,12 @@
 """What the index can tell about one run: the counts that a report is made of, and rows to look at."""
 
+import bisect
 import contextlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import duckdb
@@ -159,6 +161,7 @@ class RunIndex:
         self._connection = connection
         self._run = run.name
         self._directory = run
+        self._places = JournalPlaces(connection)
 
     def totals(self) -> list[JudgeTotals]:
         """In the order of the judges."""
@@ -251,19 +254,20 @@ class RunIndex:
 
     def rows(self, query: RowQuery = ALL_ROWS) -> Iterator[JudgedRow]:
         """One in memory at a time, however many and however long they are."""
+        parameters: dict[str, Any] = {
+            "run": self._run,
+            "judge": query.judge,
+            "status": query.status and query.status.value,
+            "limit": query.limit,
+            "offset": query.offset,
+        }
+        choose = sql.CHOOSE
+        if query.limit_per_kind is not None:
+            choose = sql.CHOOSE_OF_EACH_KIND
+            parameters["per_kind"] = query.limit_per_kind
         narrow = self._connection.cursor()
         try:
-            narrow.execute(
-                sql.CHOOSE[query.order],
-                {
-                    "run": self._run,
-                    "judge": query.judge,
-                    "status": query.status and query.status.value,
-                    "limit": query.limit,
-                    "offset": query.offset,
-                    "per_kind": query.limit_per_kind,
-                },
-            )
+            narrow.execute(choose[query.order], parameters)
             while page := narrow.fetchmany(_PAGE_ROWS):
                 yield from self._read(page)
         finally:
@@ -288,17 +292,17 @@ class RunIndex:
         }
         try:
             with self._directory.journal.open("rb") as journal:
-                lines = JournalPlaces(self._connection, journal)
                 for row in told:
-                    yield self._read_one(row, lines, replies.get((row.key, row.judge, row.take)))
+                    yield self._read_one(journal, row, replies.get((row.key, row.judge, row.take)))
         except OSError as error:
             raise storage_error("read the journal", self._directory.journal, error) from error
 
-    def _read_one(self, row: "IndexedRow", lines: "JournalPlaces", reply: int | None) -> JudgedRow:
-        sample = lines.read("sample", row.sample)
+    def _read_one(self, journal: BinaryIO, row: "IndexedRow", reply: int | None) -> JudgedRow:
+        read = partial(self._places.read, journal)
+        sample = read("sample", row.sample)
         # What is still due has no line.
-        outcome = lines.read("outcome", row.outcome) if row.outcome > 0 else {"key": row.key, "reason": row.reason}
-        said = lines.read("reply", reply) if reply is not None else {"key": row.key, "text": None}
+        outcome = read("outcome", row.outcome) if row.outcome > 0 else {"key": row.key, "reason": row.reason}
+        said = read("reply", reply) if reply is not None else {"key": row.key, "text": None}
         if any(record.get("key") != row.key for record in (sample, outcome, said)):
             raise self._damage()
         try:
@@ -330,24 +334,22 @@ class IndexedRow:
 
 
 class JournalPlaces:
-    """Lines of the journal by kind and position."""
+    """Lines of the journal by kind and position; eight bytes a line are held of each kind that is asked for."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, journal: BinaryIO) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
-        self._journal = journal
-        # The last part that was looked at, by kind: rows mostly come in order.
-        self._parts: dict[str, tuple[int, array[int]]] = {}
+        self._parts: dict[str, tuple[list[int], list[array[int]]]] = {}
 
-    def read(self, kind: str, position: int) -> dict[str, Any]:
+    def read(self, journal: BinaryIO, kind: str, position: int) -> dict[str, Any]:
         """The record as every JSON reader sees it; empty where there is none at that place."""
-        first, offsets = self._parts.get(kind, (0, array("q")))
-        if not first <= position < first + len(offsets):
-            rows = fetch_all(self._connection, sql.PLACES, {"kind": kind, "position": position})
-            first, offsets = rows[0][0], array("q", rows[0][1])
-            self._parts[kind] = first, offsets
-        self._journal.seek(offsets[position - first])
+        if kind not in self._parts:
+            rows = fetch_all(self._connection, sql.PLACES, {"kind": kind})
+            self._parts[kind] = [row[0] for row in rows], [array("q", row[1]) for row in rows]
+        firsts, parts = self._parts[kind]
+        number = bisect.bisect_right(firsts, position) - 1
+        journal.seek(parts[number][position - firsts[number]])
         try:
-            record = orjson.loads(self._journal.readline())
+            record = orjson.loads(journal.readline())
         except orjson.JSONDecodeError:
             return {}
         return record if isinstance(record, dict) else {}

@@ -156,24 +156,27 @@ RESPONSE_LENGTHS = """
 
 ROW_COLUMNS = "outcomes.position, samples.position, key, judge, take, status, is_final, is_control, reason"
 
-# Keys are digests, so their order is a fair lot, and the same one every time. A score of nought is a kind of its own:
-# critical fails, which a report lists first, are among them.
+_WANTED = """run = $run AND ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)"""
+
 _CHOOSE = f"""
-    SELECT {ROW_COLUMNS}
-    FROM (SELECT * FROM outcomes WHERE run = $run
-        AND ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)) AS outcomes
+    SELECT {ROW_COLUMNS} FROM (SELECT * FROM outcomes WHERE {_WANTED}{{kinds}}) AS outcomes
     JOIN (SELECT key, position, response_characters FROM samples WHERE run = $run) AS samples USING (key)
-    QUALIFY $per_kind IS NULL OR row_number() OVER (
-        PARTITION BY judge, status, coalesce(score < 0.5, false), coalesce(score = 0, false) ORDER BY key
-    ) <= $per_kind
     ORDER BY {{order}} LIMIT $limit OFFSET $offset"""  # noqa: S608 - column names of ours
 
+# Keys are digests, so their order is a fair lot, and the same one every time. A score of nought is a kind of its own:
+# critical fails, which a report lists first, are among them.
+_SOME_OF_EACH_KIND = f""" AND position IN (
+        SELECT unnest(arg_min(position, key || '-' || take, $per_kind)) FROM outcomes WHERE {_WANTED}
+        GROUP BY judge, status, coalesce(score < 0.5, false), coalesce(score = 0, false))"""  # noqa: S608 - names of ours
+
 _DATASET_ORDER = "samples.position, judge_order, judge, take"
-CHOOSE = {
-    "dataset": _CHOOSE.format(order=_DATASET_ORDER),
-    "worst_first": _CHOOSE.format(order=f"score NULLS LAST, {_DATASET_ORDER}"),
-    "longest_first": _CHOOSE.format(order=f"response_characters DESC, {_DATASET_ORDER}"),
+_ORDERS = {
+    "dataset": _DATASET_ORDER,
+    "worst_first": f"score NULLS LAST, {_DATASET_ORDER}",
+    "longest_first": f"response_characters DESC, {_DATASET_ORDER}",
 }
+CHOOSE = {name: _CHOOSE.format(order=order, kinds="") for name, order in _ORDERS.items()}
+CHOOSE_OF_EACH_KIND = {name: _CHOOSE.format(order=order, kinds=_SOME_OF_EACH_KIND) for name, order in _ORDERS.items()}
 
 FIND = f"""
     SELECT {ROW_COLUMNS} FROM samples JOIN outcomes USING (run, key)
@@ -189,9 +192,7 @@ REPLIES = """
     JOIN (SELECT unnest($keys) AS key) AS page USING (key)
     WHERE run = $run GROUP BY key, judge, coalesce(take, 1)"""
 
-# The row of `places` that a position is in.
-PLACES = """
-    SELECT first, offsets FROM places WHERE kind = $kind AND first <= $position AND $position < first + lines"""
+PLACES = "SELECT first, offsets FROM places WHERE kind = $kind ORDER BY first"
 
 # Live judges are known by their own names; a recorded reply may say whose it is.
 JUDGE_MODELS = """

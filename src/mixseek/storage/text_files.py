@@ -145,6 +145,11 @@ def look_again(path: Path, number: int, offset: int, line: bytes) -> Any:
         ) from error
     except RecursionError:
         raise DatasetError(f"{path}: line {number}: JSON nested too deeply to be a row") from None
+    except ValueError:
+        # Python reads no integer of more than 4,300 digits.
+        raise DatasetError(
+            f"{path}: line {number}: holds a number of thousands of digits; write it as text, in quotes"
+        ) from None
 
 
 def decode_lines(path: Path, stream: ByteStream) -> Iterator[str]:

@@ -1,14 +1,111 @@
-"""Prompt templates: checked when they are loaded, sandboxed when they run, and blind to what data contains."""
+"""Prompt templates: checked when they are loaded, sandboxed when they run, and blind to what data contains.
+
+A template may come from anybody, so none can hang or eat the machine: what multiplies texts does not exist, loops and
+filters have a budget, and nothing is longer than a prompt could be. What exceeds it is a mistake in the template.
+"""
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes
+from jinja2 import (
+    Environment,
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateSyntaxError,
+    meta,
+    nodes,
+    pass_environment,
+)
+from jinja2.exceptions import SecurityError
+from jinja2.filters import FILTERS
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from mixseek.errors import ConfigurationError, TemplateRenderError
+
+_MAX_SOURCE = 200_000
+# A prompt may show what it is about a few times over.
+_MAX_LENGTH = 10_000_000
+_MAX_COPIES = 20
+_MAX_TURNS = 100_000
+# Characters and items that filters look at in one rendering, beside so many passes through its texts.
+_MAX_WORK = 2_000_000
+_MAX_NUMBER = 10**18
+_MAX_WIDTH = 1_000
+
+# Filters that neither multiply texts nor reach for anything outside. `format`, `center` and `random` are not missed.
+_FILTERS = (
+    *(
+        "abs",
+        "attr",
+        "batch",
+        "capitalize",
+        "count",
+        "d",
+        "default",
+        "dictsort",
+        "e",
+        "escape",
+        "first",
+        "float",
+        "int",
+    ),
+    *("items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "safe"),
+    *("select", "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "truncate", "unique", "upper"),
+    *("wordcount",),
+)
+_METHODS: dict[type, frozenset[str]] = {
+    str: frozenset(
+        {
+            *(
+                "capitalize",
+                "casefold",
+                "count",
+                "endswith",
+                "find",
+                "index",
+                "isalnum",
+                "isalpha",
+                "isdigit",
+                "islower",
+            ),
+            *("isspace", "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "rpartition"),
+            *("rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper"),
+        }
+    ),
+    dict: frozenset({"get", "items", "keys", "values"}),
+    list: frozenset({"count", "index"}),
+    tuple: frozenset({"count", "index"}),
+    int: frozenset(),
+    float: frozenset(),
+    bytes: frozenset(),
+}
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What one rendering may still take."""
+
+    length: int
+    work: int
+    turns: int = _MAX_TURNS
+
+    def check_length(self, length: int) -> None:
+        if length > self.length:
+            raise SecurityError(f"makes a text of more than {self.length:,} characters")
+
+    def spend_work(self, amount: int) -> None:
+        self.work -= amount
+        if self.work < 0:
+            raise SecurityError("works through its texts too often; use fewer filters inside loops")
+
+
+_budget: ContextVar[_Budget] = ContextVar("_budget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +117,11 @@ class StrictTemplate:
 
     def render(self, variables: Mapping[str, object]) -> str:
         """Values are inserted as they are: template syntax inside them stays text."""
+        shown = sum(len(value) for value in variables.values() if isinstance(value, str))
+        budget = _Budget(_MAX_LENGTH + _MAX_COPIES * shown, _MAX_WORK + _MAX_COPIES * shown)
+        token = _budget.set(budget)
         try:
-            return self.compiled.render(variables)
+            return _gather(self.compiled.generate(variables), budget)
         # What a template may provoke inside the sandbox; a bug of ours (AssertionError, ImportError) is not hidden.
         except (
             TemplateError,
@@ -34,6 +134,17 @@ class StrictTemplate:
         ) as error:
             # The opening words are seed 004's.
             raise TemplateRenderError(f"Jinja2 template error: {self.where}: {error}") from error
+        finally:
+            _budget.reset(token)
+
+
+def _gather(pieces: Iterator[str], budget: _Budget) -> str:
+    gathered, length = [], 0
+    for piece in pieces:
+        length += len(piece)
+        budget.check_length(length)
+        gathered.append(piece)
+    return "".join(gathered)
 
 
 def compile_template(source: str, allowed_variables: Collection[str], where: str) -> StrictTemplate:
@@ -46,25 +157,183 @@ def compile_template(source: str, allowed_variables: Collection[str], where: str
 def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate:
     environment = _environment()
     try:
-        tree = environment.parse(source, name=where)
-        compiled = environment.from_string(tree)
+        tree = _parsed(environment, source, where)
+        _refuse_references(tree, where)
+        _refuse_undeclared(tree, allowed, where)
+        compiled = environment.from_string(_bounded(tree))
     except TemplateSyntaxError as error:
         raise ConfigurationError(f"{where}:{error.lineno}: not a valid Jinja2 template: {error.message}") from error
-    _refuse_references(tree, where)
-    _refuse_undeclared(tree, allowed, where)
+    # Python's own compiler comes last: nesting that Jinja2 still follows may be too deep for it.
+    except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError) as error:
+        raise ConfigurationError(f"{where}: not a usable Jinja2 template: {_why(error)}") from error
     return StrictTemplate(compiled, where)
 
 
+def _parsed(environment: ImmutableSandboxedEnvironment, source: str, where: str | None = None) -> nodes.Template:
+    if len(source) > _MAX_SOURCE:
+        raise ValueError(f"{len(source):,} characters, at most {_MAX_SOURCE:,} are read")
+    return environment.parse(source, name=where)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, RecursionError | MemoryError | SyntaxError):
+        return "it is nested too deeply; write it without that many brackets or blocks inside each other"
+    return f"{error}"
+
+
+def _bounded(tree: nodes.Template) -> nodes.Template:
+    """The same template, whose loops and joined texts count against the budget."""
+    for kind, name in _REFUSED_BLOCKS.items():
+        if (found := tree.find(kind)) is not None:
+            raise TemplateSyntaxError(f"{name} is not available in prompts; write the text out", found.lineno)
+    for loop in list(tree.find_all(nodes.For)):
+        if loop.recursive:
+            raise TemplateSyntaxError("recursive loops are not available in prompts", loop.lineno)
+        loop.iter = _filtered(loop.iter, "_counted")
+    for joined in list(tree.find_all(nodes.Concat)):
+        joined.nodes = [_filtered(nodes.List(joined.nodes, lineno=joined.lineno), "_joined")]
+    return tree
+
+
+_REFUSED_BLOCKS: dict[type[nodes.Node], str] = {
+    nodes.Macro: "macro",
+    nodes.CallBlock: "call",
+    nodes.FilterBlock: "the filter block",
+    nodes.AssignBlock: "the block form of set",
+}
+
+
+def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    # Each of these can multiply: texts by numbers, numbers by numbers, formats by their width.
+    intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        numbers = all(isinstance(one, int | float) for one in (left, right))
+        if operator == "**" or (operator != "+" and not numbers):
+            raise SecurityError(f"{operator} is only for numbers, and ** is not available in prompts")
+        if not numbers and hasattr(left, "__len__") and hasattr(right, "__len__"):
+            _budget.get().check_length(len(left) + len(right))
+        result = super().call_binop(context, operator, left, right)
+        if isinstance(result, int) and abs(result) > _MAX_NUMBER:
+            raise SecurityError("a number grows beyond any that a prompt needs")
+        return result
+
+    def wrap_str_format(self, value: Any) -> None:
+        """None leaves `format` to the list of methods, which it is not on: a width may be a billion."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        for kind, names in _METHODS.items():
+            if isinstance(obj, kind) and callable(value):
+                return attr in names
+        return super().is_safe_attribute(obj, attr, value)
+
+
 def _environment() -> ImmutableSandboxedEnvironment:
-    environment = ImmutableSandboxedEnvironment(
+    environment = _Environment(
         undefined=StrictUndefined,
         # A prompt is not HTML: escaping would change the judged text.
         autoescape=False,
         keep_trailing_newline=True,
+        # Constants are computed where everything else is: within a budget.
+        optimized=False,
     )
     # Without globals, a variable that is not declared is always reported as such.
     environment.globals.clear()
+    environment.filters = {
+        **{name: _charged(FILTERS[name]) for name in _FILTERS},
+        "_counted": _counted,
+        "_joined": _join,
+        "join": _join,
+        "replace": _replace,
+        "indent": _indent,
+        "batch": _narrow(FILTERS["batch"]),
+        "slice": _narrow(FILTERS["slice"]),
+        "round": _round,
+    }
     return environment
+
+
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, str | list | tuple | dict) else 1
+
+
+def _charged(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter of Jinja2's, what it looks at counted."""
+
+    @wraps(function)
+    def charged(*arguments: Any, **named: Any) -> Any:
+        _budget.get().spend_work(sum(map(_size, arguments)))
+        return function(*arguments, **named)
+
+    return charged
+
+
+def _counted(items: Iterable[Any]) -> Iterator[Any]:
+    budget = _budget.get()
+    for item in items:
+        budget.turns -= 1
+        if budget.turns < 0:
+            raise SecurityError(f"loops more than {_MAX_TURNS:,} times")
+        yield item
+
+
+@pass_environment
+def _join(environment: Environment, pieces: Iterable[Any], separator: str = "", attribute: str | None = None) -> str:
+    """Jinja2's `join`, whose length is known before it is made."""
+    budget = _budget.get()
+    texts, length = [], 0
+    for piece in pieces:
+        # A value that is undefined says so here.
+        texts.append(str(piece if attribute is None else environment.getitem(piece, attribute)))
+        length += len(texts[-1]) + len(separator)
+        budget.check_length(length)
+    budget.spend_work(length)
+    return str(separator).join(texts)
+
+
+def _replace(text: str, old: str, new: str, count: int | None = None) -> str:
+    budget = _budget.get()
+    text, old, new = str(text), str(old), str(new)
+    budget.spend_work(len(text))
+    found = len(text) + 1 if not old else text.count(old)
+    budget.check_length(len(text) + found * len(new))
+    return text.replace(old, new, -1 if count is None else count)
+
+
+def _indent(text: str, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+    lead = width if isinstance(width, str) else " " * min(max(width, 0), _MAX_WIDTH)
+    lines = str(text).splitlines(keepends=True)
+    budget = _budget.get()
+    budget.spend_work(len(text))
+    budget.check_length(len(text) + len(lead) * (len(lines) + 1))
+    return "".join(
+        line if (number == 0 and not first) or not (blank or line.strip()) else lead + line
+        for number, line in enumerate(lines)
+    )
+
+
+def _narrow(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`batch` and `slice` make as many lists or items as they are told to."""
+    charged = _charged(function)
+
+    @wraps(function)
+    def narrow(value: Any, count: int, *arguments: Any, **named: Any) -> Any:
+        if not isinstance(count, int) or count > _MAX_WIDTH:
+            raise SecurityError(f"batch and slice take a number of at most {_MAX_WIDTH:,}")
+        return charged(value, count, *arguments, **named)
+
+    return narrow
+
+
+def _round(value: float, precision: int = 0, method: str = "common") -> float:
+    if not -15 <= precision <= 15:
+        raise SecurityError("round takes a precision between -15 and 15")
+    rounded: float = FILTERS["round"](value, precision, method)
+    return rounded
 
 
 def _refuse_references(tree: nodes.Template, where: str) -> None:
@@ -101,8 +370,18 @@ def used_variables(source: str) -> frozenset[str]:
     return frozenset() if tree is None else frozenset(meta.find_undeclared_variables(tree))
 
 
+class _AnyFilter(dict[str, Any]):
+    """For finding variables: an unknown filter is another mistake, told by compiling."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return super().get(key, str)
+
+
 def _parse(source: str) -> nodes.Template | None:
+    environment = _environment()
+    environment.filters = _AnyFilter(environment.filters)
+    environment.tests = _AnyFilter(environment.tests)
     try:
-        return _environment().parse(source)
-    except TemplateSyntaxError:
+        return _parsed(environment, source)
+    except (TemplateSyntaxError, RecursionError, ValueError):
         return None

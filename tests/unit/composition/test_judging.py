@@ -13,7 +13,7 @@ from mixseek.composition.judging import Interruption, judge_dataset
 from mixseek.composition.requests import JudgeRequest
 from mixseek.composition.summaries import RunSummary
 from mixseek.domain.ports import ProgressSink
-from mixseek.storage.manifest import RunStatus, read_manifest
+from mixseek.storage.manifest import RunStatus, read_manifest, write_manifest
 
 
 @dataclass
@@ -80,11 +80,13 @@ def test_a_complete_run_is_shown_without_judging(place: Path) -> None:
     assert again.told == ["run r is complete; nothing was judged again"]
 
 
-def test_a_journal_that_was_cut_by_hand_is_completed_again(place: Path) -> None:
-    """Complete in the manifest, but not in truth: the journal is the truth."""
+def test_a_journal_that_was_cut_by_hand_is_completed_again_where_it_was_never_sealed(place: Path) -> None:
+    """By an older mixseek, or by somebody who took the seal out to go on with what is left."""
     Watcher().judge(place)
     journal = place / "ws" / "runs" / "r" / "journal.jsonl"
     journal.write_bytes(journal.read_bytes()[: journal.stat().st_size // 2])
+    manifest = journal.with_name("manifest.json")
+    write_manifest(manifest, read_manifest(manifest).model_copy(update={"journal": None}))
     again = Watcher()
 
     summary = again.judge(place)

@@ -199,3 +199,25 @@ def test_a_sample_without_a_question_is_a_question_of_its_own(tmp_path: Path) ->
     write(tmp_path, [(replace(sample, question_id=None), outcome) for sample, outcome in SEMANTIC], ["m"])
 
     assert documents(tmp_path)[0]["units"] == {"samples": 8, "questions": 8}
+
+
+def test_first_replies_that_were_invalid_stay_known(tmp_path: Path) -> None:
+    """One asked again and then valid, one asked again in vain, one never asked again."""
+    ends: tuple[tuple[int, Outcome], ...] = ((2, RIGHT), (2, INVALID), (1, INVALID), (1, WRONG))
+    lines = []
+    for number, (asks, outcome) in enumerate(ends):
+        sample = make_sample(number)
+        key = sample.key()
+        lines.append(encode_sample(sample, key))
+        lines += [
+            encode_reply(key, Reply("{}", "m", attempt=ask, details={"cached": False, "ask": ask, "take": 1}))
+            for ask in range(1, asks + 1)
+        ]
+        lines.append(encode_outcome(sample, key, "m", outcome))
+    _, run = make_run(tmp_path, lines, ["m"])
+    write_manifest(run.manifest, make_manifest(["m"], sample_count=4))
+    document, shown = documents(tmp_path)
+
+    assert document["asked_again"] == shown["judges"][0]["asked_again"] == 2
+    assert document["per_judge"]["m"]["first_replies"] == {"replies": 4, "invalid": 3, "invalid_share": 0.75}
+    assert shown["judges"][0]["first_replies"] == document["per_judge"]["m"]["first_replies"]

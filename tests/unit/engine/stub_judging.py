@@ -15,7 +15,7 @@ from mixseek.domain.judgments import (
     Undecided,
     ValidJudgment,
 )
-from mixseek.domain.ports import JudgeProtocol, Message
+from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.one import Judged
 
@@ -39,7 +39,7 @@ class StubProtocol:
             return ValidJudgment(1.0, "correct", {}, Method.CROSS_JUDGE)
         return InvalidJudgment((Finding(Flag.UNPARSABLE_OUTPUT, "not good"),))
 
-    def decide(self, sample: Sample) -> ValidJudgment | Undecided:
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> ValidJudgment | Undecided:
         if sample.response == sample.ground_truth:
             return ValidJudgment(1.0, "correct", {}, Method.RULES)
         return Undecided("not equal")

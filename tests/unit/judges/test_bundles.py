@@ -10,7 +10,7 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Vali
 from mixseek.domain.samples import Sample
 from mixseek.engine.one import ask
 from mixseek.errors import DatasetError
-from mixseek.judges.replay import FileReplayJudge
+from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 from mixseek.protocols.registry import load_protocol
 
 PROTOCOL = load_protocol("semantic")
@@ -27,11 +27,11 @@ def sample(sample_id: str, output_id: str | None = None, **fields: Any) -> Sampl
 def opened(path: Path, content: Any) -> FileReplayJudge:
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     path.write_text(text, encoding="utf-8")
-    return FileReplayJudge.open(path, "replay:b")
+    return FileReplayJudge.open(path, "replay:b", takes_bundles=True)
 
 
 def matched(path: Path, content: Any, *samples: Sample) -> dict[str, Reply | Missing]:
-    judge = opened(path, content).matched_to(samples)
+    judge = opened(path, content).matched_to(lambda: samples)
     return {one.id: judge.reply(one, PROTOCOL) for one in samples}
 
 
@@ -175,18 +175,18 @@ def test_a_bundle_that_calls_itself_unusable_spoils_every_entry(tmp_path: Path) 
     reply = {"id": 1, "is_correct": True, "extracted_answer": "x", "reasoning_score": 5, "error_type": "none"}
     content = {"flags": ["JUDGE_REFUSAL_OR_EVASION"], "results": [{**reply, "comment": "fine"}]}
     one = Sample("1", "The answer is x.", ground_truth="x")
-    judge = opened(tmp_path / "b.json", content).matched_to([one])
+    judge = opened(tmp_path / "b.json", content).matched_to(lambda: [one])
 
     outcome = ask(judge, one, PROTOCOL).outcome
 
     assert isinstance(outcome, InvalidJudgment)
     assert [finding.flag for finding in outcome.findings] == [Flag.JUDGE_REFUSAL_OR_EVASION]
-    clean = opened(tmp_path / "c.json", {**content, "flags": []}).matched_to([one])
+    clean = opened(tmp_path / "c.json", {**content, "flags": []}).matched_to(lambda: [one])
     assert isinstance(ask(clean, one, PROTOCOL).outcome, ValidJudgment)
 
 
 def test_entries_about_nobody_are_counted(tmp_path: Path) -> None:
-    judge = opened(tmp_path / "b.json", [entry("q1.pdf"), entry("q9.pdf")]).matched_to([sample("1", "q1.pdf")])
+    judge = opened(tmp_path / "b.json", [entry("q1.pdf"), entry("q9.pdf")]).matched_to(lambda: [sample("1", "q1.pdf")])
 
     assert judge.matching is not None
     assert [one.label for one in judge.matching.unmatched] == ["'q9.pdf' (b.json)"]
@@ -213,3 +213,59 @@ def test_a_file_with_a_number_sign_in_its_name_is_a_file(tmp_path: Path) -> None
     judge = opened(tmp_path / "r#2.jsonl", '{"id": "1", "reply": "x"}\n')
 
     assert judge.reply(sample("1"), PROTOCOL) == Reply("x", "replay:b")
+
+
+def test_without_being_asked_for_nothing_is_taken_apart(tmp_path: Path) -> None:
+    """A bundle in a line is one reply; a file that is a bundle is refused with what to add."""
+    lines, whole = tmp_path / "r.jsonl", tmp_path / "b.json"
+    text = json.dumps([entry("q1.pdf")])
+    lines.write_text(json.dumps({"id": "1", "reply": text}), encoding="utf-8")
+    whole.write_text(text, encoding="utf-8")
+
+    judge = FileReplayJudge.open(lines, "replay:r").matched_to(lambda: [sample("1"), sample("2", "q1.pdf")])
+
+    assert judge.reply(sample("1"), PROTOCOL) == Reply(text, "replay:r")
+    assert judge.reply(sample("2", "q1.pdf"), PROTOCOL) == Missing("no recorded reply for id '2'")
+    with pytest.raises(DatasetError, match=r"b\.json: one reply about many samples; add --bundles to take it apart"):
+        FileReplayJudge.open(whole, "replay:b")
+    lines.write_text(json.dumps({"reply": text}), encoding="utf-8")
+    with pytest.raises(DatasetError, match="or add --bundles if it is about many"):
+        FileReplayJudge.open(lines, "replay:r")
+
+
+def test_a_bundle_recorded_under_a_samples_id_is_about_no_other(tmp_path: Path) -> None:
+    """Whatever its entries are called; under an id that nobody has, it is a bundle like any other."""
+    samples = [sample("1", "q1.pdf"), sample("2", "q2.pdf")]
+    both = json.dumps([entry("q1.pdf"), entry("q2.pdf")])
+
+    own = matched(tmp_path / "own.jsonl", json.dumps({"id": "1", "reply": both}), *samples)
+    free = matched(tmp_path / "free.jsonl", json.dumps({"id": "batch-7", "reply": both}), *samples)
+
+    assert {key: name_in(outcome) for key, outcome in own.items()} == {"1": "q1.pdf", "2": None}
+    assert {key: name_in(outcome) for key, outcome in free.items()} == {"1": "q1.pdf", "2": "q2.pdf"}
+
+
+def test_a_line_cannot_call_itself_an_entry_of_a_bundle(tmp_path: Path) -> None:
+    """That would excuse keys which the protocol does not know."""
+    row = {"id": "1", "reply": "{}", "reply_bundled": True, "reply_problem": {"flag": "X", "detail": "y"}}
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+
+    plain = DatasetReplayJudge().reply(Sample("1", "r", metadata=row), PROTOCOL)
+
+    assert FileReplayJudge.open(path, "replay:r").reply(sample("1"), PROTOCOL) == Reply("{}", "replay:r")
+    assert plain == Reply("{}", "replay")
+
+
+def test_replies_that_nobody_wants_are_counted_in_the_order_of_the_file(tmp_path: Path) -> None:
+    """Lines by id, entries by name."""
+    path = tmp_path / "r.jsonl"
+    rows = [{"id": f"s{n}", "reply": "x"} for n in range(3_000)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    judge = FileReplayJudge.open(path, "replay:r")
+    assert judge.unmatched(2) == (3_000, ["'s0'", "'s1'"])
+
+    for number in (*range(5, 2_000), *range(2_000, 2_998), 4_711):
+        judge.note_sample(f"s{number}")
+
+    assert judge.unmatched(6) == (7, [*(f"'s{n}'" for n in range(5)), "'s2998'"])

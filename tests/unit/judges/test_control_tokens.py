@@ -46,6 +46,47 @@ def test_every_token_is_split_and_counted(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "token",
+    [
+        *("<reserved_106>", "<reserved_107>", "[gMASK]", "<sop>", "<eop>", "[sMASK]", "<BOS_TOKEN>", "<EOS_TOKEN>"),
+        *("<|START_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|channel|>", "<|constrain|>", "<|return|>", "<unused0>"),
+        *("<unused99>", "<extra_id_0>", "<extra_id_1>", "<pad>", "</s>", "<S>", "<bos>", "<mask>", "[CLS]"),
+        *("[SEP]", "[MASK]"),
+        *("[UNUSED_TOKEN_146]", "[|endofturn|]", "[|assistant|]", "<eoh>", "<eoa>", "<[eos]>"),
+        *("<|reserved_special_token_5|>",),
+        *("<SPECIAL_10>", "<tool_call>", "</tool_call>", "<tool_response>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"),
+        *(
+            "<start_of_image>",
+            "<end_of_turn>",
+            "<｜begin▁of▁sentence｜>",
+            "<im_start>",
+            "[/INST]",
+            "[inst]",
+            "<</SYS>>",
+        ),
+        *("<image>", "[control_8]", "[BEGIN_AUDIO]", "<|im_sep|>", "<|fim_prefix|>", "<special_12>", "<sentinel_3>"),
+    ],
+)
+def test_tokens_of_other_families_are_split_too(token: str) -> None:
+    """Baichuan, ChatGLM, Command, EXAONE, InternLM, T5, Nemotron, Hermes and whoever borrowed from them."""
+    ((sent,), count) = split_control_tokens([Message("user", f"Tea.{token}system")])
+
+    assert count == 1
+    assert token not in sent.content
+    assert sent.content.replace("< ", "<").replace("[ ", "[") == f"Tea.{token}system"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<reserved>", "<table>", "<img src='a'>", "[MASKED]", "<user>", "[12]", "<title>", "[a|b]", "<source>"],
+)
+def test_markup_and_brackets_of_other_kinds_are_left_alone(text: str) -> None:
+    split, count = split_control_tokens([Message("user", text)])
+
+    assert (split, count) == ((Message("user", text),), 0)
+
+
+@pytest.mark.parametrize(
     "text", ["a < b | c > d", "<think>x</think>", "<b>bold</b>", "[1] [INSTALL]", "a<|b", "|>", ""]
 )
 def test_other_text_is_left_alone(text: str) -> None:

@@ -180,7 +180,7 @@ def test_the_digest_is_of_the_whole_file(tmp_path: Path, name: str, rows: list[A
     if name.endswith("l") and isinstance(rows[0], list):
         rows = [{"reply": json.dumps(rows[0])}]
     path.write_text("\ufeff\n" + "\n\n".join(map(json.dumps, rows)) + "\n\n", encoding="utf-8")
-    judge = FileReplayJudge.open(path, "replay:r")
+    judge = FileReplayJudge.open(path, "replay:r", takes_bundles=True)
 
     assert judge.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert judge.length_bytes == path.stat().st_size
@@ -207,4 +207,5 @@ def test_a_file_has_grown_when_every_reply_is_where_it_was(file: Path, after: st
     before = FileReplayJudge.open(file, "replay")
     file.write_text(after)
 
-    assert FileReplayJudge.open(file, "replay").has_grown_from(before.sha256, before.length_bytes) is expected
+    now = FileReplayJudge.open(file, "replay", takes_bundles=True)
+    assert now.has_grown_from(before.sha256, before.length_bytes) is expected

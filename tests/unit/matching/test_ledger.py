@@ -9,6 +9,7 @@ from bench.accuracy import (
     ENOUGH,
     FOLDS,
     RULE_FLOOR,
+    SOURCES,
     Count,
     Entry,
     Row,
@@ -93,6 +94,15 @@ def test_rare_rules_are_held_to_the_floor_together() -> None:
 
     assert entries[-1].count == Count(800, 760)
     assert below_the_floor(entries) == ["text: all with too few → both"]
+
+
+def test_the_readme_shows_the_table_with_its_floors() -> None:
+    """Every source, with the floor it is held to, and the command that prints it."""
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    shown = [line.strip("| ").split(" | ") for line in readme.splitlines() if line.count("% |") >= 2]
+
+    assert [(source.title, source.floor) for source in SOURCES] == [(row[0], row[-1]) for row in shown]
+    assert "`mixseek judge FILE --judge rules`" in readme
 
 
 def test_a_file_is_judged_by_the_installed_command(tmp_path: Path) -> None:

@@ -64,7 +64,6 @@ _UNDECIDED = [
     (Rule.DENIED, "Ada Marsh. Wait, it was Paul Hale.", ["Ada Marsh"], _WHO),
     (Rule.DENIED, "京都ではありません。", ["京都"], ""),
     (Rule.HEDGED, "As an AI I cannot be certain; Ada Marsh perhaps.", ["Ada Marsh"], _WHO),
-    (Rule.ONE_OF_SEVERAL, "Ada Marsh or Paul Hale", ["Ada Marsh"], _WHO),
     (Rule.ECHOED, "Is Penrill or Oakhaven older", ["Oakhaven"], "is Penrill or Oakhaven older"),
     (Rule.LONGER_NAME, "She lives in New Guinea.", ["Guinea"], "where does she live"),
     (Rule.LONGER_NAME, "Elizabeth II reigned then.", ["Elizabeth"], "who reigned then"),

@@ -104,9 +104,13 @@ def test_the_trace_says_that_several_options_were_named() -> None:
     assert match_answer("The answer is (B) or (C).", "(B)", question=_Q).rules[-1] == "several_options_named"
 
 
-def test_an_option_that_is_not_on_offer_is_a_hallucination() -> None:
-    """The error type says why the answer is wrong."""
-    assert match_answer("The answer is (K).", "(B)", question=_Q).error_type is ErrorType.HALLUCINATION
+def test_why_an_answer_is_wrong_the_rules_do_not_know() -> None:
+    """Only that there is none can be seen from outside."""
+    assert match_answer("The answer is (K).", "(B)", question=_Q).error_type is None
+    assert match_answer("The answer is (C).", "(B)", question=_Q).error_type is None
+    assert match_answer("I do not know.", "(B)", question=_Q).error_type is ErrorType.NO_ANSWER
+    assert match_answer("", "(B)", question=_Q).error_type is ErrorType.NO_ANSWER
+    assert match_answer("The answer is (B).", "(B)", question=_Q).error_type is ErrorType.NONE
 
 
 @pytest.mark.parametrize("text", ["Otto", "Mina"])

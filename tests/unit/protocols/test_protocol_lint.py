@@ -148,9 +148,10 @@ def test_all_faults_are_found_at_once(tmp_path: Path) -> None:
     text = STARTER
     for name in ("key", "word", "key of a rule", "truth is no number", "kind", "missing title"):
         text = text.replace(FAULTS[name][0], FAULTS[name][1], 1)
-    # An unknown kind hides what only its own kind can say.
-    assert len(lint(tmp_path, text)) == 1
+    assert len(lint(tmp_path, text)) == 6
     assert len(lint(tmp_path, text.replace('"scores"', '"scored"', 1))) == 5
+    # A kind that is nothing like ours hides what only its own kind can say.
+    assert len(lint(tmp_path, text.replace('"scores"', '"x"', 1))) == 1
 
 
 def test_a_declared_language_needs_every_text(tmp_path: Path) -> None:
@@ -348,3 +349,54 @@ def test_what_the_lint_passes_loads_and_what_does_not_load_it_names(
         assert problems
     else:
         assert [said for said in problems if "never be reached" not in said and "do not sum" not in said] == []
+
+
+NINE = """
+name = "Letters"
+version = "1"
+kind = "scored"
+languages = ["en"]
+default_language = "en"
+colour = "red"
+[templates]
+user = "user.md.j2"
+[parameters]
+instructions = "Judge a letter."
+[parameters.dimensions.A_tone]
+title = "Friendly tone"
+colour = "red"
+[parameters.scale]
+maximum = "three"
+[parameters.total]
+field = "sum"
+[parameters.gates.insults]
+reason_field = "insult"
+effect = "explode"
+[parameters.verdict]
+field = "grade"
+[parameters.verdict.rules.send]
+nonzero = ["B_facts"]
+[parameters.verdict.rules.rewrite]
+[parameters.choices.effort]
+options = ["little", "much"]
+descriptions = { huge = "a lot" }
+[parameters.evidence]
+policy = "verified"
+field = "sum"
+"""
+
+
+def test_everything_is_said_in_one_round(tmp_path: Path) -> None:
+    """Whoever mends a file should not meet the next mistake only after the last one."""
+    path = tmp_path / "own.toml"
+    path.write_text(NINE, encoding="utf-8")
+    (tmp_path / "user.md.j2").write_text("{{ respnse }} {{ question|centre }} {{ response }}", encoding="utf-8")
+
+    said = "\n".join(f"{one.what} {one.advice}" for one in lint_protocol(path, "own.toml"))
+
+    for mistake in (
+        *("name", "unknown key colour", "unknown key parameters.dimensions.A_tone.colour", "parameters.scale.maximum"),
+        *("parameters.gates.insults.effect", "no such dimension: B_facts", "not one of its options"),
+        *("2 parts of the reply have this name", "unknown variable 'respnse'", "No filter named 'centre'"),
+    ):
+        assert mistake in said, (mistake, said)

@@ -6,7 +6,7 @@ import pytest
 
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply_reader import PROSE, ReplyReading, read_reply
-from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, Repair, ReplyMode
+from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
 
 OBJECT = '{"verdict": "no", "n": 2}'
 VALUE = {"verdict": "no", "n": 2}
@@ -81,9 +81,12 @@ def test_strict_mode_objects_to_every_repair_but_the_think_block(
     if repair in ALWAYS_ALLOWED:
         assert reading.findings == ()
     else:
-        (finding,) = reading.findings
+        *syntax, finding = reading.findings
         assert finding.flag is Flag.PROTOCOL_VIOLATION
         assert finding.detail.startswith(REPAIR_DETAILS[repair])
+        # Seed 003 §6: a syntax error is UNPARSABLE_OUTPUT, mended or not.
+        expected = [Flag.UNPARSABLE_OUTPUT] if repair in SYNTAX_REPAIRS else []
+        assert [one.flag for one in syntax] == expected
 
 
 def test_strict_mode_allows_a_think_block_and_unasked_keys_and_nothing_else() -> None:
@@ -227,10 +230,11 @@ def test_what_cannot_be_read_is_unparsable_and_says_why(text: str, detail: str) 
     ],
 )
 def test_more_than_one_object_is_a_violation_never_a_choice(text: str, detail: str) -> None:
-    flag, said = only_finding(text)
+    first, *syntax = read_reply(text, ReplyMode.REPAIR).findings
 
-    assert flag is Flag.PROTOCOL_VIOLATION
-    assert detail in said
+    assert first.flag is Flag.PROTOCOL_VIOLATION
+    assert detail in first.detail
+    assert [one.flag for one in syntax] == [Flag.UNPARSABLE_OUTPUT] * ("cannot be read" in detail)
 
 
 @pytest.mark.parametrize(

@@ -126,3 +126,13 @@ def test_an_invalid_judgment_keeps_what_was_repaired_and_what_was_quoted() -> No
     assert (list(unread.repairs), unread.fields) == (["think_block"], {})
     assert len(quoted.fields["evidence"]) == len(CROSS_DIMENSIONS)
     assert parse_invalid("rubric", changed(RUBRIC_VALID, "total_score", 3)).fields == {}
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u3000"])
+def test_a_blank_reason_is_none(blank: str) -> None:
+    """As in cross, where a reason is one sentence."""
+    reply = changed(RUBRIC_VALID, "reasoning.logic_and_fact", blank)
+    judged = parse_invalid("rubric", reply)
+
+    assert [finding.flag for finding in judged.findings] == [Flag.PROTOCOL_VIOLATION]
+    assert "reasoning.logic_and_fact is blank" in judged.findings[0].detail

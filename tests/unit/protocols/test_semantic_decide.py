@@ -35,7 +35,7 @@ def test_incorrect_becomes_score_zero() -> None:
 
     assert isinstance(judgment, ValidJudgment)
     assert (judgment.score, judgment.verdict, judgment.fields["is_correct"]) == (0.0, "incorrect", False)
-    assert judgment.fields["error_type"] not in {"none", None}
+    assert judgment.fields["error_type"] is None
 
 
 def test_undecided_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,14 +48,14 @@ def test_undecided_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None
 def test_everything_a_sample_knows_reaches_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
 
-    def record(response: str, ground_truth: str, *, question: str, alternatives: tuple[str, ...]) -> MatchResult:
-        seen.extend((response, ground_truth, question, alternatives))
+    def record(response: str, ground_truth: str, **named: object) -> MatchResult:
+        seen.extend((response, ground_truth, *named.values()))
         return MatchResult(Decision.CORRECT, "7", None, ("r",), ErrorType.NONE)
 
     monkeypatch.setattr(semantic, "match_answer", record)
     decide(replace(SAMPLE, ground_truth_alternatives=("seven",)))
 
-    assert seen == [SAMPLE.response, "7", SAMPLE.question, ("seven",)]
+    assert seen == [SAMPLE.response, "7", SAMPLE.question, ("seven",), None]
 
 
 def test_a_sample_without_ground_truth_is_undecided() -> None:

@@ -327,3 +327,106 @@ def test_time_is_linear_in_the_text(piece: str) -> None:
     lint_task_rubric(text, "x.md")
 
     assert time.process_time() - begin < 3.0
+
+
+_BELOW = "\n\n## Critical Fail Conditions\n- Invents a source.\n"
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        "| task_type | fact |\n|---|---|\n| task_name | tea |",
+        "| Key | Value |\n|---|---|\n| **task_type** | `fact` |",
+        "| 項目 | 値 |\n|:--|:--|\n| タスク型 | Fact |",
+        "| task_name | task_type |\n|---|---|\n| tea | fact |",
+        "|任务名称|任务类型|\n|---|---|\n|tea|fact|",
+        "## Task type\n\nfact",
+        "# Rubric\n\n## task_type\n- **fact**",
+        "### タスク型\nfact（事実の確認）",
+        "## 任务类型：\n`fact`",
+        "```yaml\ntask_name: tea\ntask_type: fact\n```",
+        "# Tea\n\n```yml\ntask_type: fact  # checks facts\n```",
+        '```toml\ntask_type = "fact"\n```',
+    ],
+)
+def test_a_task_type_is_read_wherever_people_write_it(top: str) -> None:
+    """In a table's row or column, under a heading, in a fenced block."""
+    assert read_task_rubric(top + _BELOW).task_type == "fact"
+    assert read_task_rubric(top + _BELOW).critical_fail_conditions == ("Invents a source.",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## 採点者向け事実情報\n```yaml\ntask_type: fact\n```",
+        '```json\n{\n"task_type": "fact"\n}\n```',
+        "## Task type\n\nThe type of a task says what its answers are judged by, which is said elsewhere.",
+        "## Task type\n\n## Criteria\nfact",
+    ],
+)
+def test_an_example_or_prose_names_no_task_type(text: str) -> None:
+    assert read_task_rubric(text + "\n- Names the source.").task_type is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("None", "- None.", "N/A", "n/a", "Nothing", "None defined for this task.", "Not applicable.", "*(none)*"),
+        *(
+            "No conditions are defined.",
+            "no conditions defined",
+            "There are no critical fail conditions for this task.",
+        ),
+        *("There are none.", "No critical fail conditions apply.", "No such conditions are specified here."),
+        *(
+            "なし",
+            "特になし",
+            "該当なし",
+            "- 該当なし。",
+            "条件は定義されていません。",
+            "このタスクには該当する条件はありません。",
+        ),
+        *(
+            "クリティカルフェイルの条件はない。",
+            "設定なし",
+            "特に設けない",
+            "本課題にはクリティカルフェイルの条件はありません",
+        ),
+        *("无", "無", "暂无", "没有", "未定义任何条件。", "本任务没有致命失败条件。", "不适用", "无相关条件"),
+    ],
+)
+def test_a_section_that_says_there_are_no_conditions_permits_no_critical_fail(said: str) -> None:
+    rubric = read_task_rubric(
+        f"task_type: fact\n\n## Critical Fail Conditions\n\n{said}\n\n## Criteria\n- Names the year."
+    )
+
+    assert rubric.critical_fail_conditions == ()
+    assert not rubric.may_fail_critically
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("No source is named.", "None of the steps is explained.", "Not a single figure is right.", "No citation"),
+        *(
+            "条件を満たしていない。",
+            "出典がない。",
+            "回答がない",
+            "没有给出来源。",
+            "未回答问题",
+            "无来源",
+            "Nothing but a greeting",
+        ),
+        *("事実と異なる内容がある。", "编造来源"),
+    ],
+)
+def test_a_condition_that_begins_with_no_is_a_condition(said: str) -> None:
+    rubric = read_task_rubric(f"task_type: fact\n\n## Critical Fail Conditions\n\n- {said}\n")
+
+    assert rubric.critical_fail_conditions == (said,)
+    assert rubric.may_fail_critically
+
+
+@pytest.mark.parametrize("line", ["Critical fail conditions: none", "There are no critical fail conditions."])
+def test_prose_that_denies_critical_fails_permits_none(line: str) -> None:
+    assert not read_task_rubric(f"task_type: fact\n\n{line}\n\n- Names the year.").may_fail_critically

@@ -10,8 +10,15 @@ import pytest
 from rich.console import Console
 from tests.unit.reporting.scored_material import DETAIL, ROWS, cell, invalid, judged, page_report, scored_report
 
-from mixseek.domain.judgments import Span
-from mixseek.domain.scored_counts import CoverageCell, Disagreement, EvidenceCount, EvidenceProblem
+from mixseek.domain.judgments import Span, Status
+from mixseek.domain.scored_counts import (
+    CoverageCell,
+    CoverageCounts,
+    DimensionCell,
+    Disagreement,
+    EvidenceCount,
+    EvidenceProblem,
+)
 from mixseek.reporting import scored_wording as words
 from mixseek.reporting.html import render_html
 from mixseek.reporting.payload import page_payload
@@ -233,3 +240,39 @@ def test_colours_repeat_after_eight_dimensions() -> None:
     names = [f"D{number}" for number in range(9)]
 
     assert [words.dimension_number(name, names) for name in (*names, "other")] == [1, 2, 3, 4, 5, 6, 7, 8, 1, 0]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_every_row_of_the_coverage_keeps_its_name(width: int) -> None:
+    """Columns are numbered, and named below, where their heads would leave no room for the rows'."""
+    names = [f"target-model-{number}-with-a-name" for number in range(6)]
+    grid = [
+        CoverageCell(f"question-{question}", "A", target, "judge-model-with-a-name", Status.VALID)
+        for question in (1, 2)
+        for target in names
+    ]
+    counts = CoverageCounts(
+        questions=2, variants=1, targets=6, judges=1, expected=12, valid=12, unnamed=1, holes=(), grid=grid
+    )
+    text = terminal_of(page_report(coverage=counts), width)
+    coverage = text[text.index("\nCoverage") : text.index("\nInvalid evaluations")]
+
+    assert "question-1" in coverage
+    assert "question-2" in coverage
+    assert all(name in coverage for name in names) or width >= 100
+    assert "2 questions × 1 variant × 6 targets × 1 judge)" in " ".join(coverage.split())
+    assert "1 sample names no question" in " ".join(coverage.split())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_table_that_does_not_fit_stacks_its_rows_instead_of_dropping_their_names(width: int) -> None:
+    """The judge, the dimension and the numbers, whatever the width."""
+    judge = "a-judge-with-a-rather-long-name"
+    cells = [cell(1.0, 0.5, judge=judge), cell(0.0, judge=judge, target="m3")]
+    marks = [DimensionCell(judge, "m2", "A", None, "INSTRUCTION_COMPLIANCE", 2.0, 3, 4.0, 6.0)]
+    text = terminal_of(page_report(cells=cells, dimensions=marks, buckets=(), variants=()), width)
+    dimensions = "".join(text[text.index("\nDimensions") : text.index("\nTargets")].split())
+
+    assert judge in dimensions
+    assert "INSTRUCTION_COMPLIANCE" in dimensions
+    assert "1.33" in dimensions

@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import count_rows
@@ -85,7 +86,7 @@ def test_numbers_are_whole_at_every_width(width: int) -> None:
 def test_the_headline_comes_with_interval_and_what_stands_beside_it() -> None:
     text = printed(report_of(*ROWS))
 
-    assert "rules  50.0% correct  (95% Wilson interval 9.5–90.5%, 2 valid)" in text
+    assert "rules  50.0% correct  (95% Wilson interval 9.5–90.5%, 2 samples)" in text
     assert "beside it: 1 undecided · 1 invalid · 1 missing" in text
     assert "If all 3 samples without a score were wrong: 20.0%; right: 80.0%." in text
     assert "Report  runs/run-1/report.html" in text
@@ -202,3 +203,58 @@ def test_no_runs_say_what_to_do() -> None:
     print_runs([], console)
 
     assert "mixseek judge" in output_of(console)
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_tasks_keep_their_names_at_any_width(width: int) -> None:
+    """Names give way only as far as they can still be told apart; below that, rows are stacked."""
+    names = [f"tracking_shuffled_objects_{number}_objects" for number in ("three", "five", "seven")]
+    rows = [
+        replace(ROW, id=f"{name}-{status.value}", task=name, status=status, reasoning_score=2)
+        for name in names
+        for status in (Status.VALID, Status.INVALID, Status.UNDECIDED)
+    ]
+    text = printed(report_of(*rows), width)
+    tasks = "".join(text[text.index("\nTasks") :].split())
+
+    for name in names:
+        # Folded over lines between which numbers may stand.
+        assert name[:16] in tasks
+        assert name.split("_")[-2] in tasks
+
+
+def test_one_sample_is_one_sample() -> None:
+    assert "· 1 sample" in printed(report_of(ROW))
+    assert "1 samples" not in printed(report_of(ROW))
+
+
+def test_a_judgment_shows_its_reasoning_score_warnings_and_repeat() -> None:
+    row = replace(
+        ROW,
+        verdict="correct",
+        score=1.0,
+        reasoning_score=1,
+        extraction_verified=False,
+        warnings=("extracted_answer_not_in_response", "correct_with_low_reasoning_score"),
+        repeat=3,
+    )
+    text = shown(row)
+
+    assert "judge rules, repeat 3" in text
+    assert "not in the response: unverified" in text
+    assert "reasoning score" in text
+    assert "the extracted answer is not in the response; correct, with the reasoning score" in " ".join(text.split())
+
+
+def test_the_report_counts_what_is_unverified_and_asked_again() -> None:
+    copied = replace(ROW, verdict="correct", score=1.0, reasoning_score=5, extraction_verified=False)
+    copied = replace(copied, warnings=("extracted_answer_not_in_response",))
+    report = report_of(copied, replace(ROW, id="b", reasoning_score=2, target_model="m2"))
+    (judge,) = report.judges
+    text = printed(replace(report, judges=(replace(judge, first_replies=ReaskCount("rules", 50, 12, 12)),)))
+
+    assert "1 unverified: called correct" in text
+    assert "If the 1 unverified were wrong: 0.0%." in text
+    assert "0 invalid after 12 re-asks" in text
+    assert "Reasoning scores: mean 3.50, 5.00 where correct, 2.00 where incorrect" in text
+    assert "Targets" in text

@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,19 @@ from mixseek.errors import StorageError
 from mixseek.protocols.registry import load_protocol
 from mixseek.storage.archive import write_archive
 from mixseek.storage.archive_check import ArchiveCheck, read_marker
-from mixseek.storage.archive_documents import describe_run_log, run_log
+from mixseek.storage.archive_documents import (
+    AttemptCounts,
+    describe_run_log,
+    describe_temperature,
+    label_judge,
+    run_log,
+)
 from mixseek.storage.manifest import JudgeEntry, ProtocolEntry, write_manifest
 from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory
 
 PROTOCOL = load_protocol("semantic")
+READ = partial(read_reply, protocol=PROTOCOL)
 GOOD = {
     "id": 1,
     "is_correct": True,
@@ -66,7 +74,7 @@ def test_whatever_was_said_is_read_again_to_the_same(
     samples = [make_sample(1, id=sample_id, question_id=sample_id) for sample_id, _ in said]
     run = judged_run(root, samples, [text for _, text in said])
 
-    archived = write_archive(run, {"name": "semantic"}, root / "out")
+    archived = write_archive(run, {"name": "semantic"}, root / "out", READ)
     check = ArchiveCheck(root / "out", read_marker(root / "out"), PROTOCOL)
 
     assert list(check.problems()) == []
@@ -78,7 +86,7 @@ def test_a_line_break_before_a_letter_is_not_read_again_as_latex(tmp_path: Path)
     comment = json.dumps({**GOOD, "comment": "x"}).replace('"x"', '"first\nabla"')
     run = judged_run(tmp_path, [make_sample(1)], [comment])
 
-    write_archive(run, {}, tmp_path / "out")
+    write_archive(run, {}, tmp_path / "out", READ)
 
     (path,) = (tmp_path / "out" / "有效评测").rglob("*.json")
     text = path.read_text(encoding="utf-8")
@@ -90,7 +98,7 @@ def test_a_line_break_before_a_letter_is_not_read_again_as_latex(tmp_path: Path)
 def test_a_full_disk_leaves_the_old_archive_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = judged_run(tmp_path, [make_sample(1), make_sample(2)], [json.dumps(GOOD)] * 2)
     out = tmp_path / "out"
-    write_archive(run, {}, out)
+    write_archive(run, {}, out, READ)
     before = (out / "archive.json").read_bytes()
     write = Path.write_bytes
 
@@ -102,7 +110,7 @@ def test_a_full_disk_leaves_the_old_archive_and_nothing_else(tmp_path: Path, mon
     monkeypatch.setattr(Path, "write_bytes", fail_late)
 
     with pytest.raises(StorageError, match="cannot write the archive: the disk is full"):
-        write_archive(run, {}, out)
+        write_archive(run, {}, out, READ)
 
     assert (out / "archive.json").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "runs"]
@@ -113,7 +121,7 @@ def test_an_archive_that_cannot_be_put_in_place_gives_the_old_one_back(
 ) -> None:
     run = judged_run(tmp_path, [make_sample(1)], [json.dumps(GOOD)])
     out = tmp_path / "out"
-    write_archive(run, {}, out)
+    write_archive(run, {}, out, READ)
     rename = Path.rename
 
     def refuse_new(path: Path, target: Path) -> Path:
@@ -124,7 +132,7 @@ def test_an_archive_that_cannot_be_put_in_place_gives_the_old_one_back(
     monkeypatch.setattr(Path, "rename", refuse_new)
 
     with pytest.raises(StorageError, match="permission denied"):
-        write_archive(run, {}, out)
+        write_archive(run, {}, out, READ)
 
     assert (out / "archive.json").is_file()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "runs"]
@@ -134,7 +142,7 @@ def test_what_was_never_judged_is_listed_without_a_file(tmp_path: Path) -> None:
     lines = judged_lines(make_sample(1), {"a": MISSING}) + judged_lines(make_sample(2), {})
     _, run = make_run(tmp_path, lines, ("a",))
 
-    archived = write_archive(run, {}, tmp_path / "out")
+    archived = write_archive(run, {}, tmp_path / "out", READ)
 
     rows = [json.loads(line) for line in (tmp_path / "out" / "index.jsonl").read_bytes().splitlines()]
     assert (archived.valid, archived.invalid, archived.unjudged) == (0, 0, 2)
@@ -150,9 +158,63 @@ def test_the_run_log_names_models_parameters_and_counts() -> None:
     judge = JudgeEntry(name="a|b", kind="openai", model="m-1", parameters={"temperature": 0.2, "max_tokens": 512})
     manifest = make_manifest(judges=("x",)).model_copy(update={"judges": (judge,), "network_used": True})
 
-    log = run_log(manifest, {"a|b": ["m-1-2026"]}, {"a|b": {"valid": 5, "invalid": 2, "missing": 1}})
+    counts = {"a|b": {"valid": 5, "invalid": 2, "missing": 1}}
+    log = run_log(manifest, {"a|b": ["m-1-2026"]}, counts, {"a|b": AttemptCounts(7, 3, 2)})
     text = describe_run_log(log)
 
     assert log["judges"][0]["parameters"] == {"temperature": 0.2, "max_tokens": 512}
-    assert '| a\\|b | m-1 | m-1-2026 | {"temperature": 0.2, "max_tokens": 512} | 5 | 2 | missing 1 |' in text
+    assert '| a\\|b | m-1 | m-1-2026 | {"temperature": 0.2, "max_tokens": 512} | 0.2 | 5 | 2 | missing 1 | ' in text
+    assert "| missing 1 | 3 of 7 (42.9%; 2 asked again) |" in text
     assert "| 联网 network | 是 yes |" in text
+
+
+@pytest.mark.parametrize(
+    ("judge", "expected"),
+    [
+        (JudgeEntry(name="j", kind="openai", parameters={"temperature": 0.7}), 0.7),
+        (JudgeEntry(name="j", kind="openai", parameters={"body": {"temperature": 1}}), 1),
+        (JudgeEntry(name="j", kind="openai"), "not sent: the endpoint's default was used"),
+        (JudgeEntry(name="replay:r", kind="replay"), "not known: the replies were recorded elsewhere"),
+        (JudgeEntry(name="rules", kind="rules"), None),
+    ],
+)
+def test_the_run_log_says_what_the_temperature_was(judge: JudgeEntry, expected: object) -> None:
+    """Or that the endpoint's default was used, which nobody knows."""
+    assert describe_temperature(judge) == expected
+
+
+@pytest.mark.parametrize(
+    ("judge", "label"),
+    [
+        ("replay:dir/replies.v2.jsonl", "replies.v2"),
+        ("replay:all.jsonl#model-a", "model-a"),
+        ("replay", "replay"),
+        ("rules", "rules"),
+        ("openai:gpt-x", "openai:gpt-x"),
+    ],
+)
+def test_a_judge_whose_model_nobody_knows_is_called_like_its_file(judge: str, label: str) -> None:
+    assert label_judge(judge) == label
+
+
+def test_the_prompts_stand_in_fences_that_they_cannot_end(tmp_path: Path) -> None:
+    """Whatever a template of one's own holds."""
+    run = judged_run(tmp_path, [make_sample(1)], [json.dumps(GOOD)])
+    record = {"templates": {"system": "a\n````\nb"}, "parameters": {"x": 1}}
+
+    write_archive(run, record, tmp_path / "out", READ)
+
+    text = (tmp_path / "out" / "使用的提示词清单.md").read_text(encoding="utf-8")
+    assert "`````jinja\na\n````\nb\n`````\n" in text
+    assert f"`{PROTOCOL.hash}`" in text
+    assert '"x": 1' in text
+
+
+def test_a_sample_that_is_not_the_one_that_was_judged_is_not_archived(tmp_path: Path) -> None:
+    """Where no seal says so, its own key does."""
+    run = judged_run(tmp_path, [make_sample(1)], [json.dumps(GOOD)])
+    run.journal.write_bytes(run.journal.read_bytes().replace(b'"response":"', b'"response":"not ', 1))
+
+    with pytest.raises(StorageError, match="the sample 's1' is not the one that was judged"):
+        write_archive(run, {}, tmp_path / "out", READ)
+    assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.storage.archive_names import make_safe, name_file, name_judges
+from mixseek.storage.archive_names import JudgeFolders, make_safe, name_file
 
 KEY = "0" * 32
 FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\s]')
@@ -44,20 +44,24 @@ def test_what_can_be_read_is_kept(text: str, part: str) -> None:
     assert make_safe(text) == part
 
 
-@given(st.lists(st.text(max_size=60), min_size=1, max_size=6, unique=True))
-def test_no_two_judges_share_a_directory(judges: list[str]) -> None:
-    """Not even on a disk that does not tell A from a."""
-    folders = [folder.casefold() for folder in name_judges(judges).values()]
+@given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=60)), min_size=1, max_size=6, unique=True))
+def test_no_two_judges_share_a_directory(judges: list[tuple[str, str]]) -> None:
+    """Not even on a disk that does not tell A from a; asked again, each has its own."""
+    naming = JudgeFolders()
+    folders = [naming.name(judge, model).casefold() for judge, model in judges]
 
     assert len(set(folders)) == len(judges)
     assert all(folders)
+    assert [naming.name(judge, model).casefold() for judge, model in judges] == folders
 
 
-def test_a_directory_is_called_like_its_judge_where_that_is_enough() -> None:
-    named = name_judges(["openai:gpt-5", "Rules", "rules"])
+def test_a_directory_is_called_like_the_model_where_that_is_enough() -> None:
+    naming = JudgeFolders()
 
-    assert named["openai:gpt-5"] == "openai-gpt-5"
-    assert re.fullmatch(r"Rules-[0-9a-f]{8}", named["Rules"])
+    assert naming.name("replay:r.jsonl", "openai:gpt-5") == "openai-gpt-5"
+    assert naming.name("j", "Rules") == "Rules"
+    assert re.fullmatch(r"rules-[0-9a-f]{8}", naming.name("k", "rules"))
+    assert re.fullmatch(r"judge-[0-9a-f]{8}", naming.name("k", "/../"))
 
 
 def test_a_file_says_what_it_is_about() -> None:
@@ -65,6 +69,7 @@ def test_a_file_says_what_it_is_about() -> None:
 
     assert re.fullmatch(r"Q3_long-explicit_model-a_t2_[0-9a-f]{16}\.json", name_file(sample, KEY, "j", 2))
     assert re.fullmatch(r"7_t1_[0-9a-f]{16}\.json", name_file({"id": "7"}, KEY, "j", 1))
+    assert re.fullmatch(r"7_t1_a2_[0-9a-f]{16}\.json", name_file({"id": "7"}, KEY, "j", 1, attempt=2))
     assert re.fullmatch(r"sample_t1_[0-9a-f]{16}\.json", name_file({"id": "/"}, KEY, "j", 1))
 
 

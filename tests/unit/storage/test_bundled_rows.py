@@ -17,7 +17,7 @@ ENTRIES = [{"file": "q1.pdf", "total": 3}, {"file": "q2.pdf", "total": 4}]
 
 def samples_of(path: Path, **demands: Any) -> list[Sample]:
     dataset = open_dataset(
-        str(path), mapping={}, spool_directory=None, demands=Demands(**{"response": False, **demands})
+        str(path), mapping={}, spool_directory=None, demands=Demands(**{"response": False, "bundles": True, **demands})
     )
     dataset.survey()
     return [sample for batch in dataset.batches(10) for sample in batch]
@@ -103,3 +103,12 @@ def test_where_the_text_is_needed_its_absence_is_said_with_the_row(tmp_path: Pat
     with pytest.raises(DatasetError, match="line 2: quotes cannot be verified"):
         samples_of(path, response_reason="quotes cannot be verified")
     assert len(samples_of(path)) == 2
+
+
+def test_without_being_asked_for_no_row_is_taken_apart(tmp_path: Path) -> None:
+    """A reply about many samples is one reply; a file that is a bundle is refused with what to add."""
+    (sample,) = samples_of(write_jsonl(tmp_path / "r.jsonl", {"id": 1, "reply": json.dumps(ENTRIES)}), bundles=False)
+
+    assert (sample.id, sample.metadata["reply"]) == ("1", json.dumps(ENTRIES))
+    with pytest.raises(DatasetError, match=r"b\.json: one reply about many samples; add --bundles to take it apart"):
+        samples_of(write(tmp_path / "b.json", ENTRIES), bundles=False)

@@ -323,3 +323,36 @@ def test_an_empty_run_is_an_empty_table(tmp_path: Path) -> None:
     assert exported(run, "out.parquet") == []
     assert exported(run, "out.csv") == []
     assert (run.path / "out.csv").read_text().startswith("id,judge,status,score")
+
+
+def test_no_spreadsheet_computes_a_cell_of_a_csv_file(tmp_path: Path) -> None:
+    """Formulas get an apostrophe before them; plain numbers stay, and so does everything in the other formats."""
+    texts = ['=HYPERLINK("http://x")', "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-5", "+3.25e2", ".5", "a=b"]
+    lines = [
+        line
+        for number, text in enumerate(texts)
+        for line in judged_lines(make_sample(number, response=text, ground_truth=text), {"rules": CORRECT})
+    ]
+    _, run = make_run(tmp_path, lines)
+
+    cells = exported(run, "out.csv")
+
+    assert [row["response"] for row in cells] == [f"'{text}" for text in texts[:6]] + texts[6:]
+    assert [row["ground_truth"] for row in cells] == [row["response"] for row in cells]
+    assert [row["response"] for row in exported(run)] == texts
+    assert [row["response"] for row in exported(run, "out.parquet")] == texts
+
+
+def test_a_long_journal_is_exported_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In order, one header, a sample that was taken up twice once, whatever the parts are."""
+    lines = [line for number in range(20) for line in judged_lines(make_sample(number), {"a": CORRECT, "b": INVALID})]
+    lines += judged_lines(make_sample(3), {"a": INCORRECT}) + judged_lines(make_sample(20), {})
+    _, run = make_run(tmp_path, lines, ("a", "b"))
+    whole = exported(run)
+
+    monkeypatch.setattr("mixseek.storage.export._PART_BYTES", 1_000)
+
+    assert [(row["id"], row["judge"]) for row in whole] == [(f"s{n}", judge) for n in range(21) for judge in "ab"]
+    assert exported(run) == whole
+    assert exported(run, "out.parquet") == whole
+    assert [row["id"] for row in exported(run, "out.csv")] == [row["id"] for row in whole]

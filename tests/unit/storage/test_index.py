@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,13 @@ from tests.unit.storage.material import (
 )
 from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
-from mixseek.domain.judgments import Missing, Outcome, Status, status_of
+from mixseek.domain.judgments import Method, Missing, Outcome, Status, ValidJudgment, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.storage import index
 from mixseek.storage.index import ensure_indexed, index_error, index_run, is_fresh
-from mixseek.storage.run_index import JudgedRow, open_run_index
+from mixseek.storage.records import encode_outcome
+from mixseek.storage.run_index import JudgedRow, RowOrder, RowQuery, open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 
@@ -448,3 +450,58 @@ def test_long_texts_are_not_in_the_index(tmp_path: Path) -> None:
     with duckdb.connect(str(run.index), read_only=True) as connection:
         columns = {row[0] for row in connection.execute("SELECT column_name FROM duckdb_columns()").fetchall()}
     assert not columns & {"response", "question", "text", "rubric", "metadata"}
+
+
+def commented(length: int) -> ValidJudgment:
+    return ValidJudgment(1.0, "correct", {**CORRECT.fields, "comment": "x" * length}, Method.CROSS_JUDGE)
+
+
+def quoted(number: int) -> ValidJudgment:
+    evidence = [
+        {"dimension": "FORMAT", "stage": "exact", "problem": None, "quote": f"{number} {'q' * 300}"} for _ in range(3)
+    ]
+    return ValidJudgment(0.875, "PASS", {**SCORED.fields, "evidence": evidence}, Method.CROSS_JUDGE)
+
+
+SHAPES: dict[str, tuple[int, Callable[[int], list[bytes]]]] = {
+    "600 comments of 1 KB": (600, lambda n: judged_lines(make_sample(n), {"a": commented(1_000)}, reply="r")),
+    "60 comments of 10 KB": (60, lambda n: judged_lines(make_sample(n), {"a": commented(10_000)}, reply="r")),
+    "2,000 rows of 200 columns": (
+        2_000,
+        lambda n: judged_lines(
+            make_sample(n, metadata={f"column {place}": f"value {place} {n}" for place in range(200)}), {"a": CORRECT}
+        ),
+    ),
+    "2,000 rows with three quotes": (2_000, lambda n: judged_lines(make_sample(n), {"a": quoted(n)}, reply="r")),
+    "60 rows of 100 takes": (
+        60,
+        lambda n: [
+            *judged_lines(make_sample(n), {}),
+            *(encode_outcome(make_sample(n), make_sample(n).key(), "a", CORRECT, take) for take in range(1, 101)),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_of_every_shape_are_indexed(tmp_path: Path, shape: str) -> None:
+    """Memory was once allowed by a formula that such rows did not fit."""
+    count, make_lines = SHAPES[shape]
+    lines = [line for number in range(count) for line in make_lines(number)]
+    workspace, run = make_run(tmp_path, lines, ("a",))
+
+    with open_run_index(workspace, run) as opened:
+        assert [totals.valid for totals in opened.totals()] == [6_000 if "takes" in shape else count]
+
+
+def test_rows_are_paged_with_offset_and_order(tmp_path: Path) -> None:
+    """For whoever looks at a million of them, a page at a time."""
+    lines = [line for n in range(9) for line in judged_lines(make_sample(n, response="x" * (20 - n)), {"a": CORRECT})]
+    workspace, run = make_run(tmp_path, lines, ("a",))
+
+    with open_run_index(workspace, run) as opened:
+        pages = [[row.id for row in opened.rows(RowQuery(limit=4, offset=offset))] for offset in (0, 4, 8, 12)]
+        longest = [row.id for row in opened.rows(RowQuery(limit=2, offset=1, order=RowOrder.LONGEST_FIRST))]
+
+    assert pages == [["s0", "s1", "s2", "s3"], ["s4", "s5", "s6", "s7"], ["s8"], []]
+    assert longest == ["s1", "s2"]

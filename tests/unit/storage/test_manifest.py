@@ -9,7 +9,15 @@ import pytest
 from tests.unit.storage.material import NOW, make_manifest
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.manifest import Environment, JudgeEntry, ProtocolEntry, RunStatus, read_manifest, write_manifest
+from mixseek.storage.manifest import (
+    Environment,
+    JournalSeal,
+    JudgeEntry,
+    ProtocolEntry,
+    RunStatus,
+    read_manifest,
+    write_manifest,
+)
 
 
 def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -37,13 +45,14 @@ def test_sealing_and_restarting_keep_the_rest(tmp_path: Path) -> None:
     manifest = make_manifest()
     later = NOW.astimezone(timezone(timedelta(hours=9))) + timedelta(minutes=1)
 
-    sealed = manifest.sealed(RunStatus.COMPLETE, later, {"rules": {"valid": 3}})
+    sealed = manifest.sealed(RunStatus.COMPLETE, later, {"rules": {"valid": 3}}, JournalSeal(bytes=5, blake2b="ab"))
     restarted = sealed.restarted(later, Environment(python="3.13"))
 
     assert (sealed.status, sealed.counts) == (RunStatus.COMPLETE, {"rules": {"valid": 3}})
     assert sealed.model_dump(mode="json")["finished_at"] == "2026-03-01T09:13:00Z"
     assert (restarted.status, restarted.finished_at) == (RunStatus.RUNNING, None)
     assert (restarted.created_at, restarted.started_at) == (NOW, later)
+    assert restarted.journal == sealed.journal == JournalSeal(bytes=5, blake2b="ab")
     write_manifest(tmp_path / "m", restarted)
     assert read_manifest(tmp_path / "m") == restarted
 

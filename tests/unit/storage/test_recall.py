@@ -105,7 +105,8 @@ def test_takes_are_remembered_one_by_one(tmp_path: Path) -> None:
     """As many as this run makes; the first one speaks for the judge."""
     sample, key = make_sample(1), make_sample(1).key()
     told: list[Outcome] = [CORRECT, INVALID, UNDECIDED]
-    lines = [encode_outcome(sample, key, "b", outcome, take) for take, outcome in enumerate(told, start=1)]
+    outcomes = [encode_outcome(sample, key, "b", outcome, take) for take, outcome in enumerate(told, start=1)]
+    lines = [encode_sample(sample), *outcomes]
 
     judged = recall(tmp_path, lines, "a", "b", repeats=2)
 
@@ -121,7 +122,8 @@ def test_replies_that_nobody_read_are_kept_until_their_outcome_is_told(tmp_path:
     """In the order of asking, by judge and take; those of judges that are not asked in this run are passed over."""
     sample, key = make_sample(1), make_sample(1).key()
     first, again, second = Reply("x", "a"), Reply("y", "a", 2), Reply("z", "a", details={"take": 2})
-    lines = [encode_reply(key, reply) for reply in (first, again, second, Reply("w", "old"))]
+    replies = [encode_reply(key, reply) for reply in (first, again, second, Reply("w", "old"))]
+    lines = [encode_sample(sample), *replies]
     both = recall(tmp_path, lines, "a", "b", repeats=2)
     told = encode_outcome(sample, key, "a", INVALID)
 
@@ -139,10 +141,27 @@ def test_replies_that_nobody_read_are_kept_until_their_outcome_is_told(tmp_path:
 def test_lost_tries_are_those_of_the_sample(tmp_path: Path) -> None:
     """Of another one, nothing is known."""
     sample = make_sample(1)
-    judged = recall(tmp_path, [encode_outcome(sample, sample.key(), "a", MISSING, lost_tries=3)], "a")
+    lines = [encode_sample(sample), encode_outcome(sample, sample.key(), "a", MISSING, lost_tries=3)]
+    judged = recall(tmp_path, lines, "a")
 
     assert judged.lost_tries(sample.key()) == {("a", 1): 3}
     assert judged.lost_tries(make_sample(2).key()) == {}
+
+
+@pytest.mark.parametrize("kind", ["outcome", "reply"])
+def test_records_about_no_sample_of_the_run_are_named(tmp_path: Path, kind: str) -> None:
+    """Passed over, they would leave their sample unjudged for ever."""
+    sample, stranger = make_sample(1), make_sample(2)
+    known = judged_lines(sample, {"a": CORRECT})
+    lost = {
+        "outcome": encode_outcome(stranger, stranger.key(), "a", CORRECT),
+        "reply": encode_reply(stranger.key(), Reply("x", "a")),
+    }[kind]
+
+    with pytest.raises(StorageError) as caught:
+        recall(tmp_path, [*known, lost], "a")
+
+    assert f"damaged at byte {len(b''.join(known))} (this {kind} is about a sample" in str(caught.value)
 
 
 @pytest.mark.parametrize(

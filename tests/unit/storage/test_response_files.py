@@ -11,6 +11,7 @@ from tests.unit.storage.pdf_files import make_pdf
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
+from mixseek.storage.attachments import Demands
 from mixseek.storage.datasets import Dataset, open_dataset
 from mixseek.storage.response_files import MAX_FILE_BYTES
 
@@ -67,19 +68,24 @@ def test_a_row_may_name_its_output_otherwise(tmp_path: Path) -> None:
     assert one_sample(tmp_path, "a.txt", b"x", output_id="run-7/a").output_id == "run-7/a"
 
 
-def test_absolute_paths_links_and_parents_are_followed(tmp_path: Path) -> None:
-    """The dataset's author names files of their own; no sandbox is pretended."""
+def test_files_outside_the_datasets_directory_are_read_only_where_the_user_allows_it(tmp_path: Path) -> None:
+    """A dataset that somebody else wrote must not send this machine's files to a judge; links are resolved first."""
     (tmp_path / "a.txt").write_text("judged")
-    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "in").mkdir(parents=True)
+    (tmp_path / "data" / "b.txt").write_text("judged")
     (tmp_path / "data" / "link.txt").symlink_to(tmp_path / "a.txt")
-    rows = [
-        {"id": n, "response_path": path} for n, path in enumerate(["../a.txt", str(tmp_path / "a.txt"), "link.txt"])
-    ]
+    (tmp_path / "data" / "in" / "link.txt").symlink_to(tmp_path / "data" / "b.txt")
+    outside = ["../a.txt", str(tmp_path / "a.txt"), "link.txt", "in/../../a.txt"]
+    inside = ["b.txt", "in/../b.txt", str(tmp_path / "data" / "b.txt"), "in/link.txt"]
+    rows = [{"id": n, "response_path": path} for n, path in enumerate([*outside, *inside])]
+    path = write_jsonl(tmp_path / "data" / "d.jsonl", *rows)
 
-    samples = samples_of(dataset_of(write_jsonl(tmp_path / "data" / "d.jsonl", *rows)))
-
-    assert [sample.response for sample in samples] == ["judged"] * 3
-    assert [sample.output_id for sample in samples] == ["a.txt", "a.txt", "link.txt"]
+    allowed = open_dataset(str(path), mapping={}, spool_directory=None, demands=Demands(allows_outside_files=True))
+    assert [sample.response for sample in samples_of(allowed)] == ["judged"] * 8
+    for row in rows[:4]:
+        with pytest.raises(DatasetError, match=r"lies outside the dataset's directory.*--allow-outside-files"):
+            samples_of(dataset_of(write_jsonl(path, row)))
+    assert len(samples_of(dataset_of(write_jsonl(path, *rows[4:])))) == 4
 
 
 def test_the_column_may_have_another_name(tmp_path: Path) -> None:

@@ -73,3 +73,97 @@ def test_variable_that_was_not_given_is_an_error_not_an_empty_string() -> None:
 
 def test_trailing_newline_is_kept() -> None:
     assert compile_template("a\n", set(), "t.md.j2").render({}) == "a\n"
+
+
+BOMBS = [
+    "{{ 'x' * 3000000000 }}",
+    "{{ 3000000000 * 'x' }}",
+    "{{ [text] * 1000000000 }}",
+    "{{ 9 ** 9 ** 9 ** 9 }}",
+    "{{ 2 ** 1000000 }}",
+    "{% if 'x' * 3000000000 %}{% endif %}",
+    "{% for a in text %}{% for b in text %}{% for c in text %}{% endfor %}{% endfor %}{% endfor %}",
+    "{% for a in text recursive %}{{ loop(text) }}{% endfor %}",
+    "{% macro m(x) %}{{ m(x ~ x) }}{% endmacro %}{{ m(text) }}",
+    "{% filter upper %}{{ text }}{% endfilter %}",
+    "{% set x %}{% for a in text %}{{ text }}{% endfor %}{% endset %}",
+    "{% call text() %}{% endcall %}",
+    "{{ text|center(1000000000) }}",
+    "{{ 'x'.center(1000000000) }}",
+    "{{ 'x'.zfill(1000000000) }}",
+    "{{ 'x'.ljust(1000000000) }}",
+    "{{ '{:1000000000}'.format(1) }}",
+    "{{ '%01000000000d' % 1 }}",
+    "{{ '%01000000000d'|format(1) }}",
+    "{{ text|indent(1000000000) }}" * 2 + "{{ 'a' ~ 1 // 0 }}",
+    "{{ (5).to_bytes(1000000000) }}",
+    "{{ 1|round(1000000000) }}",
+    "{{ text|list|slice(1000000000)|list }}",
+    "{{ text|list|batch(1000000000, 'x')|list }}",
+    "{{ text" + "|replace('a', 'aaaaaaaaaaaaaaaaaaaa')" * 12 + " }}",
+    "{{ text|list|join(text|replace('a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaa'))|replace('', text) }}",
+    "{% for a in text %}{{ text|replace('a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa') }}{% endfor %}",
+    "{% for a in text %}{% for b in text %}{{ text|sort|length }}{% endfor %}{% endfor %}",
+    "{{ " + "~".join(["text"] * 6_000) + " }}",
+    "{{ " + "(" * 3_000 + "1" + ")" * 3_000 + " }}",
+    "{{ " + "[" * 3_000 + "1" + "]" * 3_000 + " }}",
+    "{{ " + "not " * 100_000 + "1 }}",
+    "{{ 1" + " + 1" * 10_000 + " }}",
+    "{% if 1 %}" * 3_000 + "{% endif %}" * 3_000,
+    "{{ " + "9" * 5_000 + " }}",
+    "{{ text.a" + ".b" * 20_000 + " }}",
+    "x" * 200_001,
+    "{{ lipsum(1000000) }}",
+    "{% for i in range(1000000000) %}{% endfor %}",
+    "{{ text|pprint|wordwrap|random }}",
+]
+
+
+@pytest.mark.parametrize("source", BOMBS, ids=range(len(BOMBS)))
+def test_no_template_can_hang_or_eat_the_machine(source: str) -> None:
+    """Each of these took gigabytes, minutes or a traceback; each is one line about the template."""
+    with pytest.raises(ConfigurationError) as caught:
+        compile_template(source, {"text"}, "t.md.j2").render({"text": "a" * 2_000})
+
+    assert "t.md.j2" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{{ 2 * 3 + 1 - 4 / 2 }}", "5.0"),
+        ("{{ 'a' ~ 1 ~ text }}", "a1xy"),
+        ("{{ 'a' + text }}", "axy"),
+        (
+            "{% for one in items %}{{ loop.index }}/{{ loop.length }}{{ '' if loop.last else ', ' }}{% endfor %}",
+            "1/2, 2/2",
+        ),
+        ("{% for k, v in table.items() %}{{ k }}={{ v }};{% else %}none{% endfor %}", "k=1;"),
+        ("{{ items | map(attribute='name') | join(', ') }}", "ann, bob"),
+        ("{{ items | join('|', attribute='name') }}", "ann|bob"),
+        ("{{ items | selectattr('name', 'equalto', 'bob') | list | length }}", "1"),
+        ("{{ text | upper | replace('X', 'z') }}", "zY"),
+        ("{{ 'a\nb' | indent(2) }}", "a\n  b"),
+        ("{{ 'a\nb' | indent(2, first=true) }}", "  a\n  b"),
+        ("{{ 2.345 | round(1) }}", "2.3"),
+        ("{{ text.startswith('x') }} {{ text.strip().upper() }}", "True XY"),
+        ("{{ missing | default('none') if missing is defined else 'gone' }}", "gone"),
+        ("{% set a = text %}{{ a }}", "xy"),
+        ("{{ items | batch(1) | list | length }}", "2"),
+        ("{{ table | tojson }}", '{"k": 1}'),
+    ],
+)
+def test_what_prompts_need_is_there(source: str, expected: str) -> None:
+    """Arithmetic, loops, the plain filters and methods."""
+    variables = {"text": "xy", "items": [{"name": "ann"}, {"name": "bob"}], "table": {"k": 1}}
+    template = compile_template(source, {*variables, "missing"}, "t.md.j2")
+
+    assert template.render(variables) == expected
+
+
+def test_a_prompt_may_show_a_long_text_several_times() -> None:
+    """What is bounded is what a template makes of its texts, not how long they are."""
+    long = "x" * 8_000_000
+
+    assert compile_template("{{ text }}{{ text }}", {"text"}, "t.md.j2").render({"text": long}) == long + long

@@ -8,7 +8,7 @@ function badge(row) {
 }
 
 function filterLink(name, value, label = value) {
-  const href = addressOf({ id: "", by: "", [name]: value });
+  const href = addressOf({ id: "", by: "", repeat: "", [name]: value });
   return make("a", { href, title: `List only ${name} ${value}`, lang: languageOf(label) }, ...visibleNodes(label));
 }
 
@@ -36,6 +36,9 @@ function answerBox(row) {
 function facts(row) {
   const list = make("dl", { class: "facts" });
   if (isPanel) list.append(fact("Judge", filterLink("judge", row.judge, labelOf(row.judge))));
+  if (hasRepeats) list.append(fact("Repeat", String(row.repeat ?? 1)));
+  if (row.unverified) list.append(fact("Extraction", make("b", {}, "unverified"), make("span", { class: "soft" }, " not in the response")));
+  if (row.reasoning !== undefined) list.append(fact("Reasoning score", filterLink("reasoning", String(row.reasoning))));
   if (row.sample.task !== undefined) list.append(fact("Task", filterLink("task", row.sample.task)));
   if (row.score !== null) list.append(fact(row.marks ? "Share of the maximum" : "Score", String(Math.round(row.score * 1000) / 1000)));
   if (row.error !== undefined) list.append(fact("Error type", filterLink("error", row.error)));
@@ -57,6 +60,9 @@ function explanation(row) {
   if (row.flags) {
     parts.push(make("ul", { class: "flags" }, ...row.flags.map(([flag, detail]) =>
       make("li", {}, make("b", {}, filterLink("flag", flag)), " ", ...visibleNodes(detail)))));
+  }
+  if (row.warnings) {
+    parts.push(make("ul", { class: "flags warnings" }, ...row.warnings.map((warning) => make("li", {}, make("b", {}, filterLink("warning", warning))))));
   }
   return parts;
 }
@@ -131,9 +137,9 @@ function foldable(title, text, cut, isOpen) {
 function otherJudges(row) {
   const others = rows.filter((other) => other.sample === row.sample && other !== row);
   if (!others.length) return null;
-  return make("section", {}, make("h3", {}, "Other judges on this sample"),
+  return make("section", {}, make("h3", {}, hasRepeats ? "Other judgments of this sample" : "Other judges on this sample"),
     make("ul", { class: "others" }, ...others.map((other) =>
-      make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(labelOf(other.judge))),
+      make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(judgeText(other))),
         other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? " · self-judgment" : ""}`) : null,
         other.answer === undefined ? null : make("span", { class: "soft" }, ` ${visibleLine(other.answer, 60)}`)))));
 }

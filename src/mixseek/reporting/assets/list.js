@@ -26,6 +26,9 @@ const TESTS = {
   control: (row, wanted) => Boolean(row.control) === (wanted === "yes"),
   quote: (row, wanted) => (row.quotes ?? []).some((quote) => quote.problem === wanted),
   error: (row, wanted) => row.error === wanted,
+  unverified: (row, wanted) => Boolean(row.unverified) === (wanted === "yes"),
+  warning: (row, wanted) => (row.warnings ?? []).includes(wanted),
+  reasoning: (row, wanted) => row.status === "valid" && String(row.reasoning ?? "") === wanted,
   rule: (row, wanted) => (row.rules ?? []).includes(wanted),
   flag: (row, wanted) => (row.flags ?? []).some(([flag]) => flag === wanted),
 };
@@ -46,7 +49,12 @@ function applyFilters() {
     select(matching[0] ?? null, { isQuiet: true });
     return;
   }
-  // What the reader opened stays open; the list shows where it is, if it still belongs.
+  // What the reader opened stays open while it belongs to the list; what the filters exclude is closed.
+  if (selected && !matching.includes(selected)) {
+    select(isWide() ? matching[0] ?? null : null, { isQuiet: true });
+    writeAddress();
+    return;
+  }
   drawRows();
   if (matching.includes(selected)) keepInSight(matching.indexOf(selected));
 }
@@ -62,9 +70,9 @@ function rowElement(row, place) {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",
     "aria-setsize": matching.length, "aria-posinset": place + 1, onclick: () => select(row, { push: true }),
   },
-  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40)),
+  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: "Unverified: the answer is not in the response" }, "?") : null),
     make("span", { class: "row-id", lang: languageOf(sample.id) }, visibleLine(sample.id, 80)),
-    make("span", { class: "row-side" }, isPanel ? visibleLine(row.control ? `${labelOf(row.judge)} (self)` : labelOf(row.judge), 40) : visibleLine(sample.task ?? "", 40))),
+    make("span", { class: "row-side" }, isPanel || hasRepeats ? visibleLine(row.control ? `${judgeText(row)} (self)` : judgeText(row), 40) : visibleLine(sample.task ?? "", 40))),
   make("div", { class: "row-bottom" }, make("span", { class: "row-compared" }, ...compared), make("span", { class: "row-gist", lang: languageOf(gist), dir: "auto" }, gist)));
   // Set through the object model: the content policy refuses style attributes.
   element.style.top = `${place * ROW_HEIGHT}px`;
@@ -98,7 +106,7 @@ function keepInSight(place) {
 function select(row, { push = false, isQuiet = false } = {}) {
   const wasOpen = Boolean(state.id);
   selected = row;
-  Object.assign(state, row && !isQuiet ? nameOf(row) : { id: "", by: "" });
+  Object.assign(state, row && !isQuiet ? nameOf(row) : { id: "", by: "", repeat: "" });
   byId("browser").classList.toggle("open", Boolean(row));
   // On a small screen the detail covers the list: "back" must lead to the list, not out of the page.
   if (!isQuiet) writeAddress({ push: push && !wasOpen });
@@ -121,7 +129,7 @@ const UNSCORED = ["undecided", "invalid", "missing"];
 const SELECTS = [
   ["judge", "Judge", (row) => [row.judge]],
   ["task", "Task", (row) => [row.sample.task]],
-  ["target", "Target", (row) => [isScored ? row.sample.model : undefined]],
+  ["target", "Target", (row) => [row.sample.model]],
   ["variant", "Variant", (row) => [row.sample.variant]],
   ["gate", "Gate", (row) => (row.gates ?? []).map(([gate]) => gate)],
   ["control", "Self-judgment", (row) => [row.control ? "yes" : "no"]],
@@ -129,6 +137,9 @@ const SELECTS = [
   ["status", "Status", (row) => [row.status]],
   ["verdict", "Verdict", (row) => [row.status === "valid" ? row.verdict : undefined]],
   ["error", "Error type", (row) => [row.error]],
+  ["unverified", "Unverified", (row) => [row.unverified ? "yes" : "no"]],
+  ["warning", "Warning", (row) => row.warnings ?? []],
+  ["reasoning", "Reasoning", (row) => [row.status === "valid" && row.reasoning !== undefined ? String(row.reasoning) : undefined]],
   ["rule", "Rule", (row) => row.rules ?? []],
   ["flag", "Flag", (row) => (row.flags ?? []).map(([flag]) => flag)],
 ];
@@ -140,7 +151,7 @@ function buildSelects() {
     if (hasButtons && (name === "status" || name === "verdict")) continue;
     const counts = new Map();
     for (const row of rows) for (const value of new Set(valuesOf(row))) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
-    if (counts.size < (["judge", "task", "target", "variant", "control"].includes(name) ? 2 : 1)) continue;
+    if (counts.size < (["judge", "task", "target", "variant", "control", "unverified"].includes(name) ? 2 : 1)) continue;
     const options = [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([value, count]) => make("option", { value }, `${visibleLine(name === "judge" ? labelOf(value) : value, 60)} (${countText(count)})`));
     const select = make("select", { name }, make("option", { value: "" }, "any"), ...options);

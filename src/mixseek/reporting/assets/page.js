@@ -1,5 +1,8 @@
 // Everything that listens: tables that sort, tabs, keys, the address, and the start.
 
+// A search that is typed on is applied when the typing pauses.
+let waiting = 0;
+
 function makeSortable(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -55,7 +58,8 @@ function onListKey(event) {
 function onKey(event) {
   const isTyping = event.target instanceof Element && event.target.closest("input, select, textarea");
   if (event.key === "Escape") {
-    if (isTyping) event.target.blur();
+    if (isTyping && event.target === byId("search")) clearSearch();
+    else if (isTyping) event.target.blur();
     else if (selected) { select(null); byId("list").focus(); }
     return;
   }
@@ -72,6 +76,16 @@ function onKey(event) {
   if (event.key !== "t") bringBrowserIntoView();
 }
 
+/** Browsers empty a search box on Escape without telling; the list follows, whatever was still waiting. */
+function clearSearch() {
+  clearTimeout(waiting);
+  byId("search").value = "";
+  byId("search").blur();
+  if (!state.q) return;
+  state.q = "";
+  filtersChanged();
+}
+
 function bringBrowserIntoView() {
   const box = byId("judgments").getBoundingClientRect();
   if (box.top > innerHeight * 0.4 || box.bottom < innerHeight * 0.6) byId("judgments").scrollIntoView();
@@ -80,10 +94,13 @@ function bringBrowserIntoView() {
 /** Shows what the address asks for; true when it asked for judgments. */
 function followAddress() {
   if (!readAddress()) return false;
+  const wanted = Object.fromEntries(NAMES.map((name) => [name, state[name]]));
+  const wantedId = wanted.id;
+  selected = null;
   applyFilters();
-  if (state.id) {
-    const named = rows.filter((row) => row.sample.id === state.id);
-    select(named.find((row) => row.judge === state.by) ?? named[0] ?? null);
+  if (wantedId) {
+    Object.assign(state, wanted);
+    select(namedRow());
   } else if (!isWide()) select(null);
   byId("judgments").scrollIntoView();
   return true;
@@ -108,11 +125,12 @@ function start() {
     button.addEventListener("click", () => chooseOutcome(button.dataset.outcome));
   }
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
-  let waiting = 0;
   byId("search").addEventListener("input", (event) => {
     clearTimeout(waiting);
     waiting = setTimeout(() => { state.q = event.target.value; filtersChanged(); }, 120);
   });
+  // Also what the box's own cross empties.
+  byId("search").addEventListener("search", (event) => { if (!event.target.value) clearSearch(); });
   let isDrawing = false;
   const drawSoon = () => {
     if (isDrawing) return;

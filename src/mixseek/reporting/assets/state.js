@@ -7,9 +7,10 @@ const isScored = data.dimensions.length > 0;
 const labelOf = (judge) => data.labels[judge] ?? judge;
 const byId = (id) => document.getElementById(id);
 
-// `status`, `verdict` … narrow the list; `id` and `by` (its judge) name the judgment that is open.
-const FILTERS = ["status", "verdict", "judge", "task", "target", "variant", "gate", "control", "quote", "error", "rule", "flag", "q"];
-const state = { id: "", by: "" };
+// `status`, `verdict` … narrow the list; `id`, `by` (its judge) and `repeat` name the judgment that is open.
+const FILTERS = ["status", "verdict", "judge", "task", "target", "variant", "gate", "control", "quote", "error", "unverified", "warning", "reasoning", "rule", "flag", "q"];
+const NAMES = ["id", "by", "repeat"];
+const state = { id: "", by: "", repeat: "" };
 for (const name of FILTERS) state[name] = "";
 
 /** True when the address held a view of ours rather than the name of a section. */
@@ -17,7 +18,7 @@ function readAddress() {
   const hash = location.hash.slice(1);
   if (!hash.includes("=")) return false;
   const wanted = new URLSearchParams(hash);
-  for (const name of [...FILTERS, "id", "by"]) state[name] = wanted.get(name) ?? "";
+  for (const name of [...FILTERS, ...NAMES]) state[name] = wanted.get(name) ?? "";
   if (!isPanel) state.judge = "";
   if (wanted.has("theme")) setTheme(wanted.get("theme"));
   return [...FILTERS, "id"].some((name) => state[name]);
@@ -31,7 +32,18 @@ function addressOf(changes = {}) {
 
 /** What names a row in the address. */
 function nameOf(row) {
-  return { id: row.sample.id, by: isPanel ? row.judge : "" };
+  return { id: row.sample.id, by: isPanel ? row.judge : "", repeat: row.repeat ? String(row.repeat) : "" };
+}
+
+/** The row that the address names: every judgment has an address of its own. */
+function namedRow() {
+  const named = rows.filter((row) => row.sample.id === state.id && (!state.by || row.judge === state.by));
+  return named.find((row) => String(row.repeat ?? "") === state.repeat) ?? named[0] ?? null;
+}
+
+/** Who judged, before a reader: the judge, and which of its repeats. */
+function judgeText(row) {
+  return row.repeat || hasRepeats ? `${labelOf(row.judge)} #${row.repeat ?? 1}` : labelOf(row.judge);
 }
 
 /** Replaced while moving through the list, pushed where a reader expects "back" to return. */
@@ -82,3 +94,4 @@ function outcomeOf(row) {
 
 // Rows carry their sample, so that the rest of the page never looks up by position.
 const rows = data.rows.map((row, position) => ({ ...row, position, sample: data.samples[row.sample] }));
+const hasRepeats = rows.some((row) => row.repeat);

@@ -1,0 +1,145 @@
+"""math-verify (extra `maths`) as a comparer, in a process of its own that can be killed.
+
+Its algebra may search without end, and its own timeouts work in a main thread only. So one child answers one
+comparison at a time: it is started when the first expression needs it, killed and replaced when it takes too long,
+and it ends by itself when our end of its input is closed, however we die.
+"""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from importlib import metadata
+from importlib.util import find_spec
+
+# Loading sympy takes a second on an idle machine, and many on a busy one.
+START_SECONDS = 120.0
+COMPARISON_SECONDS = 5.0
+# A child that dies on everything is not started for ever.
+_MOST_FAILURES = 20
+
+
+def find_maths() -> "MathVerify | None":
+    """Whenever the extra is installed; its process is started when the first expression needs it."""
+    version = installed_version()
+    return None if version is None else MathVerify(version)
+
+
+def installed_version() -> str | None:
+    """None without the extra; nothing is imported to find out."""
+    if find_spec("math_verify") is None:
+        return None
+    try:
+        return metadata.version("math-verify")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+class MathVerify:
+    """One child process, made when it is first needed; a copy sent to another process makes its own."""
+
+    def __init__(self, version: str, seconds: float = COMPARISON_SECONDS) -> None:
+        self.version = version
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        self._failures = 0
+
+    def __reduce__(self) -> tuple[type["MathVerify"], tuple[str, float]]:
+        return MathVerify, (self.version, self._seconds)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MathVerify) and other.version == self.version
+
+    def __hash__(self) -> int:
+        return hash(self.version)
+
+    def are_equal(self, gold: str, answer: str) -> bool | None:
+        """None where a side was not read, the values differ only by rounding, or the time was up."""
+        request = json.dumps([gold, answer]).encode() + b"\n"
+        with self._lock:
+            reply = self._ask(request)
+        return {b"equal": True, b"different": False}.get(reply)
+
+    def close(self) -> None:
+        """Ends the child; the next comparison starts another."""
+        with self._lock:
+            self._discard()
+
+    def _ask(self, request: bytes) -> bytes:
+        child = self._running_child()
+        if child is None or child.stdin is None:
+            return b""
+        try:
+            child.stdin.write(request)
+            child.stdin.flush()
+        except OSError:
+            reply = b""
+        else:
+            reply = _read_line(child, self._seconds)
+        if not reply:
+            self._failures += 1
+            self._discard()
+        return reply
+
+    def _running_child(self) -> "subprocess.Popen[bytes] | None":
+        if self._owner != os.getpid():
+            # Forked: the pipes belong to our parent.
+            self._child, self._owner = None, os.getpid()
+        if self._child is not None and self._child.poll() is None:
+            return self._child
+        self._discard()
+        if self._failures >= _MOST_FAILURES:
+            return None
+        self._child = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-P", "-m", "mixseek.judges.math_verify_child", str(self._seconds)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C is for us; the child ends when we do.
+            start_new_session=True,
+        )
+        if _read_line(self._child, START_SECONDS) != b"ready":
+            self._failures += 1
+            self._discard()
+        return self._child
+
+    def _discard(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        child.kill()
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:
+                    # What could not be written goes nowhere now.
+                    continue
+
+    def __del__(self) -> None:
+        if self._owner == os.getpid():
+            self._discard()
+
+
+def _read_line(child: "subprocess.Popen[bytes]", seconds: float) -> bytes:
+    """One line without its end; empty when the child is gone or the time is up."""
+    if child.stdout is None:
+        return b""
+    deadline = time.monotonic() + seconds
+    handle = child.stdout.fileno()
+    line = b""
+    while not line.endswith(b"\n"):
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([handle], [], [], left)[0]:
+            return b""
+        piece = os.read(handle, 64)
+        if not piece:
+            return b""
+        line += piece
+    return line.strip()

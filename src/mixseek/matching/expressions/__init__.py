@@ -1,1 +1,0 @@
-"""Ground truths that are mathematics: read them into a tree, evaluate, compare; no eval, no symbolic library."""

@@ -1,0 +1,494 @@
+r"""Ground truths that are mathematics: what is cheap and certain is decided here, the rest by whoever compares algebra.
+
+Certain are numbers in any writing, fractions, percentages, units, and lists, sets, pairs and intervals of numbers.
+Everything else (roots, formulas, matrices, inequalities) is handed to a `MathsComparer`; without one it is undecided.
+Nothing is decided about LaTeX that was not read to its end.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from mixseek.domain.ports import MathsComparer
+from mixseek.matching.numbers import read_numbers
+from mixseek.matching.outcome import Decision
+from mixseek.matching.reading import NEEDS_MATHS, Reading
+from mixseek.matching.statements import firm_statements
+
+_LONGEST: Final = 1_000
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Longer than any bare answer: a worked solution.
+_WORKED: Final = 160
+_FEW_WORDS: Final = 6
+
+_LATEX: Final = re.compile(r"\\[A-Za-z({\[%]|\$[^$]+\$")
+_PLAIN_NUMBER: Final = re.compile(r"[-+−]?[$€£¥]?\s?\d[\d,. ]*\s*(?:%|\\%|[A-Za-z°]{0,12}\.?)")
+_DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-/.:])\d{1,2}(?:\1\d{1,4})?(?:\s*[AaPp]\.?[Mm]\.?)?")
+_RANGE: Final = re.compile(r"[\d,.]+(?:\s*[-–]\s*[\d,.]+)+")
+_CODE_NAME: Final = re.compile(r"[A-Za-z]{1,10}-?\d+[A-Za-z]?|[A-Z]/[A-Z]|[nN]/[aA]")
+_BRACKETS_ONLY: Final = re.compile(r"[()\[\]{}<>\s]+")
+_SYMBOL: Final = re.compile("[√∛π∞≤≥≠±∪∩∈∅×÷·²³⁰¹⁴-⁹½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞ℝℤℕ]")
+_OPERATION: Final = re.compile(r"[A-Za-z\d)\]}!]\s*(?:[-+*/^=<>]|<=|>=)\s*[-(\[{A-Za-z\d.]")
+_TUPLE: Final = re.compile(r"[(\[{]\s*[^()\[\]{}]*\d[^()\[\]{}]*[,;][^()\[\]{}]*[)\]}]")
+_POWER_OF_TEN: Final = re.compile(r"\d(?:\.\d+)?[eE][-+]?\d+")
+_BASED: Final = re.compile(r"[0-9A-Fa-f]+_\{?\d{1,2}\}?")
+_CALL: Final = re.compile(r"\b(?:sqrt|sin|cos|tan|log|ln|exp|abs)\s*\(")
+_FACTORIAL: Final = re.compile(r"\d+!$")
+_WORD: Final = re.compile(r"[A-Za-z]{2,}")
+_DIGIT_OR_LETTER: Final = re.compile(r"\d|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
+_MATHS_WORDS: Final = _words(
+    "sin cos tan cot sec csc arcsin arccos arctan asin acos atan sinh cosh tanh ln log lg exp max min gcd lcm sqrt "
+    "cbrt abs floor ceil binom pi infinity inf oo and or union alpha beta gamma delta epsilon theta lambda mu nu rho "
+    "sigma tau phi chi psi omega"
+)
+_SHORT_WORDS: Final = _words("an is be no to of by on at as if so we it up he do")
+
+
+def looks_like_maths(gold: str) -> bool:
+    """Cheap, and meant for ground truths: a False only means that another comparer is the better one."""
+    gold = gold.strip()
+    if not gold:
+        return False
+    if _LATEX.search(gold):
+        return True
+    if _BRACKETS_ONLY.fullmatch(gold) or len(gold) > 200:
+        return False
+    if _POWER_OF_TEN.fullmatch(gold) or _BASED.fullmatch(gold):
+        return True
+    if _PLAIN_NUMBER.fullmatch(gold) or _RANGE.fullmatch(gold) or _CODE_NAME.fullmatch(gold):
+        return False
+    if _DATE_OR_TIME.fullmatch(gold) and not (gold.count("/") == 1 and "-" not in gold and ":" not in gold):
+        return False
+    if not all(_is_mathematical(word) for word in _WORD.findall(gold)):
+        return False
+    if not _DIGIT_OR_LETTER.search(gold) and not _SYMBOL.search(gold):
+        return False
+    return any(pattern.search(gold) for pattern in (_SYMBOL, _OPERATION, _TUPLE, _CALL, _FACTORIAL))
+
+
+def _is_mathematical(word: str) -> bool:
+    lowered = word.lower()
+    return lowered in _MATHS_WORDS or (len(word) == 2 and lowered not in _SHORT_WORDS)
+
+
+# Plain values
+
+
+class PlainValue(NamedTuple):
+    """One number, or several in brackets (""  for a bare list); exact, with what was written beside them."""
+
+    numbers: tuple[Fraction, ...]
+    brackets: str = ""
+    percent: bool = False
+    unit: str = ""
+    # How many digits stand behind the point, where a decimal was written: as exact as that, and no more.
+    digits: int | None = None
+
+
+_DELIMITERS: Final = re.compile(r"^(?:\$\$?|\\\(|\\\[)\s*|\s*(?:\$\$?|\\\)|\\\])[.,;]?$|[.,;]$")
+_LAYOUT: Final = re.compile(r"\\(?:left|right|displaystyle|[!,;: ])(?![a-zA-Z])|(?<!\\)~")
+# 70,\!000 is LaTeX for 70,000.
+_GROUPED: Final = re.compile(r"(?<=\d),\\!\s*(?=\d{3}(?!\d))|(?<=\d)\{,\}(?=\d{3}(?!\d))")
+_DECIMAL_COMMA: Final = re.compile(r"\d,\d")
+_TEXT_COMMAND: Final = re.compile(r"\\(?:text|mathrm|textrm|textnormal|mbox|mathbf|textbf|operatorname)\s*\{([^{}]*)\}")
+_NAME: Final = re.compile(r"^[A-Za-z](?:_\{?\w\}?|\([a-z]\))?\s*=\s*(?=[-+\d\\({\[.$])")
+_DIGITS = r"\d[\d,.]*"
+_FRACTION: Final = re.compile(r"([-+]?)\s*(?:(\d+)\s*)?\\frac\s*(?:\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}|(\d)\s*(\d))")
+_UNIT: Final = re.compile(
+    r"\s*(\\?%|percent|\^?\{?\\circ\}?|°|(?:[A-Za-zμµ]+(?:\^?\{?[23]\}?|[²³])?(?:/[A-Za-z]+)?)?)\.?"
+)
+_POWER: Final = re.compile(
+    rf"([-+]?{_DIGITS})\s*(?:\\times|\\cdot|×|·|\*|x)\s*10\s*\^\s*\{{?\s*([-+]?\d{{1,3}})\s*\}}?"
+)
+_RAISED: Final = re.compile("⁻?[⁰¹²³⁴-⁹]+")
+_INFINITE: Final = re.compile(r"[-+]?\s*(?:\\infty|∞|infinity|inf|oo)")
+_MOST_DIGITS: Final = 400
+# An end of an interval; no number that is read is as large.
+_INFINITY: Final = Fraction(10) ** 999
+# So many digits are as exact as a machine writes a fraction.
+_EXACT_DIGITS: Final = 10
+_LARGEST_DENOMINATOR: Final = 10**9
+
+
+def plain_value(text: str) -> PlainValue | None:
+    """None for whatever is not numbers to its last character."""
+    text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
+    text = _GROUPED.sub("", text.strip()).replace("−", "-")
+    text = _TEXT_COMMAND.sub(r" \1 ", _LAYOUT.sub("", text))
+    for _ in range(2):
+        text = _DELIMITERS.sub("", text.strip()).strip()
+    text = _NAME.sub("", text.replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac").replace("−", "-"))
+    text = text.replace("{,}", ",").replace("\\$", "$").strip()
+    if text.count("$") == 1 and text[:1] != "$":
+        text = text.replace("$", "")  # "125$ miles": the opening one is gone
+    if not text or len(text) > _MOST_DIGITS:
+        return None
+    return _one_number(text) or _several_numbers(text)
+
+
+def _one_number(text: str) -> PlainValue | None:
+    for pattern, read in ((_FRACTION, _read_fraction), (_POWER, _read_power)):
+        found = pattern.match(text)
+        number = read(found) if found else None
+        if found is not None and number is not None:
+            return _with_unit(text[found.end() :], PlainValue((number,)))
+    tokens = read_numbers(text, words=False)
+    if len(tokens) != 1 or len(tokens[0].values) != 1 or tokens[0].unscaled or text[: tokens[0].start].strip(" +$€£¥"):
+        return None
+    token = tokens[0]
+    written = text[token.start : token.end]
+    if _DECIMAL_COMMA.search(written) and token.values[0] != token.values[0].to_integral_value():
+        return None  # 6,8 is a decimal to some and two numbers to others
+    point = re.search(r"\d?\.(\d+)", written) if "/" not in written else None
+    exact = Fraction(token.values[0])
+    if not written.isascii() or "/" in written:
+        # A quotient was rounded to 28 digits on the way.
+        exact = exact.limit_denominator(_LARGEST_DENOMINATOR)
+    value = PlainValue((exact,), percent=token.percent, digits=len(point[1]) if point else None)
+    return _with_unit(text[token.end :], value)
+
+
+def _read_fraction(found: re.Match[str]) -> Fraction | None:
+    top, bottom = int(found[3] or found[5]), int(found[4] or found[6])
+    if not bottom:
+        return None
+    value = int(found[2] or 0) + Fraction(top, bottom)
+    return -value if found[1] == "-" else value
+
+
+def _read_power(found: re.Match[str]) -> Fraction | None:
+    tokens = read_numbers(found[1], words=False)
+    if len(tokens) != 1 or len(tokens[0].values) != 1:
+        return None
+    return Fraction(tokens[0].values[0]) * Fraction(10) ** int(found[2])
+
+
+def _with_unit(rest: str, value: PlainValue) -> PlainValue | None:
+    found = _UNIT.fullmatch(rest)
+    if found is None:
+        return None
+    unit = found[1].lstrip("\\")
+    if unit in {"%", "percent"}:
+        return value._replace(percent=True)
+    if len(unit) == 1 and unit.isalpha() and rest[:1] != " ":
+        return None  # 2x is a product
+    if "circ" in unit or unit == "°":
+        unit = "degree"
+    unit = unit.lower().replace("{", "").replace("}", "").replace("²", "^2").replace("³", "^3")
+    return value._replace(unit=unit[:-1] if len(unit) > 2 and unit.endswith("s") and not unit.endswith("ss") else unit)
+
+
+_BRACKETED: Final = re.compile(r"(\\?[({\[])(.*?)(\\?[)}\]])", re.DOTALL)
+
+
+def _several_numbers(text: str) -> PlainValue | None:
+    """A list, a set, a pair or an interval of plain numbers."""
+    found = _BRACKETED.fullmatch(text)
+    inner, brackets = (found[2], (found[1] + found[3]).replace("\\", "")) if found else (text, "")
+    separator = r"[,;]|\band\b" if re.search(r";|,\s|,[-\\]|\band\b", inner) or brackets else r"\band\b"
+    parts = [part for part in re.split(separator, inner) if part.strip()]
+    if not 2 <= len(parts) <= 64 and not (brackets and parts):
+        return None
+    numbers = []
+    for part in parts:
+        infinite = _INFINITE.fullmatch(part.strip())
+        if infinite is not None:
+            numbers.append(-_INFINITY if part.strip()[0] == "-" else _INFINITY)
+            continue
+        value = _one_number(part.strip())
+        if value is None or value.unit or value.percent or value.digits:
+            return None
+        numbers.append(value.numbers[0])
+    return PlainValue(tuple(numbers), brackets)
+
+
+def compare_plain(answer: PlainValue, gold: PlainValue) -> tuple[Decision, str]:
+    """What two readings to the end say; undecided where people write one thing in the other's way."""
+    if len(answer.numbers) == len(gold.numbers) == 1 and answer.brackets == gold.brackets:
+        return _compare_numbers(answer, gold)
+    if answer.brackets == gold.brackets:
+        if answer.brackets in {"", "{}"}:
+            same = set(answer.numbers) == set(gold.numbers)
+        else:
+            same = answer.numbers == gold.numbers
+        return (Decision.CORRECT if same else Decision.INCORRECT), "numbers"
+    if {answer.brackets, gold.brackets} == {"", "{}"} and set(answer.numbers) == set(gold.numbers):
+        return Decision.CORRECT, "numbers"
+    if set(answer.numbers) != set(gold.numbers):
+        return Decision.INCORRECT, "numbers"
+    if any(abs(number) == _INFINITY for number in gold.numbers) and "{}" not in (answer.brackets, gold.brackets):
+        return Decision.INCORRECT, "interval_ends"  # no pair of numbers, so brackets are what they say
+    return Decision.UNDECIDED, "brackets_differ"
+
+
+def _compare_numbers(answer: PlainValue, gold: PlainValue) -> tuple[Decision, str]:
+    ours, theirs = answer.numbers[0], gold.numbers[0]
+    digits = max(answer.digits or 0, gold.digits or 0)
+    if digits >= _EXACT_DIGITS and abs(ours - theirs) < Fraction(1, 10**digits):
+        return Decision.CORRECT, "number"
+    if answer.unit and gold.unit and answer.unit != gold.unit:
+        return Decision.UNDECIDED, "units_differ"
+    if ours == theirs:
+        return Decision.CORRECT, "number"
+    if answer.percent != gold.percent and (ours == theirs * 100 or ours * 100 == theirs):
+        is_same = (ours == theirs * 100) is answer.percent
+        return (Decision.CORRECT, "percent") if is_same else (Decision.UNDECIDED, "percent_or_fraction")
+    scales = (Fraction(1), Fraction(100), Fraction(1, 100))
+    if any(_is_rounding(ours * scale, theirs, answer, gold) for scale in scales):
+        return Decision.UNDECIDED, "rounded"
+    return Decision.INCORRECT, "number"
+
+
+def _is_rounding(ours: Fraction, theirs: Fraction, answer: PlainValue, gold: PlainValue) -> bool:
+    """Whether a decimal stands for a value it is not quite: 0.33 for 1/3, 3.1 for 3.14."""
+    digits = [value.digits for value in (answer, gold) if value.digits is not None]
+    if not digits and ours.denominator == theirs.denominator == 1:
+        return False
+    if not digits:
+        return abs(ours - theirs) <= min(Fraction(1, 2), abs(theirs) / 200)
+    return abs(ours - theirs) <= min(Fraction(1, 10 ** min(digits)), max(abs(theirs), Fraction(1)) / 50)
+
+
+# Statements
+
+_SEGMENT: Final = re.compile(r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>.+?)\\\)|\\\[(?P<d>.+?)\\\]", re.DOTALL)
+_BARE_LETTER: Final = re.compile(r"\s*[A-Za-z](?:\([a-z]\)|_\{?\w\}?)?\s*")
+_JOINT: Final = re.compile(r"[\s,;.*]*(?:and|or)?[\s,;*]*")
+_PROSE: Final = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?:[\s,]+[A-Za-z]{2,})|[\u3040-\u30ff\u4e00-\u9fff]")
+_SENTENCE_END: Final = re.compile(r"[.!](?=\s+[A-Z][a-z]*\b)|[。\n]\s*(?=\S)")
+_HOLDS_VALUE: Final = re.compile(r"\d|\\|[√π∞]|(?<![A-Za-z])[B-HJ-Zb-z](?![A-Za-z])")
+_NAMED: Final = re.compile(r"(?<![A-Za-z\\])([a-z])(?:_\{?\d\}?)?\s*=")
+_CONCLUDES: Final = re.compile(r"(?:\b(?:is|are|equals)|:)\s*$")
+_OPTION: Final = re.compile(r"\W*\(?[A-J]\)?\W*$|\s*\([A-J]\)")
+_UNIT_BEHIND: Final = re.compile(r"(?<=[\d}])\s*[A-Za-z]{2,}\.?\s*$")
+_COMMANDS: Final = re.compile(r"\\(?:text|mathrm|mbox|begin|end)\s*\{[^{}]*\}|\\[A-Za-z]+")
+_RESULT: Final = re.compile(r".*(?:(?<![<>!≤≥])=|≈|\b(?:is|are|be|equals)\b:?)\s*", re.DOTALL)
+_FORM: Final = re.compile(
+    r"\bsimplif(?:y|ied)|\bsimplest\b|\bfactor(?:i[sz]e|ed)?\b|\bexpand(?:ed)?\b|化简|因式分解|展开|簡単に|因数分解|展開",
+    re.IGNORECASE,
+)
+_TRAILING_UNIT: Final = re.compile(r"\\(?:text|mathrm|mbox)\s*\{\s*([A-Za-z]+)[^{}]*\}[\s$.]*$")
+_SPACE: Final = re.compile(r"\s+|\\[,;:! ]|\\left|\\right|\$")
+
+
+class Part(NamedTuple):
+    """Mathematics cut out of a piece of text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def stated_maths(piece: str, *, firm: bool) -> Part | None:
+    """The mathematics that a piece states: its one marked run, else all of it where nothing in it is prose."""
+    runs = _runs(piece)
+    if runs:
+        told = [run for run in runs if not _BARE_LETTER.fullmatch(run.text)]
+        if told:
+            if len(told) > 1 and not piece[told[-1].end :].strip(" .*") and _CONCLUDES.search(piece, 0, told[-1].start):
+                return told[-1]
+            return told[0] if len(told) == 1 or (firm and not _PROSE.search(piece[: told[0].start])) else None
+    sentence = _SENTENCE_END.search(piece)
+    bare = piece[: sentence.start() if sentence else len(piece)].strip().rstrip(".")
+    start = piece.find(bare)
+    if not bare:
+        return None
+    if not _holds_prose(bare):
+        return Part(bare, start, start + len(bare))
+    behind = _RESULT.match(bare)
+    rest = bare[behind.end() :] if behind else ""
+    if _HOLDS_VALUE.search(rest) and not _holds_prose(rest) and len(rest) < 80:
+        return Part(rest, start + len(bare) - len(rest), start + len(bare))
+    return None
+
+
+def _holds_prose(text: str) -> bool:
+    return _PROSE.search(_COMMANDS.sub(" ", text)) is not None
+
+
+def _runs(piece: str) -> list[Part]:
+    """Marked mathematics; neighbours with nothing but a comma or "and" between them are one list."""
+    runs: list[Part] = []
+    for found in _SEGMENT.finditer(piece):
+        inner = (found["a"] or found["b"] or found["c"] or found["d"]).strip()
+        if runs and _JOINT.fullmatch(piece, runs[-1].end, found.start()):
+            runs[-1] = Part(f"{runs[-1].text}, {inner}", runs[-1].start, found.end())
+        else:
+            runs.append(Part(inner, found.start(), found.end()))
+    return runs
+
+
+class Boxes(NamedTuple):
+    """Boxes side by side, which are the parts of one answer."""
+
+    text: str
+    start: int
+    end: int
+    number: int
+
+
+_BETWEEN_BOXES: Final = re.compile(r"(?:[\s$,;]|\\q?quad|\\text\{\s*and\s*\}|\band\b|\\[()\[\]])*")
+
+
+def joined_boxes(text: str) -> Boxes | None:
+    """The last boxes of a text where nothing but commas or "and" stands between them; None for fewer than two."""
+    found = [
+        (place.start - 1, place.end + 1, text[place.start : place.end].strip())
+        for place in firm_statements(text, text.lower(), max(0, len(text) - _WORKED * 12), len(text))
+        if place.cue == "boxed"
+    ]
+    run = found[:1]
+    for start, end, told in found[1:]:
+        between = text[end : text.rfind("\\", end, run[0][0])]
+        if not _BETWEEN_BOXES.fullmatch(between):
+            break
+        run.insert(0, (start, end, told))
+    if len({told for _, _, told in run}) < 2:
+        return None
+    return Boxes(", ".join(told for _, _, told in run), run[0][0], run[-1][1], len(run))
+
+
+def gold_maths(gold: str) -> str | None:
+    """The answer that a ground truth holds; None for a worked solution that does not say which of its values it is."""
+    statements = list(firm_statements(gold, gold.lower(), 0, len(gold)))
+    boxes = [gold[place.start : place.end] for place in statements if place.cue == "boxed"]
+    if boxes:
+        is_one = len({_SPACE.sub("", box) for box in boxes}) == 1
+        joined = joined_boxes(gold)
+        return boxes[0] if is_one else joined.text if joined and joined.number == len(boxes) else None
+    if len(gold) <= _WORKED:
+        return gold.strip()
+    stated = [place for place in statements if place.cue in {"answer_cue", "hash_marks"}]
+    part = stated_maths(gold[stated[0].start : stated[0].end], firm=True) if stated else None
+    return part.text if part else None
+
+
+def _unwrapped(text: str) -> str:
+    """Without the box around the whole of it."""
+    found = _ONE_BOX.fullmatch(text)
+    return found[1] if found and "boxed" not in found[1] else text
+
+
+_ONE_BOX: Final = re.compile(r"[\s$*]*\\(?:boxed|fbox)\s*\{(.*)\}[\s$.*]*", re.DOTALL)
+
+
+def _bare(text: str) -> str:
+    return _SPACE.sub("", _TEXT_COMMAND.sub(r"\1", text))
+
+
+_ROOT: Final = re.compile(r"√\s*(?:\{([^{}]*)\}|\(([^()]*)\)|(\d+|[a-z]))")
+_SIGNS: Final = {
+    "π": r"\pi ", "×": r"\times ", "·": r"\cdot ", "÷": r"\div ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ",
+    "∞": r"\infty ", "∪": r"\cup ", "∩": r"\cap ", "±": r"\pm ", "∈": r"\in ", "−": "-",
+}  # fmt: skip
+
+
+def _for_comparer(text: str, value: PlainValue | None) -> str:
+    """A number in any writing as a plain fraction; the rest as LaTeX."""
+    if value is not None and len(value.numbers) == 1 and value.digits is None and not value.percent and not value.unit:
+        number = value.numbers[0]
+        top, bottom = number.numerator, number.denominator
+        return str(top) if bottom == 1 else rf"\frac{{{top}}}{{{bottom}}}"
+    return _to_latex(text.replace("**", "^") if re.search(r"\w\*\*\w", text) else text)
+
+
+def _to_latex(text: str) -> str:
+    """Signs as commands: whoever reads LaTeX may not read them."""
+    if text.isascii():
+        return text
+    text = _ROOT.sub(lambda found: rf"\sqrt{{{found[1] or found[2] or found[3]}}}", text)
+    text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
+    return "".join(_SIGNS.get(character, character) for character in text)
+
+
+def _is_read(text: str) -> bool:
+    """Whether a text is mathematics and no words, of which algebra would make products of letters."""
+    if _OPTION.match(text) or not _HOLDS_VALUE.search(text):
+        return False
+    bare = _UNIT_BEHIND.sub("", _COMMANDS.sub(" ", _TEXT_COMMAND.sub(r" \1 ", text)).strip(" $."))
+    return all(word.lower() in _MATHS_WORDS or len(word) == 2 for word in _WORD.findall(bare))
+
+
+def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | None) -> tuple[Decision, str]:
+    """Two texts that are mathematics and nothing else."""
+    answer, gold = _unwrapped(answer), _unwrapped(gold)
+    if len(answer) > _LONGEST or len(gold) > _LONGEST:
+        return Decision.UNDECIDED, "too_long"
+    ours, theirs = plain_value(answer), plain_value(gold)
+    if ours is not None and theirs is not None:
+        decision, rule = compare_plain(ours, theirs)
+        if decision is not Decision.UNDECIDED or rule != "brackets_differ":
+            return decision, rule
+    if _bare(answer) == _bare(gold):
+        return Decision.CORRECT, "same_text"
+    if not _is_read(answer) or not _is_read(gold):
+        return Decision.UNDECIDED, "not_read"
+    units = [found[1].lower().rstrip("s") for text in (answer, gold) if (found := _TRAILING_UNIT.search(text))]
+    if len(set(units)) > 1:
+        return Decision.UNDECIDED, "units_differ"
+    named = {len(set(_NAMED.findall(text))) > 1 for text in (answer, gold)}
+    if len(named) > 1 and any("\\{" in text for text in (answer, gold)):
+        return Decision.UNDECIDED, "names_on_one_side"  # x = 1, y = 2 is more than {1, 2}
+    if maths is None:
+        return Decision.UNDECIDED, NEEDS_MATHS
+    are_equal = maths.are_equal(_for_comparer(gold, theirs), _for_comparer(answer, ours))
+    if are_equal is None:
+        return Decision.UNDECIDED, "not_comparable"
+    if are_equal and _FORM.search(question[-2_000:]):
+        return Decision.UNDECIDED, "form_asked"
+    return (Decision.CORRECT if are_equal else Decision.INCORRECT), "math_verify"
+
+
+@dataclass(frozen=True)
+class MathsReader:
+    """A mathematical ground truth, and who compares what is not plain."""
+
+    gold: str
+    question: str
+    maths: MathsComparer | None
+    kind: str = "expression"
+    spans_lines: bool = False
+
+    def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """The mathematics that the piece states, compared; behind a firm cue what cannot be read is still an answer."""
+        part = None if piece.rstrip().endswith("?") else stated_maths(piece, firm=firm)
+        if part is None:
+            return Reading(Decision.UNDECIDED, 0, len(piece), "not_read") if firm and piece.strip() else None
+        decision, rule = compare_maths(part.text, self.gold, self.question, self.maths)
+        if not firm and decision is Decision.INCORRECT and not _CONCLUDES.search(piece, 0, part.start):
+            # No cue says that this is the answer: another value in the closing words may be a step.
+            return Reading(Decision.UNDECIDED, part.start, part.end, "not_stated")
+        return Reading(decision, part.start, part.end, rule)
+
+    def read_whole(self, text: str) -> Reading | None:
+        """A response that is nothing but its mathematics, over however many lines, or ends in boxes side by side."""
+        boxes = joined_boxes(text) if text.count("\\boxed") > 1 else None
+        part: Part | None = None
+        if boxes is not None and not text[boxes.end :].strip(" \n$.)]\\"):
+            part = Part(boxes.text, boxes.start, boxes.end)
+        elif "\n" in text.strip() and len(text) <= _WORKED * 2:
+            runs = _runs(text)
+            part = runs[0] if len(runs) == 1 and len(text.split()) <= _FEW_WORDS + len(runs[0].text.split()) else None
+        if part is None:
+            return None
+        decision, rule = compare_maths(part.text, self.gold, self.question, self.maths)
+        return Reading(decision, part.start, part.end, rule)
+
+    def for_any_question(self, text: str) -> None:
+        """The question may ask for a form."""
+        return
+
+    def is_other(self, text: str, place: int) -> bool:
+        """Any further mathematics: whether it is equal is not asked again."""
+        return text[place : place + 1] in {"$", "\\"} or text[place : place + 1].isdigit()
+
+    def is_absent(self, text: str) -> bool:
+        """A value can be written in too many ways for its absence to be seen."""
+        return False

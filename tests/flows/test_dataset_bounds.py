@@ -1,0 +1,106 @@
+"""Rows that nobody expects, and messages that can be acted on."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ('{"id": 1, "response": "a", "ground_truth": ' + "7" * 5_000 + "}", "line 2: holds a number of thousands of"),
+        ('{"id": 1, "response": "a", "more": ' + "7" * 5_000 + "}", "line 2: holds a number of thousands of digits"),
+        ('{"id": 1, "response": "a", "more": ' + "[" * 100_000 + "]" * 100_000 + "}", "line 2: JSON nested too deeply"),
+    ],
+)
+def test_numbers_and_nesting_beyond_all_measure_are_bad_input(row: str, words: str, tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": 0, "response": "b", "ground_truth": "b"}\n' + row + "\n")
+    done = mixseek_here("judge", data, "--workspace", "ws", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert words in the_one_line(done)
+
+
+def test_nested_alternatives_in_a_table_are_bad_input(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("id,response,ground_truth,alternatives\n1,a,a," + "[" * 100_000 + "\n")
+    done = mixseek_here("judge", data, "--workspace", "ws", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "line 2: `alternatives` begins like a JSON list but is none" in the_one_line(done)
+
+
+def test_blank_ids_and_empty_responses_are_said_once_with_their_lines(tmp_path: Path) -> None:
+    """A number in place of an id, and an answer that is incorrect for being none, are no matter of course."""
+    data = tmp_path / "data.csv"
+    rows = [f"{'' if n in (2, 5) else f'q{n}'},{'' if n % 2 else 'x'},x" for n in range(20)]
+    data.write_text("id,response,ground_truth\n" + "\n".join(rows) + "\n")
+    done = mixseek_here("judge", data, "--workspace", "ws", "--json", cwd=tmp_path)
+    again = mixseek_here("judge", data, "--workspace", "ws", "--json", cwd=tmp_path)
+    blank = f"{data}: blank `id` in lines 4, 7: the number of the row is taken instead"
+    empty = f"{data}: empty response in lines 3, 5, 7, 9, 11 and 5 more: judged as no answer"
+
+    assert done.stderr.count(blank) == done.stderr.count(empty) == 1
+    assert json.loads(done.stdout)["notices"] == json.loads(again.stdout)["notices"] == [blank, empty]
+
+
+def test_rows_without_a_column_of_ids_are_numbered_without_a_word(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("response,ground_truth\nx,x\n")
+    done = mixseek_here("judge", data, "--workspace", "ws", "--json", cwd=tmp_path)
+
+    assert json.loads(done.stdout)["notices"] == []
+
+
+def test_a_row_does_not_lead_out_of_the_datasets_directory_unless_allowed(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("the answer is 7")
+    (tmp_path / "data").mkdir()
+    row = {"id": 1, "response_path": "../secret.txt", "ground_truth": "7"}
+    data = write_jsonl(tmp_path / "data" / "d.jsonl", [row])
+    refused = mixseek_here("judge", data, "--workspace", "ws", cwd=tmp_path)
+    allowed = mixseek_here("judge", data, "--workspace", "ws", "--allow-outside-files", cwd=tmp_path)
+
+    assert refused.returncode == 2
+    assert "--allow-outside-files" in the_one_line(refused)
+    assert allowed.returncode == 0, allowed.stderr
+
+
+def test_commands_in_hints_can_be_pasted(tmp_path: Path) -> None:
+    data = write_jsonl(tmp_path / "data.jsonl", sums(3))
+    done = mixseek_here("judge", data, "--workspace", "my work $(x)", cwd=tmp_path)
+    hint = next(line for line in done.stdout.splitlines() if "mixseek report" in line)
+
+    assert shlex.split(hint)[-1] == "my work $(x)"
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [("compare", "mixseek report RUN RUN2"), ("diff", "mixseek report RUN RUN2"), ("eval", "mixseek judge DATA")],
+)
+def test_commands_of_other_tools_get_a_hint(command: str, hint: str, tmp_path: Path) -> None:
+    done = mixseek_here(command, "a", "b", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert hint in the_one_line(done)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("compete", "absent.toml"), "absent.toml"),
+        (("judge", "x" * 300 + ".jsonl"), "x" * 300),
+        (("judge", "broken.json"), "broken.json"),
+        (("judge", "broken.parquet"), "broken.parquet"),
+    ],
+)
+def test_a_file_is_named_once(arguments: tuple[str, ...], name: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text("[1,2")
+    (tmp_path / "broken.parquet").write_text("x")
+    done = mixseek_here(*arguments, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert the_one_line(done).count(name) == 1

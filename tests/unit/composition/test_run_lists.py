@@ -1,0 +1,68 @@
+"""What `mixseek runs` shows of a workspace."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.storage.material import CORRECT, INCORRECT, UNDECIDED, append_lines, judged_lines, make_run, make_sample
+
+from mixseek.composition.reports import list_runs, runs_document
+from mixseek.domain.judgments import Outcome
+from mixseek.errors import StorageError
+from mixseek.reporting.model import StatusCounts
+from mixseek.storage import index
+from mixseek.storage.index import index_run
+
+
+def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However large they are: the counts were written down when the index was made."""
+    outcomes: tuple[Outcome, ...] = (CORRECT, CORRECT, INCORRECT, UNDECIDED)
+    lines = [
+        line
+        for number, outcome in enumerate(outcomes)
+        for line in judged_lines(make_sample(number), {"rules": outcome})
+    ]
+    workspace, run = make_run(tmp_path, lines)
+    index_run(workspace, run)
+    monkeypatch.setattr(index, "make_index", lambda *_: pytest.fail("indexed"))
+    monkeypatch.setattr("duckdb.connect", lambda *_, **__: pytest.fail("opened"))
+
+    (line,), problems = list_runs(workspace.root)
+
+    assert (line.counts, line.problem) == (StatusCounts(valid=3, undecided=1), None)
+    assert line.mean == pytest.approx(2 / 3)
+    assert problems == []
+
+
+def test_a_run_that_has_grown_is_listed_as_it_was_counted(tmp_path: Path) -> None:
+    """And what counts the rest is named, in words that a shell takes."""
+    workspace, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}), name="a b")
+    (line,), problems = list_runs(workspace.root)
+    assert (line.counts, line.mean) == (None, None)
+    assert "`mixseek report 'a b'` counts them" in problems[0]
+
+    index_run(workspace, run)
+    append_lines(run, judged_lines(make_sample(2), {"rules": CORRECT}))
+    (line,), problems = list_runs(workspace.root)
+
+    assert line.counts == StatusCounts(valid=1)
+    assert "not counted yet" in problems[0]
+
+
+def test_a_run_that_cannot_be_read_or_indexed_is_listed_with_the_reason(tmp_path: Path) -> None:
+    """It is there, so a list that leaves it out would be wrong."""
+    workspace, damaged = make_run(tmp_path, [b"garbage\n"], name="damaged")
+    _, unreadable = make_run(tmp_path, [], name="unreadable")
+    unreadable.manifest.write_text("{")
+    _, without_journal = make_run(tmp_path, [], name="without")
+    without_journal.journal.unlink()
+    with pytest.raises(StorageError):
+        index_run(workspace, damaged)
+
+    lines, problems = list_runs(workspace.root)
+
+    reasons = {line.run_id: line.problem or "" for line in lines}
+    assert "damaged at byte 0" in reasons["damaged"]
+    assert "not a manifest" in reasons["unreadable"]
+    assert "cannot read the journal" in reasons["without"]
+    assert len(problems) == 3
+    assert [one["problem"] for one in runs_document(lines)["runs"]] == [line.problem for line in lines]

@@ -1,0 +1,120 @@
+"""math-verify in a child process: what it says, what it costs, and how it ends."""
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mixseek.composition.requests import describe_judge
+from mixseek.domain.judgments import Undecided, ValidJudgment
+from mixseek.domain.samples import Sample
+from mixseek.judges import math_verify
+from mixseek.judges.math_verify import MathVerify, find_maths
+from mixseek.judges.rules import RulesJudge
+from mixseek.judges.specs import make_judge
+from mixseek.protocols.registry import load_protocol
+
+pytestmark = pytest.mark.skipif(find_maths() is None, reason="the extra `maths` is not installed")
+
+
+@pytest.fixture(scope="module")
+def maths() -> Iterator[MathVerify]:
+    comparer = MathVerify("under test")
+    yield comparer
+    comparer.close()
+
+
+def test_it_compares_what_we_do_not(maths: MathVerify) -> None:
+    assert maths.are_equal(r"2\sqrt{2}", r"\sqrt{8}") is True
+    assert maths.are_equal("x^2+2x+1", "(x+1)^2") is True
+    assert maths.are_equal(r"2\sqrt{2}", r"\sqrt{9}") is False
+    assert maths.are_equal("x+1", "x+2") is False
+
+
+def test_it_has_no_opinion_where_writings_are_not_comparable(maths: MathVerify) -> None:
+    """Not equal is not different: an inequality and another, a triple and a column, constants read as letters."""
+    for gold, answer in (("x > 3", "2x > 6"), ("(1,2,3)", r"\begin{pmatrix}1\\2\\3\end{pmatrix}"), ("-1", "i^2")):
+        assert maths.are_equal(gold, answer) is None
+    assert maths.are_equal(r"\sqrt{2}", "1.41") is None
+    assert maths.are_equal("", "") is None
+
+
+def test_what_takes_too_long_is_killed_and_the_next_is_answered() -> None:
+    comparer = MathVerify("under test", seconds=1.0)
+    assert comparer.are_equal("1", "x") is False
+    began = time.monotonic()
+    assert comparer.are_equal("2^{3^{4^{5^{6}}}}", "7^{7^{7^{7^{7}}}}") is None
+    assert time.monotonic() - began < 10
+    assert comparer.are_equal("x+1", "1+x") is True
+    comparer.close()
+
+
+def test_the_process_starts_with_the_first_expression_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    start = MathVerify._running_child
+
+    def count(maths: MathVerify) -> "subprocess.Popen[bytes] | None":
+        started.append(maths)
+        return start(maths)
+
+    monkeypatch.setattr(MathVerify, "_running_child", count)
+    judge, protocol = make_judge("rules"), load_protocol("semantic")
+    assert isinstance(
+        judge.reply(Sample("1", "So the answer is 1/2.", ground_truth=r"\frac{1}{2}"), protocol), ValidJudgment
+    )
+    assert not started
+    outcome = judge.reply(Sample("1", r"So the answer is $\sqrt{8}$.", ground_truth=r"$2\sqrt{2}$"), protocol)
+    assert isinstance(outcome, ValidJudgment)
+    assert outcome.verdict == "correct"
+    assert len(started) == 1
+    assert isinstance(judge, RulesJudge)
+    assert isinstance(judge.maths, MathVerify)
+    judge.maths.close()
+
+
+def test_a_copy_in_another_process_makes_its_own_child(maths: MathVerify) -> None:
+    copy = pickle.loads(pickle.dumps(maths))  # noqa: S301 - our own bytes
+    assert copy == maths
+    assert copy.are_equal("x+1", "1+x") is True
+    copy.close()
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+def test_the_child_ends_with_its_parent_however_that_dies() -> None:
+    program = (
+        "import os\nfrom mixseek.judges.math_verify import MathVerify\n"
+        "m = MathVerify('x')\nm.are_equal('x', 'x+0')\nprint(m._child.pid, flush=True)\nos.kill(os.getpid(), 9)"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=180, check=False)
+    child = int(told.stdout)
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline and _is_alive(child):
+        time.sleep(0.05)
+    assert not _is_alive(child)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return "zombie" not in (Path("/proc") / str(process) / "status").read_text()
+
+
+def test_the_version_is_part_of_what_a_run_is() -> None:
+    assert describe_judge(RulesJudge(maths=MathVerify("0.9"))).parameters["math_verify"] == "0.9"
+    assert describe_judge(RulesJudge()).parameters["math_verify"] is None
+
+
+def test_without_the_extra_such_answers_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(math_verify, "find_spec", lambda name: None)
+    outcome = make_judge("rules").reply(
+        Sample("1", r"So the answer is $\sqrt{8}$.", ground_truth=r"$2\sqrt{2}$"), load_protocol("semantic")
+    )
+    assert isinstance(outcome, Undecided)
+    assert outcome.rules[-1] == "needs_maths"

@@ -1,0 +1,60 @@
+"""One value in other words is the same value, or left open; never called wrong."""
+
+import pytest
+
+from mixseek.composition.summaries import needs_maths_text
+from mixseek.matching.match import match_answer
+from mixseek.matching.outcome import Decision
+
+SAME = [
+    ("2.5M", "2.5 million"),
+    ("2.5 million", "2.5M"),
+    ("2,500,000", "2.5M"),
+    ("$1.5B", "1.5 billion"),
+    ("$1.5B", "$1,500,000,000"),
+    ("€1.5 bn", "1.5 billion"),
+    ("1.5e9", "1.5 billion"),
+    ("10k", "10,000"),
+    ("3万", "30000"),
+    ("1.2億", "120000000"),
+    ("1.2亿", "120000000"),
+    ("one eighth", "1/8"),
+    ("1/8", "one eighth"),
+    ("one tenth", "0.1"),
+    ("three quarters", "0.75"),
+    ("two and a half", "2.5"),
+    ("6.02 x 10^23", "6.02e23"),
+    ("6.02e23", "6.02 x 10^23"),
+    ("6.02 × 10²³", "6.02e23"),
+    ("fifty percent", "50%"),
+    ("1 1/2", "1.5"),
+    ("1½", "1.5"),
+    ("−5", "-5"),
+    ("➖5", "-5"),
+]
+OPEN = [("0.3333", "1/3"), ("1/3", "0.3333"), ("two dozen", "24"), ("half", "0.5"), ("3:4", "3/4"), ("2.5M", "2.5")]
+OTHER = [("2.5 million", "2.5 billion"), ("one eighth", "8"), ("5", "-5"), ("1.5B", "1.5M"), ("0.25", "1/3")]
+
+
+@pytest.mark.parametrize("cue", ["{}", "The answer is {}."])
+@pytest.mark.parametrize(("answer", "gold"), SAME)
+def test_the_same_value(answer: str, gold: str, cue: str) -> None:
+    assert match_answer(cue.format(answer), gold).decision is Decision.CORRECT
+
+
+@pytest.mark.parametrize("cue", ["{}", "The answer is {}."])
+@pytest.mark.parametrize(("answer", "gold"), OPEN)
+def test_what_may_be_meant_is_left_open(answer: str, gold: str, cue: str) -> None:
+    assert match_answer(cue.format(answer), gold).decision is Decision.UNDECIDED
+
+
+@pytest.mark.parametrize(("answer", "gold"), OTHER)
+def test_another_value(answer: str, gold: str) -> None:
+    assert match_answer(f"The answer is {answer}.", gold).decision is Decision.INCORRECT
+
+
+def test_the_summary_says_what_would_help() -> None:
+    assert needs_maths_text(1) == (
+        "1 answer is mathematics that only the extra `maths` can compare: pip install 'mixseek[maths]'"
+    )
+    assert needs_maths_text(1_200).startswith("1,200 answers are mathematics")
