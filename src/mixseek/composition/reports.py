@@ -12,6 +12,7 @@ from mixseek.composition.summaries import (
     counts_document,
     dataset_name,
     first_replies_document,
+    is_panel,
     load_units,
     run_header,
     score_document,
@@ -221,7 +222,7 @@ def describe_run(run: RunDirectory) -> RunLine:
         dataset=dataset_name(manifest),
         judges=manifest.judge_names,
         counts=StatusCounts(**counted.counts) if counted is not None else None,
-        mean=counted.mean_score if counted is not None else None,
+        mean=counted.mean_score if counted is not None and not is_panel(manifest) else None,
         started_at=manifest.started_at.isoformat(),
         is_sealed=is_sealed,
         # A process that died could not say so; its lock is free.

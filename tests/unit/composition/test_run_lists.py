@@ -33,6 +33,20 @@ def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pyte
     assert problems == []
 
 
+def test_a_panel_has_no_mean_in_the_list_either(tmp_path: Path) -> None:
+    """What two judges think of the same samples is no score of the run."""
+    means = []
+    for cascade in (False, True):
+        lines = judged_lines(make_sample(1), {"rules": CORRECT, "other": INCORRECT})
+        workspace, run = make_run(tmp_path / str(cascade), lines, ("rules", "other"), cascade=cascade)
+        index_run(workspace, run)
+        ((line,), _) = list_runs(workspace.root)
+        means.append((line.mean, runs_document([line])["runs"][0]["mean_score"]))
+
+    assert means[0] == (None, None)
+    assert None not in means[1]
+
+
 def test_a_run_that_has_grown_is_listed_as_it_was_counted(tmp_path: Path) -> None:
     """And what counts the rest is named, in words that a shell takes."""
     workspace, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}), name="a b")
