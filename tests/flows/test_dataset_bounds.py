@@ -37,7 +37,8 @@ def test_nested_alternatives_in_a_table_are_bad_input(tmp_path: Path) -> None:
 def test_blank_ids_and_empty_responses_are_said_once_with_their_lines(tmp_path: Path) -> None:
     """A number in place of an id, and an answer that is incorrect for being none, are no matter of course."""
     data = tmp_path / "data.csv"
-    rows = [f"{'' if n in (2, 5) else f'q{n}'},{'' if n % 2 else 'x'},x" for n in range(20)]
+    ids = {2: "", 5: " \t"}
+    rows = [f"{ids.get(n, f'q{n}')},{('', '  ')[n > 6] if n % 2 else 'x'},x" for n in range(20)]
     data.write_text("id,response,ground_truth\n" + "\n".join(rows) + "\n")
     done = mixseek_here("judge", data, "--workspace", "ws", "--json", cwd=tmp_path)
     again = mixseek_here("judge", data, "--workspace", "ws", "--json", cwd=tmp_path)

@@ -1,6 +1,8 @@
 """SIGTERM at any moment: exit 130, no traceback, and the same command goes on."""
 
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -23,6 +25,52 @@ def test_whenever_it_comes_the_exit_code_is_130(seconds: float, tmp_path: Path) 
     assert process.returncode == 130 or (process.returncode == 0 and "mean score" in out), err
     assert "Traceback" not in err
     assert again.returncode == 0, again.stderr
+
+
+# A class that is being made while modules are loaded: Python calls what is raised in there by another name.
+_WHILE_LOADING = """
+import signal, sys
+from mixseek.cli.main import run
+
+class Part:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.NAME)
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "mixseek.cli.app":
+            type("Whole", (), {"part": Part()})
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["mixseek", "runs"]
+run()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_while_modules_are_loaded_a_signal_ends_it_without_a_word(name: str, tmp_path: Path) -> None:
+    code = _WHILE_LOADING.replace("NAME", name)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_signal_in_a_callback_that_cannot_raise_ends_it_too(tmp_path: Path) -> None:
+    """Python prints what a destructor raises and goes on: the stop would be lost, and a traceback shown."""
+    code = """
+import signal, sys
+from mixseek.cli import main
+
+class Dying:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+
+main.main = lambda arguments: (Dying(), 0)[1]
+main.run()
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def test_outside_of_judging_a_signal_ends_it_at_once() -> None:

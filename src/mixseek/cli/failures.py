@@ -32,6 +32,7 @@ MEANT_COMMANDS = {
     **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),
     **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
     **dict.fromkeys(("race", "compete-run", "tournament"), "`mixseek compete RACE.toml` lets teams compete"),
+    **dict.fromkeys(("lint", "validate"), "`mixseek protocol lint FILE` says what is wrong with a protocol"),
     **dict.fromkeys(("help",), "`mixseek --help` lists the commands"),
     **dict.fromkeys(("version",), "`mixseek --version` says it"),
 }

@@ -1,27 +1,59 @@
 """The console script. Imports next to nothing at the top: every judging process imports this file once more."""
 
+import contextlib
+import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import NoReturn
 
 from mixseek.cli.interrupts import stop_signals
 
 
 def run() -> None:
     """What `mixseek` on a command line does."""
-    signal.signal(signal.SIGTERM, interrupt)
+    # Python renames, or prints and forgets, what is raised while a class is made or a module's lock is given back.
+    # Nothing is begun yet, so nothing has to be raised.
+    on_stop(leave)
+    from mixseek.cli import app, failures  # noqa: F401 - loaded here, while a signal may end the process at any line
+
+    on_stop(interrupt)
+    sys.unraisablehook = leave_or_print
     try:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:
         # Before or after the command proper, while modules are loaded or output is flushed.
         code = 130
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    on_stop(leave)
     sys.exit(code)
+
+
+def on_stop(handler: Callable[[int, FrameType | None], None]) -> None:
+    """For SIGTERM, and for Ctrl-C unless whoever started us had it ignored, as a shell does for `&`."""
+    signal.signal(signal.SIGTERM, handler)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, handler)
+
+
+def leave(signum: int, frame: FrameType | None) -> NoReturn:
+    """At once: nothing is at stake."""
+    os._exit(130)
 
 
 def interrupt(signum: int, frame: FrameType | None) -> None:
     """SIGTERM is Ctrl-C from somebody else."""
     stop_signals.append(signum)
     raise KeyboardInterrupt
+
+
+def leave_or_print(unraisable: "sys.UnraisableHookArgs") -> None:
+    """A stop that came inside a destructor could not be raised: all ends here, as after a second Ctrl-C."""
+    if stop_signals:
+        os._exit(130)
+    sys.__unraisablehook__(unraisable)
 
 
 def main(arguments: list[str]) -> int:

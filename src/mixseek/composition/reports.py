@@ -12,6 +12,7 @@ from mixseek.composition.summaries import (
     counts_document,
     dataset_name,
     first_replies_document,
+    is_panel,
     load_units,
     run_header,
     score_document,
@@ -30,7 +31,7 @@ from mixseek.reporting.selection import ROW_LIMIT
 from mixseek.storage.durable import replacing
 from mixseek.storage.index import RunTotals, read_totals, stat_journal
 from mixseek.storage.locks import is_being_written
-from mixseek.storage.manifest import RunStatus, read_manifest
+from mixseek.storage.manifest import Manifest, RunStatus, read_manifest
 from mixseek.storage.run_index import JudgedRow, RowQuery, RunIndex, open_run_index
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 
@@ -56,7 +57,7 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
     with open_run_index(workspace, run) as index:
         report = build_report(
             ReportInput(
-                run=run_header(manifest),
+                run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
                 manifest=manifest.model_dump(mode="json", exclude={"counts"}),
                 outcomes=index.outcome_counts(),
                 rows=(judgment_row(row) for row in index.rows(RowQuery(limit_per_kind=ROW_LIMIT))),
@@ -72,6 +73,13 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     return replace(report, judges=judges), run
+
+
+def count_unreached(index: RunIndex, manifest: Manifest) -> int:
+    """Samples of the dataset that a stopped run has not come to; one that is sealed has come to all."""
+    if manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE):
+        return 0
+    return max(0, manifest.sample_count - index.sample_count())
 
 
 def load_scored(index: RunIndex) -> ScoredReport | None:
@@ -221,7 +229,7 @@ def describe_run(run: RunDirectory) -> RunLine:
         dataset=dataset_name(manifest),
         judges=manifest.judge_names,
         counts=StatusCounts(**counted.counts) if counted is not None else None,
-        mean=counted.mean_score if counted is not None else None,
+        mean=counted.mean_score if counted is not None and not is_panel(manifest) else None,
         started_at=manifest.started_at.isoformat(),
         is_sealed=is_sealed,
         # A process that died could not say so; its lock is free.

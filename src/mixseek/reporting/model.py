@@ -36,6 +36,7 @@ class RunHeader:
     protocol_language: str = ""
     started_at: str | None = None
     ended_at: str | None = None
+    unreached: int = 0  # of `samples`: a run that was stopped has not read these, so they are in no count and no bound
 
 
 @dataclass(frozen=True, slots=True)

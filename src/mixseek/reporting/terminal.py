@@ -76,6 +76,8 @@ def _print_header(report: ReportData, console: Console) -> None:
     if moment := wording.moment_text(run.ended_at or run.started_at):
         facts.append(moment)
     console.print(Text(make_visible(" · ".join(facts)), style=QUIET))
+    if run.unreached:
+        console.print(Text(wording.unreached_sentence(run), style="yellow"))
     if report.scored and report.scored.critical:
         console.print()
         console.print(Text(critical_sentence(report.scored.critical), style="bold red"))

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from mixseek.reporting.model import JudgeSummary, ReasoningSummary, ScoreSummary, ShownCount
+from mixseek.reporting.model import JudgeSummary, ReasoningSummary, RunHeader, ScoreSummary, ShownCount
 from mixseek.reporting.report_data import ReportData
 from mixseek.stats.intervals import Bounds, Interval
 
@@ -74,6 +74,12 @@ def units_text(score: ScoreSummary) -> str:
     """What an interval counts: samples, and questions where several samples ask the same one."""
     samples = plural(score.samples, "sample")
     return samples if score.questions == score.samples else f"{samples} of {plural(score.questions, 'question')}"
+
+
+def unreached_sentence(run: RunHeader) -> str:
+    """Of a run that was stopped, or still goes on: what the counts and bounds leave out."""
+    whole = plural(run.samples, "sample")
+    return f"Not finished: {count_text(run.unreached)} of {whole} not reached yet, and in no count or bound below."
 
 
 def bounds_sentence(score: ScoreSummary) -> str | None:

@@ -156,7 +156,8 @@ class Dataset:
         for place, values in self._checked_rows(reader, attachments):
             if reader.is_blank_id:
                 unnamed.add(place)
-            if not values["response"] and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
+            response = values["response"]
+            if (not response or response.isspace()) and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
                 empty.add(place)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)

@@ -80,6 +80,8 @@ class RowReader:
             values: dict[str, Any] = dict(zip(plan.fields, cells, strict=True))
         else:
             values = read_fields(plan, cells)
+        if "id" in values and values["id"].isspace():
+            del values["id"]
         # A column of ids with a hole in it is told; rows without such a column are numbered, as documented.
         self.is_blank_id = "id" not in values and "id" in plan.fields
         if "id" not in values:

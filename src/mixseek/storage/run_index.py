@@ -163,6 +163,10 @@ class RunIndex:
         self._directory = run
         self._places = JournalPlaces(connection)
 
+    def sample_count(self) -> int:
+        """How many samples the journal holds: fewer than the dataset where a run was stopped."""
+        return int(self._all("SELECT count(*) FROM samples WHERE run = $run")[0][0])
+
     def totals(self) -> list[JudgeTotals]:
         """In the order of the judges."""
         return [JudgeTotals(*row) for row in self._all(sql.TOTALS)]

@@ -1,16 +1,30 @@
 """What `mixseek runs` shows of a workspace."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
-from tests.unit.storage.material import CORRECT, INCORRECT, UNDECIDED, append_lines, judged_lines, make_run, make_sample
+from rich.console import Console
+from tests.unit.storage.material import (
+    CORRECT,
+    INCORRECT,
+    UNDECIDED,
+    append_lines,
+    judged_lines,
+    make_manifest,
+    make_run,
+    make_sample,
+)
 
-from mixseek.composition.reports import list_runs, runs_document
+from mixseek.composition.reports import list_runs, load_report, report_document, runs_document
 from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
+from mixseek.reporting.html import render_html
 from mixseek.reporting.model import StatusCounts
+from mixseek.reporting.terminal import print_report
 from mixseek.storage import index
 from mixseek.storage.index import index_run
+from mixseek.storage.manifest import RunStatus, write_manifest
 
 
 def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +45,20 @@ def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pyte
     assert (line.counts, line.problem) == (StatusCounts(valid=3, undecided=1), None)
     assert line.mean == pytest.approx(2 / 3)
     assert problems == []
+
+
+def test_a_panel_has_no_mean_in_the_list_either(tmp_path: Path) -> None:
+    """What two judges think of the same samples is no score of the run."""
+    means = []
+    for cascade in (False, True):
+        lines = judged_lines(make_sample(1), {"rules": CORRECT, "other": INCORRECT})
+        workspace, run = make_run(tmp_path / str(cascade), lines, ("rules", "other"), cascade=cascade)
+        index_run(workspace, run)
+        ((line,), _) = list_runs(workspace.root)
+        means.append((line.mean, runs_document([line])["runs"][0]["mean_score"]))
+
+    assert means[0] == (None, None)
+    assert None not in means[1]
 
 
 def test_a_run_that_has_grown_is_listed_as_it_was_counted(tmp_path: Path) -> None:
@@ -66,3 +94,21 @@ def test_a_run_that_cannot_be_read_or_indexed_is_listed_with_the_reason(tmp_path
     assert "cannot read the journal" in reasons["without"]
     assert len(problems) == 3
     assert [one["problem"] for one in runs_document(lines)["runs"]] == [line.problem for line in lines]
+
+
+def test_what_a_stopped_run_has_not_reached_is_said(tmp_path: Path) -> None:
+    """Its bounds are about the samples that were read, which a reader would take for all."""
+    lines = judged_lines(make_sample(1), {"rules": CORRECT})
+    told: list[str] = []
+    for status in (RunStatus.INTERRUPTED, RunStatus.COMPLETE):
+        workspace, run = make_run(tmp_path / status, lines)
+        write_manifest(run.manifest, make_manifest(status=status))
+        report, _ = load_report(workspace.root, None)
+        out = StringIO()
+        print_report(report, Console(file=out, width=100))
+        told.append(out.getvalue())
+        assert report_document(report, None)["unreached"] == (2 if status is RunStatus.INTERRUPTED else 0)
+        assert ("2 not reached yet" in render_html(report)) == (status is RunStatus.INTERRUPTED)
+
+    sentence = "Not finished: 2 of 3 samples not reached yet, and in no count or bound below."
+    assert [sentence in text for text in told] == [True, False]

@@ -79,7 +79,7 @@ def test_unknown_columns_become_metadata_and_a_metadata_object_is_unpacked() -> 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(True, "True"), (False, "False"), (15, "15"), (1.5, "1.5"), (2**80, str(2**80)), ("(B)", "(B)"), (" ", " ")],
+    [(True, "True"), (False, "False"), (15, "15"), (1.5, "1.5"), (2**80, str(2**80)), ("(B)", "(B)"), (" a ", " a ")],
 )
 def test_numbers_and_booleans_become_the_text_a_person_would_write(value: object, text: str) -> None:
     """In a ground truth, in an id and in a response alike."""
