@@ -26,6 +26,8 @@ _LEAST_SUCCESSES = 16
 _CLOSE = 1.12
 # Round trips for which a limit that was found is left alone; doubled each time that it turns out to be the best again.
 _FIRST_HOLD, _LONGEST_HOLD = 24.0, 100.0
+# A limit that nobody has looked at yet is no finding: an endpoint slow from the first call on shows no trouble.
+_FIRST_LOOK = 2.0
 # Without any trouble, so much of the limit is tried once in a while: an endpoint may be slower for being asked more.
 _SECOND_LOOK = 0.8
 _LOOK_UP = 1.25
@@ -149,7 +151,7 @@ class AdaptiveLimit:
             self._limit = min(float(self.maximum), self._limit + 1.0)
             if self.calls < self.maximum:
                 return
-            self._hold(now)
+            self._hold(now, _FIRST_LOOK)
         is_well_again = self._known_share > 0 and self._share < _TOLERATED_SHARE / 5
         if self._held_until is not None and now < self._held_until and not is_well_again:
             return
@@ -158,8 +160,8 @@ class AdaptiveLimit:
         elif self.maximum > 1:
             self._begin_search(now, is_check=True)
 
-    def _hold(self, now: float) -> None:
-        self._held_until = now + self._hold_round_trips * (self._recent or 0.0)
+    def _hold(self, now: float, round_trips: float) -> None:
+        self._held_until = now + round_trips * (self._recent or 0.0)
 
     def _begin_search(self, now: float, *, is_check: bool = False) -> None:
         is_upward = is_check and self.calls < self.maximum
@@ -247,7 +249,7 @@ class AdaptiveLimit:
         if self._is_starting and search.goodput:
             self._held_until = None
         else:
-            self._hold(now)
+            self._hold(now, self._hold_round_trips)
 
 
 @dataclass
