@@ -91,7 +91,7 @@ class AdaptiveLimit:
         # Until when a limit that was found is left alone; None while it grows.
         self._held_until: float | None = None
         self._goodput = 0.0
-        self._hold_round_trips = _FIRST_HOLD
+        self._hold_round_trips = _FIRST_LOOK
 
     @property
     def calls(self) -> int:
@@ -151,7 +151,7 @@ class AdaptiveLimit:
             self._limit = min(float(self.maximum), self._limit + 1.0)
             if self.calls < self.maximum:
                 return
-            self._hold(now, _FIRST_LOOK)
+            self._hold(now)
         is_well_again = self._known_share > 0 and self._share < _TOLERATED_SHARE / 5
         if self._held_until is not None and now < self._held_until and not is_well_again:
             return
@@ -160,8 +160,8 @@ class AdaptiveLimit:
         elif self.maximum > 1:
             self._begin_search(now, is_check=True)
 
-    def _hold(self, now: float, round_trips: float) -> None:
-        self._held_until = now + round_trips * (self._recent or 0.0)
+    def _hold(self, now: float) -> None:
+        self._held_until = now + self._hold_round_trips * (self._recent or 0.0)
 
     def _begin_search(self, now: float, *, is_check: bool = False) -> None:
         is_upward = is_check and self.calls < self.maximum
@@ -245,11 +245,12 @@ class AdaptiveLimit:
         self._share = min(self._share, search.share)
         # After a time in which nothing was served, what it serves is to be found anew, and fast.
         self._is_starting = not search.goodput or (self._is_starting and is_false_alarm)
-        self._hold_round_trips = min(_LONGEST_HOLD, self._hold_round_trips * 2) if is_same else _FIRST_HOLD
+        longer = max(_FIRST_HOLD, self._hold_round_trips * 2)
+        self._hold_round_trips = min(_LONGEST_HOLD, longer) if is_same else _FIRST_HOLD
         if self._is_starting and search.goodput:
             self._held_until = None
         else:
-            self._hold(now, self._hold_round_trips)
+            self._hold(now)
 
 
 @dataclass
