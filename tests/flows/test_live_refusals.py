@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.flows.live import counts_of, export, journal_lines, judge, riddles
 from tests.flows.loopback import Asked, Given, answering, completion, refusal
-from tests.flows.running import write_jsonl
+from tests.flows.running import mixseek_here, write_jsonl
 
 NO = "the gateway objects"
 
@@ -183,3 +183,19 @@ def test_being_asked_to_wait_is_told_as_that(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "asked to wait 3600 s, and --patience is 5 s" in done.stderr
     assert "no reply for" not in done.stderr
+
+
+def test_replies_of_a_retry_are_archived_like_all_others(tmp_path: Path) -> None:
+    """Every reply has its file: the invalid ones of before, and the valid one that was asked for on demand."""
+    data = write_jsonl(tmp_path / "data.jsonl", riddles(4))
+    with answering(lambda asked: completion("?") if b"Riddle 3:" in asked.body else good(asked)) as endpoint:
+        judge(data, endpoint.spec, cwd=tmp_path)
+        port = endpoint.port
+    with answering(good, port=port) as endpoint:
+        done = judge(data, endpoint.spec, "--retry-invalid", cwd=tmp_path)
+    written = mixseek_here("archive", "r", "-w", "ws", "--to", "arc", cwd=tmp_path)
+    checked = mixseek_here("archive", "--check", "arc", cwd=tmp_path)
+
+    assert [one.returncode for one in (done, written, checked)] == [0, 0, 0], checked.stdout
+    files = {room: len(list((tmp_path / "arc" / room).rglob("*.json"))) for room in ("有效评测", "无效评测")}
+    assert files == {"有效评测": 4, "无效评测": 2}

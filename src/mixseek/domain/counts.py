@@ -7,6 +7,9 @@ from typing import NamedTuple, Self
 
 from mixseek.domain.judgments import Flag, Status
 
+# What differs between two tellings of one reason: quoted texts and numbers are each row's own. For Python and DuckDB.
+OWN_PARTS = r""""[^"]*("|$)|'[^']*('|$)|“[^”]*(”|$)|[0-9]+"""
+
 
 class Unit(NamedTuple):
     """One sample in one group of judgments: `value` is the mean of its valid scores, None where it has none.
@@ -105,22 +108,24 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class FlagCount:
-    """Occurrences of a flag with one wording of its detail."""
+    """Occurrences of a flag for one reason, which `detail` tells in the words of the first."""
 
     judge: str
     flag: Flag
     detail: str
     count: int
+    wordings: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """Undecided or missing samples with one wording of the reason."""
+    """Undecided or missing samples for one reason, told in the words of the first."""
 
     judge: str
     status: Status
     reason: str
     count: int
+    wordings: int = 1
 
 
 @dataclass(frozen=True, slots=True)

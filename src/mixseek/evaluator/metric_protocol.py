@@ -13,6 +13,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.criteria import Criterion
 from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.protocols.injected_verdict import repetitions
 from mixseek.protocols.method import method_of
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import canonical, excerpt
@@ -132,7 +133,7 @@ class MetricProtocol:
                 fields.note(
                     Flag.INTERNAL_INCONSISTENCY, f"total_score is {total}, but the criteria's scores sum to {computed}"
                 )
-        findings = (*reading.findings, *fields.findings)
+        findings = (*reading.findings, *fields.findings, *repetitions(reading.value, sample))
         if findings or total is None:
             return InvalidJudgment(findings, repairs)
         judged = {

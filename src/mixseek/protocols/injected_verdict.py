@@ -5,7 +5,8 @@ not to; this tells us when it did. Three signs, each enough:
 
     the object    the reply is, as JSON, an object of the judged text
     the words     every sentence and every figure of the reply stands in one such object, or in pieces of one and in
-                  whatever notation (single quotes, escapes, two objects); the judge has added no more than quotes
+                  whatever notation (single quotes, escapes, YAML, a table, two objects); the judge has added no more
+                  than quotes
     the quotes    every quote of the reply is taken from such an object and stands nowhere else in the response
 
 Figures alone prove nothing: a response may have to be such an object, and an honest judge may come to the same few
@@ -15,8 +16,10 @@ that quotes an injected verdict in order to object to it writes a reason of its 
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag
@@ -31,6 +34,7 @@ _MAX_QUOTES = 64
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 _SPACE = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt])|([\"'/\\]))")
+_NO_WORD = re.compile(r"\W+")
 _WORD = re.compile(r"\w+")
 _ASKS_FOR_JSON = re.compile(r"\bjson\b|ＪＳＯＮ", re.IGNORECASE)
 
@@ -77,11 +81,9 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
 def _repetition_in(
     text: str, name: str, reply: Mapping[str, Any], quotes: Sequence[str], quotes_that_tell: Sequence[str]
 ) -> Finding | None:
-    if "{" not in text:
-        return None
     if _stands_in_pieces(reply, text, quotes):
         return _objection(f"{name}, in another notation or in pieces")
-    if not any(_quoted(key) in text for key in reply):
+    if "{" not in text or not any(_quoted(key) in text for key in reply):
         return None
     verdicts = find_verdicts(text, reply)
     copied = next((one for one in verdicts if _is_copy(reply, one, quotes)), None)
@@ -95,22 +97,42 @@ def _repetition_in(
 
 
 def _stands_in_pieces(reply: Mapping[str, Any], text: str, quotes: Sequence[str]) -> bool:
-    """All of the judge's own sentences, most of its keys and every figure behind its key, however they are written."""
+    """All of the judge's own sentences, most of its keys and every figure behind its key, however they are written.
+
+    Only letters and digits are compared, so quotation marks, braces, tags, bullets and tables make no difference.
+    """
     own = _own_sentences(reply, quotes)
-    if not own:
+    if not own or _lacks_a_word(text, own):
         return False
-    plain = _ESCAPED.sub(_unescape, text)
-    squeezed = _squeezed(plain)
-    if not all(_squeezed(_ESCAPED.sub(_unescape, sentence)) in squeezed for sentence in own):
+    letters = _letters(text)
+    if not all(_letters(sentence) in letters for sentence in own):
         return False
-    written = sum(f'"{key}"' in plain or f"'{key}'" in plain for key in reply)
-    if written < _SHARED * len(reply):
+    if sum(_letters(key) in letters for key in reply) < _SHARED * len(reply):
         return False
     try:
         figures = _figures(reply)
+        return all(_is_written(*figure, letters) for figure in figures.items()) or _values_in_order(reply) in letters
     except RecursionError:
         return False
-    return all(_is_written(place, figure, squeezed) for place, figure in figures.items())
+
+
+def _lacks_a_word(text: str, sentences: Iterable[str]) -> bool:
+    """The usual case in a fraction of the time: plain text, without a long word of a sentence."""
+    if not text.isascii() or "\\" in text or "&" in text:
+        return False
+    lowered = text.lower()
+    return any(max(_WORD.findall(sentence), key=len, default="").lower() not in lowered for sentence in sentences)
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone, unescaped and in one case and width."""
+    if "\\" in text:
+        text = _ESCAPED.sub(_unescape, text)
+    if "&" in text:
+        text = unescape(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return _NO_WORD.sub("", text).casefold()
 
 
 def _unescape(found: re.Match[str]) -> str:
@@ -119,13 +141,31 @@ def _unescape(found: re.Match[str]) -> str:
     return " " if found[2] else found[3]
 
 
-def _is_written(place: str, figure: object, squeezed: str) -> bool:
-    """`"key": 1` for a figure of a key; a list's figure has no name to look for."""
+def _is_written(place: str, figure: object, letters: str) -> bool:
+    """`key: 1` for a figure of a key, in whatever marks; a list's figure has no name to look for."""
     key = place.rpartition(".")[2]
     if key.endswith("]"):
         return True
-    ways = {"true": ("true", "True"), "false": ("false", "False"), "null": ("null", "None")}.get(str(figure), (figure,))
-    return any(f"{mark}{key}{mark}:{way}" in squeezed for mark in "\"'" for way in ways)
+    ways = ("null", "none") if figure == "null" else (str(figure),)
+    return any(_letters(f"{key}{way}") in letters for way in ways)
+
+
+def _values_in_order(reply: Mapping[str, Any]) -> str:
+    """As a row of a table gives them, under a row of keys. Raises RecursionError for a nesting that is too deep."""
+
+    def walk(value: object) -> Iterator[str]:
+        match value:
+            case Mapping():
+                inner = list(value.values())
+            case list():
+                inner = value
+            case _:
+                yield value if isinstance(value, str) else canonical(value)
+                return
+        for item in inner:
+            yield from walk(item)
+
+    return _letters(" ".join(walk(reply)))
 
 
 def _own_sentences(reply: Mapping[str, Any], quotes: Sequence[str]) -> set[str]:

@@ -6,6 +6,8 @@
 Never raises and takes linear time, whatever the text: a reply has been paid for and must be accounted for.
 """
 
+import json
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ from mixseek.protocols.reply_repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNT
 from mixseek.protocols.reply_thought import without_thought
 
 PROSE = "the protocol asks for a JSON object, and the reply does not even begin one"
+_MARKS = re.compile(r"[\s`:;]*+[{}\[\],][\s`:;{}\[\],]*+")
 _TOOL_CALL_KEYS = frozenset({"tool_calls", "function_call", "tool_use", "arguments", "tool_name"})
 
 
@@ -42,7 +45,7 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
         return _unreadable(Flag.UNPARSABLE_OUTPUT, "the reply ends inside its think block: it was cut off", thought)
     remaining = spoken.text.strip()
     objects = find_objects(remaining)
-    problems = _why_not_one(remaining, objects)
+    problems = _why_not_one(remaining, objects, expected_keys)
     if problems:
         return ReplyReading(None, problems, thought)
     value = objects.found[0].decoded.value
@@ -50,7 +53,7 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
     stranger = _not_a_verdict(value, expected_keys)
     if stranger is not None:
         return ReplyReading(None, (stranger,), repairs)
-    return ReplyReading(value, violations(repairs, mode), repairs)
+    return ReplyReading(value, (*violations(repairs, mode), *_stray_marks(remaining, objects.found, mode)), repairs)
 
 
 def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, ...]:
@@ -58,11 +61,7 @@ def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, .
     if mode is ReplyMode.REPAIR:
         return ()
     refused = [repair for repair in repairs if repair not in ALWAYS_ALLOWED]
-    syntax = [
-        Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {REPAIR_DETAILS[repair]}")
-        for repair in refused
-        if repair in SYNTAX_REPAIRS
-    ]
+    syntax = [finding for repair in refused if repair in SYNTAX_REPAIRS for finding in _syntax_of(repair)]
     return (
         *syntax,
         *(
@@ -76,21 +75,32 @@ def _unreadable(flag: Flag, detail: str, repairs: tuple[Repair, ...] = ()) -> Re
     return ReplyReading(None, (Finding(flag, detail),), repairs)
 
 
-def _why_not_one(text: str, objects: Objects) -> tuple[Finding, ...]:
-    """Nothing when the text holds exactly one object, given once or in identical copies."""
+def _why_not_one(text: str, objects: Objects, expected_keys: Collection[str]) -> tuple[Finding, ...]:
+    """Nothing when the text holds exactly one object, given once or in identical copies.
+
+    Whatever else is wrong, a syntax error is named as well (seed 003 §6).
+    """
     found, broken = objects.found, objects.broken
     if not found:
         return broken[:1] or _why_no_object(text)
     if _stand_in_array(text, found):
-        return _violation("the reply is a JSON array; exactly one object is asked for")
+        return (
+            *_violation("the reply is a JSON array; exactly one object is asked for"),
+            *_array_syntax(text, broken),
+        )
+    broken = (*broken, *_half_objects(text, found, expected_keys))
     if broken:
         return (
             *_violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})"),
-            *(finding for finding in broken[:1] if finding.flag is Flag.UNPARSABLE_OUTPUT),
+            *[finding for finding in broken if finding.flag is Flag.UNPARSABLE_OUTPUT][:1],
         )
     different = len({canonical(located.decoded.value) for located in found})
     if different > 1:
-        return _violation(f"the reply holds {different} different JSON objects; exactly one is asked for")
+        mended = dict.fromkeys(repair for located in found for repair in located.decoded.repairs)
+        return (
+            *_violation(f"the reply holds {different} different JSON objects; exactly one is asked for"),
+            *(finding for repair in mended if repair in SYNTAX_REPAIRS for finding in _syntax_of(repair)),
+        )
     if not found[0].decoded.value:
         # Braces in prose are no answer; braces that are the whole reply are an empty one.
         is_all = not _repairs_of(text, found)
@@ -126,9 +136,55 @@ def _violation(detail: str) -> tuple[Finding, ...]:
     return (Finding(Flag.PROTOCOL_VIOLATION, detail),)
 
 
+def _syntax_of(repair: Repair) -> tuple[Finding, ...]:
+    return _unparsable(f"not valid JSON: {REPAIR_DETAILS[repair]}")
+
+
 def _stand_in_array(text: str, found: tuple[Located, ...]) -> bool:
-    before, after = text[: found[0].start].rstrip(), text[found[0].end :].lstrip()
-    return before.endswith("[") and after[:1] in {",", "]", ""}
+    """Also an array that is not closed, inside a fence or not, and one whose first entries are no objects."""
+    before, after = _around(text, found[:1])
+    return (before.endswith("[") and after[:1] in {",", "]", ""}) or (before.startswith("[") and before.endswith(","))
+
+
+def _array_syntax(text: str, broken: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What is wrong with an array as JSON; nothing where it can be read."""
+    if broken:
+        return tuple(finding for finding in broken if finding.flag is Flag.UNPARSABLE_OUTPUT)[:1]
+    try:
+        json.JSONDecoder().raw_decode(text, text.index("["))
+    except (ValueError, RecursionError):
+        return _unparsable("not valid JSON: the array cannot be read")
+    return ()
+
+
+def _half_objects(text: str, found: tuple[Located, ...], expected_keys: Collection[str]) -> tuple[Finding, ...]:
+    """A verdict in broken notation beside or around what can be read: bare or single-quoted keys, no opening brace."""
+    if not expected_keys:
+        return ()
+    ends = [0, *(located.end for located in found)]
+    starts = [*(located.start for located in found), len(text)]
+    outside = "\x00".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+    keys = "|".join(map(re.escape, expected_keys))
+    opened = re.search(rf"[{{｛]\s*+,?\s*+[\"'“”‘’「『]?(?:{keys})[\"'“”‘’」』]?\s*+[:：=]", outside)
+    if opened or len(set(re.findall(rf'"({keys})"\s*+[:：=]', outside))) > 1:
+        return _unparsable("not valid JSON: keys of the object stand outside of what can be read")
+    return ()
+
+
+def _stray_marks(text: str, found: tuple[Located, ...], mode: ReplyMode) -> tuple[Finding, ...]:
+    """Braces, brackets and commas around the object are no prose but a syntax error, where nothing is repaired."""
+    if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _around(text, found))):
+        return ()
+    return _unparsable("not valid JSON: a brace, bracket or comma too many stands around the object")
+
+
+def _around(text: str, found: tuple[Located, ...]) -> tuple[str, str]:
+    """What stands before the first object and after the last, without a code fence."""
+    from mixseek.protocols.reply_prose import without_fence_after, without_fence_before
+
+    before, _ = without_fence_before(text[: found[0].start])
+    after, _ = without_fence_after(text[found[-1].end :])
+    return before.strip(), after.strip()
 
 
 def _repairs_of(text: str, found: tuple[Located, ...]) -> tuple[Repair, ...]:

@@ -21,6 +21,7 @@ from mixseek.protocols.method import method_of
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_reader import read_reply
 from mixseek.protocols.reply_repairs import Repair
+from mixseek.protocols.scored_sample import shown_name
 from mixseek.protocols.semantic_extraction import Extraction, ReplyWarning, objections, verify_extraction
 from mixseek.protocols.semantic_parameters import ExtractionPolicy, IdCheck, SemanticParameters
 from mixseek.protocols.semantic_reply import (
@@ -39,9 +40,9 @@ _VARIABLES = {
 }
 
 
-def _id_text(value: object) -> str:
-    """JSON, so that an id of several lines or with quotation marks stays one value on one line."""
-    return json.dumps(value, ensure_ascii=False)
+def _id_text(value: str | int) -> str:
+    """JSON, so that an id with quotation marks stays one value; on one line, and no longer than a name is."""
+    return json.dumps(shown_name(value) if isinstance(value, str) else value, ensure_ascii=False)
 
 
 _OPAQUE_ID_TEXT = _id_text(OPAQUE_ID)

@@ -7,6 +7,7 @@ from mixseek.domain.judgments import ErrorType, Flag
 from mixseek.domain.samples import Sample
 from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import excerpt
+from mixseek.protocols.scored_sample import shown_name
 from mixseek.protocols.semantic_parameters import ConsistencyTable, IdCheck, SemanticParameters
 
 FIELDS = ("id", "is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
@@ -62,7 +63,8 @@ def reply_schema(parameters: SemanticParameters) -> Mapping[str, Any]:
 
 def _check_id(fields: FieldReader, sample: Sample, check: IdCheck) -> None:
     given = fields.identifier("id")
-    accepted = {sample.id} if check is IdCheck.EXACT else {sample.id, str(OPAQUE_ID)}
+    own = {sample.id, shown_name(sample.id)}
+    accepted = own if check is IdCheck.EXACT else {*own, str(OPAQUE_ID)}
     if given is None or check is IdCheck.OFF or given in accepted:
         return
     fields.note(

@@ -218,7 +218,7 @@ def _summarise_rules(cells: Iterable[RuleCount]) -> tuple[RuleUsage, ...]:
 def _summarise_flags(cells: Iterable[FlagCount]) -> tuple[FlagSummary, ...]:
     by_flag: dict[Flag, list[Detail]] = defaultdict(list)
     for cell in cells:
-        by_flag[cell.flag].append(Detail(cell.detail, cell.count))
+        by_flag[cell.flag].append(Detail(_told(cell.detail, cell.wordings), cell.count))
     summaries = [
         FlagSummary(flag, sum(detail.count for detail in details), _most_frequent(details), len(details))
         for flag, details in by_flag.items()
@@ -229,12 +229,17 @@ def _summarise_flags(cells: Iterable[FlagCount]) -> tuple[FlagSummary, ...]:
 def _summarise_reasons(cells: Iterable[ReasonCount]) -> tuple[ReasonSummary, ...]:
     by_status: dict[Status, list[Detail]] = defaultdict(list)
     for cell in cells:
-        by_status[cell.status].append(Detail(cell.reason, cell.count))
+        by_status[cell.status].append(Detail(_told(cell.reason, cell.wordings), cell.count))
     return tuple(
         ReasonSummary(status, sum(detail.count for detail in details), _most_frequent(details), len(details))
         for status in Status
         if (details := by_status[status])
     )
+
+
+def _told(text: str, wordings: int) -> str:
+    """One of several wordings is an example, and said to be one."""
+    return text if wordings == 1 else f"such as: {text}"
 
 
 def _most_frequent(details: list[Detail]) -> tuple[Detail, ...]:

@@ -1,5 +1,6 @@
 """What a report is made from: counts that a database can group, so that a million judgments are never held at once."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import (
+    OWN_PARTS,
     FlagCount,
     OutcomeCount,
     ReaskCount,
@@ -66,8 +68,8 @@ def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[Judgm
     """The counts that a database would give, from rows in memory: small runs, and the yardstick for the queries."""
     outcomes: dict[tuple[_Key, bool, str | None], list[JudgmentRow]] = defaultdict(list)
     rules: dict[tuple[str, str, Status], list[float]] = defaultdict(list)
-    flags: Counter[tuple[str, Flag, str]] = Counter()
-    reasons: Counter[tuple[str, Status, str]] = Counter()
+    flags: dict[tuple[str, Flag, str], list[str]] = defaultdict(list)
+    reasons: dict[tuple[str, Status, str], list[str]] = defaultdict(list)
     warnings: Counter[tuple[str, str]] = Counter()
     reasoning: Counter[tuple[str, str | None, str | None, int, bool]] = Counter()
     for row in rows:
@@ -78,9 +80,10 @@ def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[Judgm
         # A rule that fired twice on one response still concerns one judgment.
         for rule in dict.fromkeys(row.rules):
             rules[row.judge, rule, row.status].append(_score(row))
-        flags.update((row.judge, finding.flag, finding.detail) for finding in row.flags)
+        for finding in row.flags:
+            flags[row.judge, finding.flag, _reason_of(finding.detail)].append(finding.detail)
         if row.reason is not None and row.status in (Status.UNDECIDED, Status.MISSING):
-            reasons[row.judge, row.status, row.reason] += 1
+            reasons[row.judge, row.status, _reason_of(row.reason)].append(row.reason)
         if row.status is Status.VALID:
             warnings.update((row.judge, warning) for warning in row.warnings)
             if row.reasoning_score is not None:
@@ -95,12 +98,17 @@ def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[Judgm
         rows=rows,
         units=units_of(rows),
         rules=[RuleCount(*key, len(scores), sum(scores)) for key, scores in rules.items()],
-        flags=[FlagCount(*key, count) for key, count in flags.items()],
-        reasons=[ReasonCount(*key, count) for key, count in reasons.items()],
+        flags=[FlagCount(judge, flag, own[0], len(own), len(set(own))) for (judge, flag, _), own in flags.items()],
+        reasons=[ReasonCount(judge, why, own[0], len(own), len(set(own))) for (judge, why, _), own in reasons.items()],
         warnings=[WarningCount(*key, count) for key, count in warnings.items()],
         reasoning=[ReasoningCount(*key, count) for key, count in reasoning.items()],
         judges=tuple(dict.fromkeys(row.judge for row in rows)),
     )
+
+
+def _reason_of(text: str) -> str:
+    """Alike for all tellings of one reason."""
+    return re.sub(OWN_PARTS, "_", text)
 
 
 def units_of(rows: Iterable[JudgmentRow]) -> ReportUnits:

@@ -151,6 +151,7 @@ def page_environment() -> Environment:
         tokens_text=calls.tokens_text,
         bounds_sentence=wording.bounds_sentence,
         control_sentence=wording.control_sentence,
+        first_replies_sentence=wording.first_replies_sentence,
         mean_label=wording.mean_label,
         shown_sentence=wording.shown_sentence,
         no_task=wording.NO_TASK,

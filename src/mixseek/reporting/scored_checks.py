@@ -74,7 +74,8 @@ def describe_invalid(cells: Sequence[ScoredCell], units: ScoredUnits, *, rng: Ra
     for factor, value_of in _FACTORS.items():
         groups = group_rates(judged, value_of, units.invalid.get(factor, {}))
         if len(groups) > 1:
-            test = uneven_spread_test([Rate(group.invalid, group.judged) for group in groups], rng=rng)
+            own = units.invalid.get(factor, {})
+            test = uneven_spread_test([_sample_rate(own.get((group.name,), NO_UNITS)) for group in groups], rng=rng)
             factors.append((factor, groups, test))
     adjusted = iter(holm_adjusted([test.p_value for _, _, test in factors if test]))
     described = []
@@ -84,6 +85,11 @@ def describe_invalid(cells: Sequence[ScoredCell], units: ScoredUnits, *, rng: Ra
         described.append(InvalidFactor(factor, groups, test, p_adjusted, is_uneven))
     whole = group_rates(judged, lambda _: None, {(None,): units.invalid.get("", {}).get((), NO_UNITS)})
     return InvalidSpread(whole[0] if whole else GroupRate(None, 0, 0, None), tuple(described))
+
+
+def _sample_rate(units: UnitSums) -> Rate:
+    """More judges or repeats are no more samples: one that half of its evaluations fail counts as half a hit."""
+    return Rate(round(units.total), units.scored)
 
 
 def group_rates(

@@ -85,7 +85,11 @@ def _print_judge(judge: JudgeSummary, console: Console, report: ReportData) -> N
     console.print()
     console.print(_headline(judge, report))
     console.print(_status_line(judge))
-    for sentence in (wording.bounds_sentence(judge.score), wording.control_sentence(judge)):
+    for sentence in (
+        wording.bounds_sentence(judge.score),
+        wording.first_replies_sentence(judge),
+        wording.control_sentence(judge),
+    ):
         if sentence:
             console.print(Text(sentence, style=QUIET))
     _print_section("Verdicts", _bars(judge.verdicts, console), console, is_shown=bool(judge.verdicts))

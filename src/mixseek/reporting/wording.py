@@ -123,6 +123,15 @@ def reasks_text(asked_again: int) -> str:
     return f"after {plural(asked_again, 're-ask')} (first replies that were invalid)"
 
 
+def first_replies_sentence(judge: JudgeSummary) -> str | None:
+    """How often a judge's first reply could not be used, whatever came of asking again; None without replies."""
+    first = judge.first_replies
+    if first is None or not first.replies:
+        return None
+    share = percent(first.first_invalid / first.replies)
+    return f"First replies: {count_text(first.first_invalid)} of {count_text(first.replies)} invalid ({share})."
+
+
 def _bound_texts(bounds: Bounds, *, is_binary: bool) -> tuple[str, str]:
     if is_binary:
         return percent(bounds.worst), percent(bounds.best)

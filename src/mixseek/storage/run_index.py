@@ -213,17 +213,14 @@ class RunIndex:
         ]
 
     def flag_counts(self, limit: int = 1_000) -> list[FlagCount]:
-        """By judge, flag and wording; the most frequent first, because wordings may be as many as rows."""
-        return [
-            FlagCount(judge, Flag(flag), detail, count)
-            for judge, flag, detail, count in self._all(sql.FLAG_COUNTS, limit=limit)
-        ]
+        """By judge, flag and reason; the most frequent first, because reasons may be as many as rows."""
+        return [FlagCount(judge, Flag(flag), *rest) for judge, flag, *rest in self._all(sql.FLAG_COUNTS, limit=limit)]
 
     def reason_counts(self, limit: int = 1_000) -> list[ReasonCount]:
-        """By judge, status and wording; the most frequent first."""
+        """By judge, status and reason; the most frequent first."""
         return [
-            ReasonCount(judge, Status(status), reason, count)
-            for judge, status, reason, count in self._all(sql.REASON_COUNTS, limit=limit)
+            ReasonCount(judge, Status(status), *rest)
+            for judge, status, *rest in self._all(sql.REASON_COUNTS, limit=limit)
         ]
 
     def call_accounts(self) -> list[CallAccount]:

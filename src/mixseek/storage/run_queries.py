@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from mixseek.domain.counts import OWN_PARTS
+
 _COUNTS = """count(*) FILTER (status = 'valid'), count(*) FILTER (status = 'invalid'),
     count(*) FILTER (status = 'undecided'), count(*) FILTER (status = 'missing'),
     avg(score) FILTER (status = 'valid')"""
@@ -72,17 +74,22 @@ def pooled_unit_sums(indexes: Sequence[str]) -> str:
     return unit_sums(sample_units(everything, ()), ())
 
 
-# What is wrong in one wording: quoted texts and numbers are each row's own. The first finding says it.
-UNUSABLE_GROUPS = r"""
+def _reason_of(column: str) -> str:
+    """Alike for all tellings of one reason."""
+    pattern = OWN_PARTS.replace("'", "''")
+    return f"regexp_replace({column}, '{pattern}', '_', 'g')"
+
+
+# The first finding of each says what is wrong.
+UNUSABLE_GROUPS = f"""
     SELECT judge, status, any_value(why ORDER BY position), count(*), any_value(id ORDER BY position)
     FROM (SELECT judge, judge_order, status, position, key,
             CASE WHEN len(flags) > 0 THEN flags[1].flag || ': ' || flags[1].detail
                 ELSE coalesce(reason, 'no reason recorded') END AS why
         FROM outcomes WHERE run = $run AND status IN ('invalid', 'missing')) AS outcomes
     JOIN (SELECT key, id FROM samples WHERE run = $run) AS samples USING (key)
-    GROUP BY judge, judge_order, status,
-        regexp_replace(why, '"[^"]*("|$)|''[^'']*(''|$)|“[^”]*(”|$)|[0-9]+', '_', 'g')
-    ORDER BY count(*) DESC, judge_order, status, min(position)"""
+    GROUP BY judge, judge_order, status, {_reason_of("why")}
+    ORDER BY count(*) DESC, judge_order, status, min(position)"""  # noqa: S608 - our own text
 
 # A judgment may carry several warnings.
 WARNING_COUNTS = """
@@ -135,17 +142,18 @@ RULE_COUNTS = """
         FROM outcomes WHERE run = $run AND NOT is_control)
     GROUP BY judge, judge_order, rule, status ORDER BY judge_order, judge, count(*) DESC, rule, status"""
 
-FLAG_COUNTS = """
-    SELECT judge, flag.flag, flag.detail, count(*)
-    FROM (SELECT judge, judge_order, unnest(flags) AS flag FROM outcomes
+FLAG_COUNTS = f"""
+    SELECT judge, flag.flag, any_value(flag.detail ORDER BY position) AS first, count(*), count(DISTINCT flag.detail)
+    FROM (SELECT judge, judge_order, position, unnest(flags) AS flag FROM outcomes
         WHERE run = $run AND status = 'invalid' AND NOT is_control)
-    GROUP BY judge, judge_order, flag.flag, flag.detail
-    ORDER BY count(*) DESC, judge_order, flag.flag, flag.detail LIMIT $limit"""
+    GROUP BY judge, judge_order, flag.flag, {_reason_of("flag.detail")}
+    ORDER BY count(*) DESC, judge_order, flag.flag, first LIMIT $limit"""  # noqa: S608 - our own text
 
-REASON_COUNTS = """
-    SELECT judge, status, reason, count(*) FROM outcomes
-    WHERE run = $run AND reason IS NOT NULL AND NOT is_control
-    GROUP BY judge, judge_order, status, reason ORDER BY count(*) DESC, judge_order, status, reason LIMIT $limit"""
+REASON_COUNTS = f"""
+    SELECT judge, status, any_value(reason ORDER BY position) AS first, count(*), count(DISTINCT reason)
+    FROM outcomes WHERE run = $run AND reason IS NOT NULL AND NOT is_control
+    GROUP BY judge, judge_order, status, {_reason_of("reason")}
+    ORDER BY count(*) DESC, judge_order, status, first LIMIT $limit"""  # noqa: S608 - our own text
 
 RESPONSE_LENGTHS = """
     SELECT judge, status, verdict, count(*), min(response_characters), median(response_characters),

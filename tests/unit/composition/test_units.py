@@ -134,6 +134,21 @@ def test_judges_that_say_the_same_change_no_interval(tmp_path: Path, protocol: s
         ] * 4
 
 
+@pytest.mark.parametrize(("judges", "repeats"), [("abcd", 1), ("a", 3)])
+def test_the_spread_of_invalid_evaluations_is_tested_over_samples(tmp_path: Path, judges: str, repeats: int) -> None:
+    """Four judges who fail on the same outputs are no stronger evidence than one."""
+    uneven = [(output(f"Q{n}", "AB"[n % 2], "t1"), UNUSABLE if n % 2 and n < 9 else scored(1, 1)) for n in range(12)]
+    write(tmp_path / "one", uneven, ["a"])
+    write(tmp_path / "more", uneven, list(judges), repeats=repeats)
+    tests = [
+        {factor["factor"]: factor["test"] for factor in documents(tmp_path / name)[1]["scored"]["invalid"]["factors"]}
+        for name in ("one", "more")
+    ]
+
+    assert tests[0]["variant"]["p_value"] == pytest.approx(0.0606, abs=1e-3)
+    assert tests[1]["variant"] == tests[0]["variant"]
+
+
 def test_several_judges_have_no_mean_together(tmp_path: Path) -> None:
     """37.8 % and 78.8 % have no verdict between them."""
     write(tmp_path, SEMANTIC, ["a", "b"])

@@ -3,11 +3,16 @@
 import re
 from pathlib import Path
 
+from jinja2.filters import FILTERS
+
 from mixseek.domain.judgments import Flag
+from mixseek.errors import ConfigurationError
 from mixseek.matching.quotes import QuoteProblem, QuoteStage
 from mixseek.protocols.reply_repairs import Repair
+from mixseek.templating.template import compile_template
 
-PAGE = (Path(__file__).parents[3] / "docs" / "replies.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "replies.md").read_text(encoding="utf-8")
 
 
 def test_every_repair_flag_stage_and_problem_has_its_row() -> None:
@@ -18,3 +23,18 @@ def test_every_repair_flag_stage_and_problem_has_its_row() -> None:
 
     assert first == {*Repair, *QuoteStage, *QuoteProblem}
     assert last == set(Flag)
+
+
+def test_the_page_about_protocols_lists_exactly_the_filters_that_a_template_may_use() -> None:
+    page = (DOCS / "protocols.md").read_text(encoding="utf-8")
+    listed = re.findall(r"`(\w+)`", page.split("Filters that a template may use:")[1].split(".\n")[0])
+
+    assert sorted(listed) == sorted(name for name in FILTERS if _is_allowed(name))
+
+
+def _is_allowed(name: str) -> bool:
+    try:
+        compile_template(f"{{{{ text | {name} }}}}", frozenset({"text"}), "a template")
+    except ConfigurationError:
+        return False
+    return True

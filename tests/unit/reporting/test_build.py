@@ -127,6 +127,20 @@ def test_only_the_most_frequent_wordings_are_kept_but_all_are_counted() -> None:
     assert judge.reasons[0].details_total == 3
 
 
+def test_one_reason_of_several_wordings_is_one_line_with_an_example() -> None:
+    flagged = [
+        replace(
+            MIXED[0], id=str(n), status=Status.INVALID, flags=(Finding(Flag.PROTOCOL_VIOLATION, f'"{n}" is no word'),)
+        )
+        for n in range(3)
+    ]
+
+    (flag,) = report_of(*flagged).judges[0].flags
+
+    assert flag.details == (Detail('such as: "0" is no word', 3),)
+    assert flag.details_total == 1
+
+
 def test_each_judge_has_its_own_headline_in_the_order_given() -> None:
     rows = [correct("a", judge="zeta"), incorrect("a", judge="alpha"), incorrect("b", judge="alpha")]
 

@@ -11,6 +11,7 @@ from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.counts import count_rows
+from mixseek.reporting.html import render_html
 from mixseek.reporting.model import JudgmentRow, RunHeader, RunLine, StatusCounts
 from mixseek.reporting.report_data import ReportData
 from mixseek.reporting.terminal import print_report, print_rows, print_runs
@@ -258,3 +259,13 @@ def test_the_report_counts_what_is_unverified_and_asked_again() -> None:
     assert "0 invalid after 12 re-asks" in text
     assert "Reasoning scores: mean 3.50, 5.00 where correct, 2.00 where incorrect" in text
     assert "Targets" in text
+
+
+def test_first_replies_that_were_invalid_stand_beside_each_judge_on_terminal_and_page() -> None:
+    """Also where asking again mended all of them."""
+    source = count_rows(report_of().run, {}, ROWS[:2])
+    report = build_report(replace(source, reasks=[ReaskCount("rules", 40, 12, 13)]))
+
+    assert "First replies: 13 of 40 invalid (32.5%)." in printed(report)
+    assert "First replies: 13 of 40 invalid (32.5%)." in render_html(report)
+    assert "First replies" not in printed(report_of(*ROWS)) + render_html(report_of(*ROWS))

@@ -15,7 +15,18 @@ from tests.unit.storage.material import (
 )
 
 from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
-from mixseek.domain.judgments import Flag, Method, Outcome, Span, Status, Undecided, ValidJudgment
+from mixseek.domain.judgments import (
+    Finding,
+    Flag,
+    InvalidJudgment,
+    Method,
+    Missing,
+    Outcome,
+    Span,
+    Status,
+    Undecided,
+    ValidJudgment,
+)
 from mixseek.storage.run_index import (
     JudgeTotals,
     LengthSummary,
@@ -116,6 +127,20 @@ def test_rules_flags_reasons_and_lengths_are_counted(tmp_path: Path) -> None:
         lengths = index.response_lengths()
         assert lengths[0] == LengthSummary("rules", Status.INVALID, None, 1, 5, 5.0, 5.0, 5.0, 5)
         assert sum(length.count for length in lengths) == 6
+
+
+def test_one_reason_told_of_several_values_is_counted_once(tmp_path: Path) -> None:
+    """As the summary of a run does; the words are those of the first."""
+    told = [
+        InvalidJudgment((Finding(Flag.INTERNAL_INCONSISTENCY, f'it says "{word}", not {n}'),))
+        for n, word in enumerate("abc")
+    ]
+    missing = [Missing(f"HTTP 500 after {n} tries") for n in (1, 2)]
+    workspace, run = make_run(*build(tmp_path, *told, *missing))
+
+    with open_run_index(workspace, run) as index:
+        assert index.flag_counts() == [FlagCount("rules", Flag.INTERNAL_INCONSISTENCY, 'it says "a", not 0', 3, 3)]
+        assert index.reason_counts() == [ReasonCount("rules", Status.MISSING, "HTTP 500 after 1 tries", 2, 2)]
 
 
 def test_a_row_carries_everything_needed_to_check_it(tmp_path: Path) -> None:
