@@ -46,7 +46,7 @@ class BusyError(StorageError):
 
 
 class DamagedError(StorageError):
-    """A journal was cut or changed after it was written; no number from it can be trusted."""
+    """A journal or a manifest was cut or changed after it was written; no number from it can be trusted."""
 
 
 class WorkerError(MixseekError):

@@ -179,3 +179,25 @@ def test_an_orphan_in_the_part_that_is_not_sealed_is_named(tmp_path: Path) -> No
         assert re.search(
             "about no sample of the run|about a sample .* that the run does not have|before its sample", told.stderr
         ), (command, told.stderr)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\0" * 9, b'{"run": "r"'])
+def test_a_manifest_that_is_none_is_the_owners_to_mend(place: Path, content: bytes) -> None:
+    """One line and exit code 2, not a fault of ours."""
+    journal_of(place).with_name("manifest.json").write_bytes(content)
+
+    for command in READERS[:2]:
+        done = mixseek_here(*command, cwd=place)
+
+        assert done.returncode == 2, (command, done.stderr)
+        assert len(done.stderr.splitlines()) == 1, (command, done.stderr)
+        assert "manifest.json: not a manifest (" in done.stderr
+
+
+def test_what_a_report_found_damaged_is_named_so_in_the_list_of_runs(place: Path) -> None:
+    """Not as lines that the report would count."""
+    journal = journal_of(place)
+    journal.write_bytes(flip_score(journal.read_bytes()))
+    assert mixseek_here("report", "r", "--workspace", "ws", cwd=place).returncode == 2
+
+    assert "changed since it was written" in mixseek_here("runs", "--workspace", "ws", cwd=place).stderr

@@ -30,6 +30,7 @@ from mixseek.reporting.scored_row import read_detail
 from mixseek.reporting.selection import ROW_LIMIT
 from mixseek.storage.durable import replacing
 from mixseek.storage.index import RunTotals, read_totals, stat_journal
+from mixseek.storage.journal import verify_journal
 from mixseek.storage.locks import is_being_written
 from mixseek.storage.manifest import Manifest, RunStatus, read_manifest
 from mixseek.storage.run_index import JudgedRow, RowQuery, RunIndex, open_run_index
@@ -234,11 +235,11 @@ def describe_run(run: RunDirectory) -> RunLine:
         is_sealed=is_sealed,
         # A process that died could not say so; its lock is free.
         is_running=not is_sealed and is_being_written(run.journal.with_suffix(".lock")),
-        problem=why_not_counted(run, totals),
+        problem=why_not_counted(run, totals, is_sealed=is_sealed),
     )
 
 
-def why_not_counted(run: RunDirectory, totals: RunTotals | None) -> str | None:
+def why_not_counted(run: RunDirectory, totals: RunTotals | None, *, is_sealed: bool) -> str | None:
     """None where the counts are those of the journal as it is."""
     try:
         state = stat_journal(run.journal)
@@ -246,6 +247,12 @@ def why_not_counted(run: RunDirectory, totals: RunTotals | None) -> str | None:
         return str(error)
     if totals is not None and totals.journal == state:
         return totals.problem
+    if is_sealed:
+        # Nobody writes to it any more: what changed it is worth reading the file once.
+        try:
+            verify_journal(run)
+        except StorageError as error:
+            return str(error)
     return f"run {run.name}: its last lines are not counted yet; `mixseek report {shlex.quote(run.name)}` counts them"
 
 

@@ -28,6 +28,11 @@ class Sample:
     rubric: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def characters(self) -> int:
+        """Of the texts that may be long: what a sample weighs in memory."""
+        return len(self.response) + len(self.question) + len(self.rubric or "") + len(self.ground_truth or "")
+
     def key(self) -> str:
         """32 hex digits over everything a judge can see; metadata does not change a verdict, so it is left out."""
         parts = (

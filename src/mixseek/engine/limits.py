@@ -26,6 +26,8 @@ _LEAST_SUCCESSES = 16
 _CLOSE = 1.12
 # Round trips for which a limit that was found is left alone; doubled each time that it turns out to be the best again.
 _FIRST_HOLD, _LONGEST_HOLD = 24.0, 100.0
+# A limit that nobody has looked at yet is no finding: an endpoint slow from the first call on shows no trouble.
+_FIRST_LOOK = 2.0
 # Without any trouble, so much of the limit is tried once in a while: an endpoint may be slower for being asked more.
 _SECOND_LOOK = 0.8
 _LOOK_UP = 1.25
@@ -89,7 +91,7 @@ class AdaptiveLimit:
         # Until when a limit that was found is left alone; None while it grows.
         self._held_until: float | None = None
         self._goodput = 0.0
-        self._hold_round_trips = _FIRST_HOLD
+        self._hold_round_trips = _FIRST_LOOK
 
     @property
     def calls(self) -> int:
@@ -243,7 +245,8 @@ class AdaptiveLimit:
         self._share = min(self._share, search.share)
         # After a time in which nothing was served, what it serves is to be found anew, and fast.
         self._is_starting = not search.goodput or (self._is_starting and is_false_alarm)
-        self._hold_round_trips = min(_LONGEST_HOLD, self._hold_round_trips * 2) if is_same else _FIRST_HOLD
+        longer = max(_FIRST_HOLD, self._hold_round_trips * 2)
+        self._hold_round_trips = min(_LONGEST_HOLD, longer) if is_same else _FIRST_HOLD
         if self._is_starting and search.goodput:
             self._held_until = None
         else:

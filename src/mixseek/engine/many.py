@@ -10,6 +10,8 @@ from mixseek.engine.processes import judge_in_processes
 
 # Below this many samples, starting processes costs more than they give back (each takes about 0.3 s to start).
 SAMPLES_WORTH_PROCESSES = 4_000
+# So many characters in fewer samples are as much work, and too much to hold while counting.
+CHARACTERS_WORTH_PROCESSES = 16 << 20
 
 
 class NoProgress:
@@ -39,7 +41,7 @@ def judge_many(
 
     def until_stopped() -> Iterator[Batch]:
         nonlocal ended, begun
-        for batch in chain(head, source):
+        for batch in chain(drain(head), source):
             if stop():
                 return
             begun += 1
@@ -70,15 +72,22 @@ def judge_here(batches: Iterator[Batch], assignment: Assignment) -> Generator[Ba
 def read_head(source: Iterator[Batch]) -> tuple[list[Batch], bool]:
     """The first batches, up to where processes begin to pay, and whether that was all."""
     head: list[Batch] = []
-    held = 0
-    while held < SAMPLES_WORTH_PROCESSES:
+    held = characters = 0
+    while held < SAMPLES_WORTH_PROCESSES and characters < CHARACTERS_WORTH_PROCESSES:
         batch = next(source, None)
         if batch is None:
             return head, True
         held += len(batch.samples)
+        characters += sum(sample.characters for sample in batch.samples)
         # A batch that is wholly journaled only moves the progress; keep it, it is empty.
         head.append(batch)
     return head, False
+
+
+def drain(head: list[Batch]) -> Iterator[Batch]:
+    """Each batch leaves the list, and so the memory, when its turn comes."""
+    while head:
+        yield head.pop(0)
 
 
 def record(result: BatchResult, journal: Journal, progress: ProgressSink) -> None:

@@ -24,6 +24,8 @@ SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet, or - 
 # Hashes of ids, spread so that looking for equal ones never needs a set of all of them.
 _BUCKETS = 64
 _PLACES_KEPT = 5
+# Of a batch: samples, their journal lines and copies on the way are in memory together.
+_BATCH_CHARACTERS = 4 << 20
 
 
 class RowSource(Protocol):
@@ -122,15 +124,18 @@ class Dataset:
         return self._survey
 
     def batches(self, size: int) -> Iterator[list[Sample]]:
-        """Lists of at most `size` samples, in the order of the file."""
+        """Lists of at most `size` samples, in the order of the file; of fewer where their texts are long."""
         surveyed = self.__dict__.get("_fingerprint")
         attachments = self._attachments()
         batch: list[Sample] = []
+        characters = 0
         for _, values in self._checked_rows(self._reader(), attachments):
-            batch.append(Sample(**values))
-            if len(batch) == size:
+            sample = Sample(**values)
+            batch.append(sample)
+            characters += sample.characters
+            if len(batch) == size or characters >= _BATCH_CHARACTERS:
                 yield batch
-                batch = []
+                batch, characters = [], 0
         if batch:
             yield batch
         if surveyed is None:

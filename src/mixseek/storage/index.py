@@ -159,9 +159,9 @@ def index_run(workspace: Workspace, run: RunDirectory) -> None:
     """Make the index say what the journal says now; only what was added is read where nothing else has changed."""
     manifest = read_manifest(run.manifest)
     state = stat_journal(run.journal)
-    verify_journal(run)
     check_writable(run)
     try:
+        verify_journal(run)
         make_index(workspace, run, manifest, state)
     except StorageError as error:
         # Whoever lists the runs is told why this one is not counted; a disk that takes nothing has been named already.

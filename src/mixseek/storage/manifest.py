@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from mixseek.errors import ConfigurationError, StorageError
+from mixseek.errors import ConfigurationError, DamagedError
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.records import make_plain, replace_surrogates
 
@@ -173,7 +173,7 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Raises StorageError where there is none that can be read."""
+    """Raises StorageError where there is none that can be read; DamagedError where it is no manifest."""
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -181,6 +181,6 @@ def read_manifest(path: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise StorageError(
+        raise DamagedError(
             f"{path}: not a manifest ({where}: {first['msg']}); restore it from a copy, or judge under another --run"
         ) from error

@@ -1,6 +1,7 @@
 """Endpoints in virtual time, and callers that ask them as the engine does: for limits that are to be found."""
 
 import heapq
+import itertools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -61,6 +62,13 @@ def knee(at: int, decline: float = 0.0) -> Endpoint:
         return True, jitter(rng) * load ** (1.0 + decline)
 
     return answer
+
+
+def crowded(at: int, decline: float) -> Endpoint:
+    """The same, but the first calls come all at once: none of them is there before the others, and none is fast."""
+    numbers = itertools.count()
+    slower = knee(at, decline)
+    return lambda at_once, rng: slower(max(at_once, 256) if next(numbers) < 256 else at_once, rng)
 
 
 @dataclass

@@ -7,6 +7,7 @@ from tests.unit.engine.limit_simulation import (
     Simulation,
     best_fixed,
     by_lot,
+    crowded,
     knee,
     wall,
 )
@@ -62,6 +63,14 @@ def test_it_finds_what_the_endpoint_serves(endpoint: Endpoint) -> None:
 
     assert simulation.goodput(50.0, 100.0) >= 0.9 * best
     assert simulation.goodput(0.0, 100.0) >= 0.85 * best
+
+
+@pytest.mark.parametrize(("at", "decline"), [(64, 0.3), (100, 0.3)])
+def test_an_endpoint_that_was_never_seen_fast_is_soon_asked_less(at: int, decline: float) -> None:
+    """Where every call is slow from the first on, latency gives no sign: only asking less tells."""
+    _, best = best_fixed(crowded(at, decline), MAXIMUM, seconds=15.0)
+
+    assert simulate(crowded(at, decline), seconds=80.0).goodput(40.0, 80.0) >= 0.9 * best
 
 
 @pytest.mark.parametrize("capacity", [4, 20, 100, 200])

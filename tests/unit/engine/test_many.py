@@ -164,3 +164,20 @@ def test_what_was_skipped_moves_the_progress_only(workers: int) -> None:
 
     assert progress.skipped == 10
     assert len(journal.lines) == 30
+
+
+def test_few_samples_with_long_texts_are_not_held_until_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read before anything is judged is bounded by its length too, and leaves the memory in its turn."""
+    monkeypatch.setattr(many, "CHARACTERS_WORTH_PROCESSES", 100)
+    read: list[int] = []
+
+    def batches() -> Iterator[Batch]:
+        for number in range(10):
+            read.append(number)
+            yield Batch([Sample(f"s{number}", "4" * 60)])
+
+    head, is_short = many.read_head(batches())
+
+    assert (len(head), is_short, read) == (2, False, [0, 1])
+    assert len(list(many.drain(head))) == 2
+    assert head == []

@@ -219,3 +219,13 @@ def test_jsonl_round_trip_keeps_every_response(rows: list[dict[str, Any]]) -> No
 
         assert [sample.response for sample in samples_of(dataset)] == [row["response"] for row in rows]
         assert dataset.survey().rows == len(rows)
+
+
+def test_a_batch_of_long_texts_has_fewer_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory follows the batch: what counts is how long it is, whichever text is."""
+    monkeypatch.setattr("mixseek.storage.datasets._BATCH_CHARACTERS", 100)
+    rows = [{"id": "a", "response": "x"}, {"id": "b", "response": "x" * 200}, {"id": "c", "response": "x" * 60}]
+    rows += [{"id": "d", "response": "x", "question": "x" * 60}, {"id": "e", "response": "x"}]
+    dataset = opened(write_jsonl(tmp_path / "d.jsonl", *rows))
+
+    assert [[sample.id for sample in batch] for batch in dataset.batches(512)] == [["a", "b"], ["c", "d"], ["e"]]

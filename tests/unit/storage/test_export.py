@@ -356,3 +356,21 @@ def test_a_long_journal_is_exported_part_by_part(tmp_path: Path, monkeypatch: py
     assert exported(run) == whole
     assert exported(run, "out.parquet") == whole
     assert [row["id"] for row in exported(run, "out.csv")] == [row["id"] for row in whole]
+
+
+def test_a_row_group_is_bounded_by_its_bytes_and_keeps_the_order(tmp_path: Path) -> None:
+    """Memory must not follow the longest texts: many long rows are several groups, not one."""
+    lines = [
+        line
+        for number in range(40)
+        for line in judged_lines(make_sample(number, response=f"{number} " * 700_000), {"rules": CORRECT})
+    ]
+    _, run = make_run(tmp_path, lines)
+
+    rows = exported(run, "out.parquet")
+
+    groups = duckdb.execute(
+        "SELECT count(DISTINCT row_group_id) FROM parquet_metadata($path)", {"path": str(run.path / "out.parquet")}
+    )
+    assert [row["id"] for row in rows] == [f"s{number}" for number in range(40)]
+    assert groups.fetchall()[0][0] >= 2
