@@ -56,9 +56,11 @@ _TENS = {
     "ninety": 90,
 }  # fmt: skip
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
+_SCALES |= {"lakh": 100_000, "lakhs": 100_000, "crore": 10_000_000, "crores": 10_000_000}
 _NUMBER_WORD = "|".join([*_UNITS, *_TENS, *_SCALES])
 _WORDS = re.compile(
-    rf"\b(?:(?:minus|negative)\s+)?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b", re.IGNORECASE
+    rf"\b(?:(?:minus|negative)\s+)?(?:an?\s+(?=(?:{'|'.join(_SCALES)})\b))?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b",
+    re.IGNORECASE,
 )
 _CJK_DIGITS = {
     "〇": 0,
