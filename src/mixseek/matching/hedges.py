@@ -89,6 +89,8 @@ _WORD = re.compile(r"\w+")
 _FIGURES = re.compile(r"\d{1,4}(?:[-/.:]\d{1,4}){1,2}")
 _YEAR = re.compile(r"[12]\d{3}")
 _PLAIN_OR = re.compile(r"\bor\b")
+# Behind a verb the "or" is the subject's: "the stick or prod is called a goad".
+_OR_BEFORE = re.compile(r"\bor\b(?:(?!\b(?:is|was|are|were|called|named|known)\b|[):]).)*$")
 _LISTED = re.compile(r"[\s\"']*[,;|][\s,;|\"']*")
 # Two boxes side by side, or two tags with an "or": one answer each.
 _BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\s*\}|or|and)?[\s$,]*\\boxed\{[\s$]*$")
@@ -167,7 +169,7 @@ def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_o
     if kind == "text":
         if _NEARBY.fullmatch(text, 0, start):
             return True
-        return len(text.strip()) <= _NAME_ALONE and _PLAIN_OR.search(before) is not None
+        return len(text.strip()) <= _NAME_ALONE and _OR_BEFORE.search(before) is not None
     joint = _JOINED_BEFORE.search(before)
     return joint is not None and _other_before(text, begin, begin + joint.start(), is_other)
 

@@ -565,6 +565,7 @@ HARMLESS = [
     ("San Jose, Costa Rica", "San Jose", "Where was she born?"),
     ("Ada Marsh, an English engineer", "Ada Marsh", "Who designed the bridge?"),
     ("42台", "42", YEN),
+    ("The spiked stick or rod is called a goad.", "goad", "What is the stick called?"),
 ]
 
 
