@@ -277,11 +277,6 @@ class NumberReader:
             return Reading(Decision.UNDECIDED, token.start, token.end, "scale_word")
         return Reading(Decision.INCORRECT, token.start, token.end, rule)
 
-    def for_any_question(self, text: str) -> "NumberReader | None":
-        """Only of several numbers does the question say which one is meant."""
-        are_several = len(read_numbers(text, words=False)) + len(word_numbers(text)) > 1
-        return None if are_several else NumberReader(self.value, "", self.gold, self.maths, self.percent)
-
     def is_other(self, text: str, place: int) -> bool:
         """Another number, in digits or words."""
         ahead = text[place : place + 40]

@@ -6,7 +6,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from mixseek.matching.reading import REPEATED_LENGTH
+# Up to here a text is likely to be a whole answer ("Yes", "(B)", "True"), and those come again and again.
+REPEATED_LENGTH = 64
 
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
