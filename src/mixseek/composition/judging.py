@@ -71,15 +71,33 @@ def judge_dataset(
         tell(notice)
     notices = (*plan.dataset.survey().notices, *languages)
     manifest = take_up(plan, now())
-    if manifest.status is RunStatus.COMPLETE:
-        summary = summarise_run(plan.workspace, plan.run, manifest)
-        # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
-        if summary.is_complete and not asks_again(plan, summary):
-            tell(f"run {plan.run.name} is complete; nothing was judged again")
-            tell_gaps(plan, tell)
-            return replace(
-                summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices
-            )
+    result = shown_again(plan, manifest, tell) or judge_run(plan, manifest, show_progress, stop, tell)
+    if isinstance(result, Interruption):
+        return result
+    return replace(result, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
+
+
+def shown_again(plan: Plan, manifest: Manifest, tell: Callable[[str], None]) -> RunSummary | None:
+    """What a finished run holds; None where something is left to ask."""
+    if manifest.status is not RunStatus.COMPLETE:
+        return None
+    summary = summarise_run(plan.workspace, plan.run, manifest)
+    # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
+    if not summary.is_complete or asks_again(plan, summary):
+        return None
+    tell(f"run {plan.run.name} is complete; nothing was judged again")
+    tell_gaps(plan, tell)
+    return summary
+
+
+def judge_run(
+    plan: Plan,
+    manifest: Manifest,
+    show_progress: ProgressMaker,
+    stop: Callable[[], bool],
+    tell: Callable[[str], None],
+) -> RunSummary | Interruption:
+    """From the first line of the journal, or from where it ended, to the seal."""
     is_new = not plan.run.exists()
     if not is_new:
         # Before it is opened for writing, which cuts a torn end.
@@ -108,7 +126,7 @@ def judge_dataset(
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal_run(plan, manifest, status, journal, summary.counts_by_judge())
-    return replace(summary, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
+    return summary
 
 
 def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:

@@ -150,20 +150,8 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     if request.run is not None:
         workspace.run(request.run)
     refuse_absent_rules(protocol, judges)
-    demands = replace(
-        demands_of(protocol, judges, request.rubric),
-        bundles=request.bundles,
-        allows_outside_files=request.allows_outside_files,
-    )
     grid = PlannedGrid(request.planned) if request.planned is not None else None
-    recorded = [judge for judge in judges if replays_file(judge)]
-    dataset = open_dataset(
-        request.data,
-        mapping=request.mapping,
-        spool_directory=workspace.spool,
-        demands=demands,
-        note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
-    )
+    dataset = open_requested(request, workspace, protocol, judges, grid)
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()
     judges = tuple(match_replies(judge, dataset) for judge in judges)
@@ -186,6 +174,29 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     run = workspace.run(name)
     return Plan(
         request, workspace, run, dataset, samples, protocol, judges, workers, holes.samples, holes.unplanned, grid
+    )
+
+
+def open_requested(
+    request: JudgeRequest,
+    workspace: Workspace,
+    protocol: JudgeProtocol,
+    judges: Sequence[AnyJudge],
+    grid: PlannedGrid | None,
+) -> Dataset:
+    """The dataset with what the protocol and the judges ask of its rows."""
+    demands = replace(
+        demands_of(protocol, judges, request.rubric),
+        bundles=request.bundles,
+        allows_outside_files=request.allows_outside_files,
+    )
+    recorded = [judge for judge in judges if replays_file(judge)]
+    return open_dataset(
+        request.data,
+        mapping=request.mapping,
+        spool_directory=workspace.spool,
+        demands=demands,
+        note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
     )
 
 

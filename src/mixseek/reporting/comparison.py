@@ -9,9 +9,7 @@ from rich.text import Text
 from mixseek.reporting import wording
 from mixseek.reporting.model import ScoreSummary
 from mixseek.reporting.terminal_scored import fitted
-from mixseek.reporting.visible import make_visible
-
-QUIET = "dim"
+from mixseek.reporting.visible import QUIET, make_visible
 
 
 @dataclass(frozen=True, slots=True)

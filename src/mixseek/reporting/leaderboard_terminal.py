@@ -11,9 +11,8 @@ from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reporting import wording
 from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, TeamView
 from mixseek.reporting.leaderboard_html import cost_text
-from mixseek.reporting.visible import make_visible
+from mixseek.reporting.visible import QUIET, make_visible
 
-QUIET = "dim"
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _TASK_CHARACTERS = 100
 _STATUS_STYLES = {

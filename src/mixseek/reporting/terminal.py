@@ -24,7 +24,7 @@ from mixseek.reporting.scored_row import ScoredDetail
 from mixseek.reporting.scored_wording import NO_NAME, critical_sentence, maximum_text, plain_number, scale_text
 from mixseek.reporting.terminal_calls import calls_view, notes_view
 from mixseek.reporting.terminal_scored import fitted, marks_view, print_scored, quotes_view
-from mixseek.reporting.visible import make_visible
+from mixseek.reporting.visible import QUIET, make_visible
 
 STYLES = {
     Tone.GOOD: "green",
@@ -34,7 +34,6 @@ STYLES = {
     Tone.INVALID: "magenta",
     Tone.MISSING: "bright_black",
 }
-QUIET = "dim"
 SHORT_NAMES = {"valid": "valid", "undecided": "und.", "invalid": "inv.", "missing": "mis."}
 # Below this width a table keeps its numbers and gives up its drawings.
 _WIDE = 100

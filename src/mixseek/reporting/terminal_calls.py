@@ -9,10 +9,9 @@ from rich.text import Text
 
 from mixseek.domain.calls import CallAccount
 from mixseek.reporting.calls import account_notes, add_accounts, cost_text, seconds_text, tokens_text
-from mixseek.reporting.visible import make_visible
+from mixseek.reporting.visible import QUIET, make_visible
 from mixseek.reporting.wording import NOTHING, count_text, plural
 
-QUIET = "dim"
 # What the report sets its sections in by.
 _INDENT = 2
 _COUNTS = ("calls", "tries", "cached", "re-asks")

@@ -22,9 +22,8 @@ from mixseek.reporting.scored_model import (
     VariantComparison,
 )
 from mixseek.reporting.scored_row import ScoredDetail
-from mixseek.reporting.visible import make_visible
+from mixseek.reporting.visible import QUIET, make_visible
 
-QUIET = "dim"
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _HOLES_SHOWN = 12
 _ITEMS_SHOWN = 8

@@ -5,6 +5,8 @@ The page does the same in `assets/text.js`; a test holds the two character lists
 
 import re
 
+# How a terminal shows what stands beside the point.
+QUIET = "dim"
 # C0 and C1 controls (an escape sequence would drive the reader's terminal), bidirectional controls (they reorder what
 # is read), zero-width and other invisible formats, unpaired surrogates, and the tag block that hides ASCII.
 # Joiners U+200C/D and variation selectors stay: scripts and emoji need them.

@@ -11,10 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.models import JudgeTable, Settings
-
-SETTINGS_FILE = "mixseek.toml"
-ENVIRONMENT_PREFIX = "MIXSEEK_"
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeTable, Settings
 
 
 def load_settings() -> Settings:

@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mixseek.settings.judge_settings import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
 
+SETTINGS_FILE = "mixseek.toml"
+ENVIRONMENT_PREFIX = "MIXSEEK_"
+
 
 class JudgeDefaults(BaseModel):
     """Defaults of `mixseek judge`; an option on the command line wins."""

@@ -6,9 +6,8 @@ from typing import Any
 
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
-from mixseek.settings.load import ENVIRONMENT_PREFIX, SETTINGS_FILE
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
-from mixseek.settings.models import Settings
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, Settings
 
 
 class TomlFileSource(TomlConfigSettingsSource):

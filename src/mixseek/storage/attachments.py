@@ -48,11 +48,11 @@ class Demands:
 
     def refuse_absent(self, missing: Mapping[str, int], rows: int, columns: Collection[str]) -> None:
         """Raises RowError for a name that no row has: surely its column is called otherwise."""
-        for field, count in missing.items():
+        for name, count in missing.items():
             if count == rows:
                 raise RowError(
-                    f"no row has a `{field}`, which the {self.protocol} protocol needs; name its column with "
-                    f"--map {field}=COLUMN (columns: {list_names(columns)})"
+                    f"no row has a `{name}`, which the {self.protocol} protocol needs; name its column with "
+                    f"--map {name}=COLUMN (columns: {list_names(columns)})"
                 )
 
 
