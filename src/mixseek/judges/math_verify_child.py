@@ -77,7 +77,7 @@ def _load() -> Callable[[str, str], str]:
             options = {"timeout_seconds": None, "allow_set_relation_comp": True}
             if verify(theirs, ours, **options):
                 return "equal"
-            if not _may_differ(_kind(theirs[0]), _kind(ours[0])):
+            if not _may_differ(_kind(theirs[0]), _kind(ours[0])) and not _is_no_equation(theirs[0], ours[0]):
                 return "unsure"
             return "close" if verify(theirs, ours, float_rounding=2, **options) else "different"
         except Exception:  # noqa: BLE001 - whatever algebra raises on judged text, it has no opinion
@@ -89,6 +89,19 @@ def _load() -> Callable[[str, str], str]:
 def _may_differ(one: str | None, other: str | None) -> bool:
     """Whether "not equal" means different: an inequality and a set, a triple and a column may be one answer."""
     return one is not None and (one == other or {one, other} == {"number", "formula"})
+
+
+def _is_no_equation(one: Any, other: Any) -> bool:
+    """Whether one is an equation between several letters and the other a mere value, which solves it for no letter."""
+    from sympy import Eq, Symbol, simplify, solve
+
+    equation, value = (one, other) if isinstance(one, Eq) else (other, one)
+    if not isinstance(equation, Eq) or _kind(value) not in {"number", "formula"} or isinstance(value, Eq):
+        return False
+    letters = equation.free_symbols
+    if len(letters) < 2 or any(isinstance(side, Symbol) for side in equation.args):
+        return False
+    return not any(simplify(found - value) == 0 for letter in letters for found in solve(equation, letter))
 
 
 def _kind(value: Any) -> str | None:

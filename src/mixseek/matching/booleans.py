@@ -206,10 +206,6 @@ class BooleanReader:
         is_core = word in UNSPACED_CORE[self.family]
         return PolarWord(value, before.start() if before else start, behind.end() if behind else end, is_core)
 
-    def for_any_question(self, text: str) -> "BooleanReader":
-        """What was asked went into the fields."""
-        return self
-
     def is_other(self, text: str, place: int) -> bool:
         """The opposite polarity, as the next word."""
         words = self.polar_words(text[place : place + 24])

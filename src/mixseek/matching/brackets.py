@@ -48,10 +48,6 @@ class BracketReader:
             return Reading(Decision.UNDECIDED, run.start(), run.end(), "whole_bracket_sequence")
         return Reading(Decision.INCORRECT, run.start(), run.end(), "bracket_sequence")
 
-    def for_any_question(self, text: str) -> "BracketReader":
-        """What was asked went into the fields."""
-        return self
-
     def is_other(self, text: str, place: int) -> bool:
         """Any run of brackets that is not the completion."""
         run = _RUN.match(text, place)

@@ -1,8 +1,7 @@
 """Answers of a closed kind: letters, polarities, numbers, brackets, word lists."""
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
@@ -10,7 +9,7 @@ from mixseek.matching.commitment import as_said
 from mixseek.matching.discounted import is_ruled_out
 from mixseek.matching.option_letters import OptionReader
 from mixseek.matching.outcome import Decision
-from mixseek.matching.reading import REPEATED_LENGTH, Reader, Reading
+from mixseek.matching.reading import Reader, Reading
 from mixseek.matching.statements import Statement, bracket_lines, firm_statements, is_one_sentence, soft_statements
 from mixseek.matching.unanswered import breaks_off, find_refusal, is_code, is_opening, turns_in_circles
 from mixseek.matching.visible import Visible
@@ -49,26 +48,12 @@ class Closed(NamedTuple):
 
 def match_closed(visible: Visible, reader: Reader) -> Closed:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
-    if len(visible.text) <= REPEATED_LENGTH:
-        same = reader.for_any_question(visible.text)
-        if same is not None:
-            return _match_again(visible, same)
-    return _match(visible, reader)
-
-
-@lru_cache(maxsize=4_096)
-def _match_again(visible: Visible, reader: Reader) -> Closed:
-    return _match(visible, reader)
-
-
-def _match(visible: Visible, reader: Reader) -> Closed:
     text = visible.text
-    outline = _outline_again(visible) if len(text) <= REPEATED_LENGTH else _outline(visible)
-    lowered = outline.lowered
-    firm, named = _read_firm(text, lowered, visible, reader, outline.firm)
+    lowered = text.lower()
+    firm, named = _read_firm(text, lowered, visible, reader)
     if (firm is None or _may_be_program(text, firm[0])) and is_code(text):
         return Closed(Decision.UNDECIDED, None, ("code",))
-    soft = _read_soft(text, outline, visible, reader) if firm is None or firm[0].start >= visible.cut else []
+    soft = _read_soft(text, lowered, visible, reader) if firm is None or firm[0].start >= visible.cut else []
     if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
         soft.append(named)
     decisions = {reading.decision for _, reading in soft}
@@ -97,27 +82,6 @@ def _match(visible: Visible, reader: Reader) -> Closed:
     return Closed(Decision.UNDECIDED, None, (reason,))
 
 
-class _Outline(NamedTuple):
-    """What of a response does not depend on the ground truth; None where it is worked out only when it is asked for."""
-
-    lowered: str
-    firm: Iterable[Statement]
-    soft: tuple[Statement, ...] | None = None
-
-
-def _outline(visible: Visible) -> _Outline:
-    lowered = visible.text.lower()
-    return _Outline(lowered, _firm(visible.text, lowered, visible))
-
-
-# Most of what is left where the question has its say, and nothing is judged again as a whole.
-@lru_cache(maxsize=4_096)
-def _outline_again(visible: Visible) -> _Outline:
-    text, lowered = visible.text, visible.text.lower()
-    soft = tuple(soft_statements(text, lowered, 0, visible.cut))
-    return _Outline(lowered, tuple(_firm(text, lowered, visible)), soft)
-
-
 def _answers_all_the_same(refusal: Span, soft: list[tuple[Statement, Reading]]) -> bool:
     """Whether something is drawn from not knowing: "it cannot be told who, so it is ambiguous"."""
     return any(
@@ -136,14 +100,14 @@ def _stated(statement: Statement, reading: Reading) -> Closed:
 
 
 def _read_firm(
-    text: str, lowered: str, visible: Visible, reader: Reader, statements: Iterable[Statement]
+    text: str, lowered: str, visible: Visible, reader: Reader
 ) -> tuple[tuple[Statement, Reading] | None, tuple[Statement, Reading] | None]:
     """The last firm statement that holds a value of the wanted kind; without one, where the right value is named."""
     chosen: tuple[Statement, Reading] | None = None
     named: tuple[Statement, Reading] | None = None
     rival: Decision | None = None
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
-    for statement in statements:
+    for statement in _firm(text, lowered, visible):
         # Words in another field of an object do not overrule its answer field.
         if has_field and statement.cue in _PROSE:
             continue
@@ -309,18 +273,16 @@ def _read_place(text: str, statement: Statement, reader: Reader) -> Reading | No
     return bare and Reading(bare.decision, bare.start + begin, bare.end + begin, bare.rule)
 
 
-def _read_soft(text: str, outline: _Outline, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
+def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
     """Readings at the end of the response; its first sentence only when the end says nothing."""
     if reader.spans_lines:
         tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
         reading = reader.read(text[tail.start : tail.end], firm=False)
         return [] if reading is None else [(tail, reading)]
-    places = soft_statements(text, outline.lowered, 0, visible.cut) if outline.soft is None else list(outline.soft)
+    places = soft_statements(text, lowered, 0, visible.cut)
     if reader.kind == "brackets":
         places += bracket_lines(text)[-1:]
-    closing = _readings(
-        text, outline.lowered, visible, [place for place in places if place.cue != "first_sentence"], reader
-    )
+    closing = _readings(text, lowered, visible, [place for place in places if place.cue != "first_sentence"], reader)
     # The last sentence is the sharper view of the last line.
     if any(statement.cue == "last_sentence" for statement, _ in closing):
         closing = [item for item in closing if item[0].cue != "last_line"]
@@ -335,9 +297,7 @@ def _read_soft(text: str, outline: _Outline, visible: Visible, reader: Reader) -
     is_plain_prose = reader.kind == "number" and "=" not in text
     if closing and not is_plain_prose:
         return closing
-    opening = _readings(
-        text, outline.lowered, visible, [place for place in places if place.cue == "first_sentence"], reader
-    )
+    opening = _readings(text, lowered, visible, [place for place in places if place.cue == "first_sentence"], reader)
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
     # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.

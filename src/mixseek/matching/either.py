@@ -26,10 +26,6 @@ class EitherReader:
         """What the first reads, else what the second reads."""
         return self.first.read(piece, firm=firm) or self.second.read(piece, firm=firm)
 
-    def for_any_question(self, text: str) -> None:
-        """The first reads options, which every question lists anew."""
-        return
-
     def is_other(self, text: str, place: int) -> bool:
         """In either writing."""
         return self.first.is_other(text, place) or self.second.is_other(text, place)

@@ -14,7 +14,7 @@ _BEFORE = 80
 _BEHIND = 120
 # Where the clause of a value begins: an objection before it is not about the value.
 _CLAUSE_START = re.compile(
-    r"</?[a-z_]+>|[.!?](?=\s)|[;。!?\n]|,(?!\s*(?:or|and|but|maybe|perhaps|possibly)\b)|:(?!\s*$)"
+    r"</?[a-z_]+>|(?<!\bc)(?<!\bca)(?<!\bapprox)[.!?](?=\s)|[;。!?\n]|,(?!\s*(?:or|and|but|maybe|perhaps|possibly)\b)|:(?!\s*$)"
 )
 # Markup, quotes and brackets that stand around a value, LaTeX included.
 _MARKUP = r"(?:[\s*_\"'`()\[\]{}$:]|\\(?:boxed|fbox|text|mathrm|mathbf|textbf|left|right|quad|[,;!()\[\] ]))*"
@@ -23,15 +23,17 @@ _NOT_QUITE = (
     r"|nowhere near|(?:other|rather|less|more|greater|larger|bigger|smaller|fewer|lower|higher|better|worse) than"
     r"|instead of|except(?: for)?|(?:only )?(?:partly|partially|somewhat|mostly|largely|sometimes|questionably"
     r"|rarely|seldom)|not (?:entirely|fully|quite|exactly|really)"
-    r"|half|by no means|in no way|no way (?:that )?(?:it|the answer) (?:is|could be|can be)|不一定(?:是)?"
+    r"|half|sort of|kind of|more or less|neither|nor|rul(?:e|es|ed|ing) out|exclud(?:e|es|ed|ing)|used to be"
+    r"|by no means|in no way|no way (?:that )?(?:it|the answer) (?:is|could be|can be)|不一定(?:是)?"
     r"|未必(?:是)?|并不(?:是)?"
 )
 _NEGATION = r"not|\w+n't|never|hardly|scarcely|barely|neither|nor|no longer|cannot be|without|isnt"
 _AMOUNT = (
     r"at (?:least|most)|up to|over|under|above|below|beyond|exceed(?:s|ing)?|around|roughly|nearly|almost|close to"
     r"|some(?:where|thing) (?:like|near|around|in)|near|not? (?:more|less|fewer|greater) than|between|from|before|after"
-    r"|about|approximately|approx\.?|circa|c\.|ca\.|since|until|as (?:many|much|few|little) as|upwards? of"
-    r"|a minimum of|a maximum of|in the range of"
+    r"|about|approximately|approx\.?|circa|c\.|ca\b\.?|since|until|as (?:many|much|few|little) as|upwards? of"
+    r"|a minimum of|a maximum of|in the (?:range|neighbou?rhood|vicinity|region|ballpark) of|on the order of"
+    r"|(?:north|south|short|shy) of"
 )
 _AMOUNT_SIGN = (
     r"[~≈<>≤≥≠±∼]=?|!=|\\(?:leq?|geq?|lt|gt|neq?|approx|sim|pm|leqslant|geqslant)(?![a-z])|大于|小于|多于|少于|超过"
@@ -48,6 +50,7 @@ _DENIED = re.compile(rf"(?:\b(?:{_NOT_QUITE})|(?:不一定是?|未必是?))\W*(?
 _NEGATED = re.compile(
     rf"\b(?:{_NEGATION})\b\s*(?:(?:be|the|an?|option|choice|answer|equal|to|necessarily)\s+)*{_MARKUP}$"
 )
+_NEITHER = re.compile(r"\bneither\b.*\bnor\b")
 _BOUNDED = re.compile(rf"(?:\b(?:{_AMOUNT})|{_AMOUNT_SIGN})\s*(?:the year |year )?{_MARKUP}[€£¥]?\s*$")
 _GUESSED = re.compile(rf"(?:\b|(?<=[は是]))(?:{_UNSURE})\s*(?:the |an? |option )?{_MARKUP}$")
 # A value before this one, joined to it by a word that offers both.
@@ -55,6 +58,10 @@ _JOINED_BEFORE = re.compile(
     r"(?:\b(?:or|and|vs\.?|versus|and/or|or rather|or maybe|or perhaps|or possibly|or even)|[/&]|或者?|还是|還是"
     r"|または|もしくは"
     rf"|あるいは|[和与]){_MARKUP}$"
+)
+# A whole answer that only says what the place is near to.
+_NEARBY = re.compile(
+    r"\W*(?:just )?(?:near|outside(?: of)?|close to|next to|(?:north|south|east|west) of)\s+(?:the )?\W*"
 )
 # Behind a value. Words that lead to another one of its kind: the gap may hold nothing else.
 _LEAD_ON = (
@@ -79,8 +86,11 @@ _TEXT_OFFERS = re.compile(
     r"|[.!?]\s*(?:no|actually|or)\b|^[\"']?\s?/|[?;|]|或|还是|還是|也可能|也许|または|もしくは|あるいは|か|いや|いえ"
 )
 _WORD = re.compile(r"\w+")
+_FIGURES = re.compile(r"\d{1,4}(?:[-/.:]\d{1,4}){1,2}")
 _YEAR = re.compile(r"[12]\d{3}")
 _PLAIN_OR = re.compile(r"\bor\b")
+# Behind a verb the "or" is the subject's: "the stick or prod is called a goad".
+_OR_BEFORE = re.compile(r"\bor\b(?:(?!\b(?:is|was|are|were|called|named|known)\b|[):]).)*$")
 _LISTED = re.compile(r"[\s\"']*[,;|][\s,;|\"']*")
 # Two boxes side by side, or two tags with an "or": one answer each.
 _BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\s*\}|or|and)?[\s$,]*\\boxed\{[\s$]*$")
@@ -103,13 +113,22 @@ _OPEN_AMOUNT = re.compile(
     r"older|younger|later|earlier|longer|shorter|up|beyond)\b(?! (?:precisely|exactly|accurately|simply|specifically"
     r"|than))"
     r"|\+(?!\s*[\d(a-z\\])|-?ish\b|\s*(?:±|\\pm|[>≤≥≠]|<[=\s]|\\(?:leq?|geq?|lt|gt)(?![a-z]))"
-    r"|(?:\s*[a-z]{1,12})?[\s,]*(?:at (?:least|most)|give or take"
-    r"|minimum\b|maximum\b)"
+    r"|(?:\s*[a-z]{1,12})?[\s,]*(?:at (?:the (?:very )?)?(?:least|most|earliest|latest)|give or take"
+    r"|minimum\b|maximum\b|max\b|tops\b|plus\b(?!\s*[\d(a-z\\]))"
     r"|\s*[a-z%人個円元点分度]{0,3}(?:以上|以下|以内|以外|未満|未滿|くらい|ぐらい|程度|前後|ほど|より|左右|上下"
-    r"|多[个個]?|几|幾|之间|之間|之内|かもしれ)"
+    r"|多[个個]?|来[个個]|几|幾|之间|之間|之内|かもしれ|強|弱|余|を(?:超|越|上回|下回)|に満た)"
 )
 _UNSURE_BEHIND = re.compile(
     r"[^。.!?\n,]{0,6}(?:かもしれ|以外|ではな|じゃな|でな[いく])|[^。.!?\n,]{0,4}(?:吗|嗎|么\?)"
+)
+# A polarity that is not quite given: はいとも言えない, はいでもありいいえでもある, "valid in some cases".
+_POLARITY_IN_PART = re.compile(
+    r"とも|でもあ|でもな|とは限|と(?:は)?(?:言|い)(?:い切れ|えなくも)"
+    r"|\s+(?:only\s+)?(?:(?:in|under|for|at) (?:some|certain|most|many|specific|particular)\b|in part\b|partly\b"
+    r"|sometimes\b|to (?:some|an|a certain) (?:extent|degree)|up to a point)"
+)
+_AS_LIKELY = re.compile(
+    r"\b(?:equally|just as|every bit as|no less) (?:plausible|likely|possible|probable|valid|good)\b"
 )
 _ASKED = re.compile(r"[\s*_\"'`)\]}$.]*(?:\\[)\]][\s.]*)?\?")
 _TAKEN_BACK = re.compile(
@@ -127,15 +146,17 @@ def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: 
         return True
     for mark in _CLAUSE_START.finditer(text, begin, start):
         begin = mark.end()
-    return _is_open_before(text, begin, start, kind, is_other) or _is_open_behind(text, end, finish, kind, is_other)
+    return _is_open_before(text, begin, start, end, kind, is_other) or _is_open_behind(
+        text, start, end, finish, kind, is_other
+    )
 
 
-def _is_open_before(text: str, begin: int, start: int, kind: str, is_other: OtherValue) -> bool:
+def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_other: OtherValue) -> bool:
     before = text[begin:start]
     if _DENIED.search(before) or _GUESSED.search(before):
         return True
-    # A polarity takes its negation in.
-    if kind != "boolean" and _NEGATED.search(before):
+    # A polarity takes its negation in, but not two of them.
+    if _NEITHER.search(text, begin, end + 24) if kind == "boolean" else _NEGATED.search(before):
         return True
     if (
         kind in {"number", "expression", "text"}
@@ -146,7 +167,9 @@ def _is_open_before(text: str, begin: int, start: int, kind: str, is_other: Othe
     if _YEAR.fullmatch(text, start, start + 4) and before.endswith("by "):
         return True
     if kind == "text":
-        return len(text.strip()) <= _NAME_ALONE and _PLAIN_OR.search(before) is not None
+        if _NEARBY.fullmatch(text, 0, start):
+            return True
+        return len(text.strip()) <= _NAME_ALONE and _OR_BEFORE.search(before) is not None
     joint = _JOINED_BEFORE.search(before)
     return joint is not None and _other_before(text, begin, begin + joint.start(), is_other)
 
@@ -163,13 +186,27 @@ def _other_before(text: str, begin: int, end: int, is_other: OtherValue) -> bool
     return begin <= max(begin, place) < end and is_other(max(begin, place))
 
 
-def _is_open_behind(text: str, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
+def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
+    """A date in figures with another one behind it: "05/01/2021 - 05/03/2021"."""
+    value = text[start:end]
+    if not _FIGURES.fullmatch(value):
+        return False
+    shape = re.sub(r"\d+", r"\\d+", re.escape(value))
+    behind = re.compile(rf"[\s*\"']*(?:[-,;/&~]|to\b|and\b|until\b)[\s*\"']*({shape})").match(text, end, finish)
+    return behind is not None and behind[1] != value
+
+
+def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
     if _ASKED.match(text, end, finish) or _TAKEN_BACK.match(text, end, finish):
         return True
-    if kind != "boolean" and _UNSURE_BEHIND.match(text, end, finish):
+    if _AS_LIKELY.search(text, end, finish):
+        return True
+    if (_POLARITY_IN_PART if kind == "boolean" else _UNSURE_BEHIND).match(text, end, finish):
         return True
     if kind == "option" and (also := _ALSO_RIGHT.match(text, end, finish)) is not None:
         return is_other(also.end())
+    if kind == "text" and _is_followed_by_date(text, start, end, finish):
+        return True
     if kind in {"number", "expression", "boolean"}:
         if _OPEN_AMOUNT.match(text, end, finish):
             return True

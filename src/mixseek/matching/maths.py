@@ -481,10 +481,6 @@ class MathsReader:
         decision, rule = compare_maths(part.text, self.gold, self.question, self.maths)
         return Reading(decision, part.start, part.end, rule)
 
-    def for_any_question(self, text: str) -> None:
-        """The question may ask for a form."""
-        return
-
     def is_other(self, text: str, place: int) -> bool:
         """Any further mathematics: whether it is equal is not asked again."""
         return text[place : place + 1] in {"$", "\\"} or text[place : place + 1].isdigit()

@@ -33,6 +33,7 @@ _SCIENTIFIC = re.compile(
     r"(?<=[\d.])\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:\^\s?\{?\s?[+-]?\d{1,3}\s?\}?|[⁻-]?[⁰¹²³⁴-⁹]+)"
 )
 _RATIO = re.compile(r"(?<![\d:])\d{1,6}\s?:\s?\d{1,6}(?![\d:])")
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
 _PROSE = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
 # So many are no calculation; looking at each would cost more than the answer is worth.
@@ -50,7 +51,15 @@ _UNIT_COMMA = re.compile(r"[a-z /]{1,20},")
 _WOULD_BE = re.compile(r"(?:\b(?:would|could|might)|'d)\s+(?:\w+\s+){0,3}[$€£¥*(]*$|\botherwise\b[^.,;]{0,16}$")
 _WOULD = re.compile(r"\s+would\b")
 _BELOW_ZERO = re.compile(r"below (?:zero|freezing)|零下|氷点下", re.IGNORECASE)
-_PER_ONE = re.compile(r"1\s?(?:人|個|つ|日|時間|本|枚|回|台|匹|冊|杯|週間?|年|月)?(?:あたり|につき|当たり)")
+# Numbers that say for whom or which step, beside one that says how much: 1人あたり34ドル, "each of the 3 gets 12".
+_PER_ONE = re.compile(
+    r"[1一]\s?(?:人|個|つ|日|時間|本|枚|回|台|匹|冊|杯|週間?|年|月|袋|箱|組|名|件|キロ|k[mg]|[mg])?(?:あたり|につき|当たり|ごと)"
+)
+_SHARERS = re.compile(
+    r"(?:\b(?:per|each of(?: the)?|all(?: of)?(?: the)?|both of the|every)|[每各])\s*$", re.IGNORECASE
+)
+_NUMBERED = re.compile(r"\b(?:step|part|case|question|problem|exercise|example|round|no\.|number|#)\s*$", re.IGNORECASE)
+_LABEL_END = re.compile(r"\s?[:.)]\s")
 _TOTAL = re.compile(
     r"\b(?:for|making|giving|with|gives|makes)\s+(?:a|the)\s+(?:grand\s+)?total\s+of\s*[$€£¥*]*$", re.IGNORECASE
 )
@@ -75,9 +84,17 @@ def _rounds_to(value: Decimal, gold: Decimal) -> bool:
     return abs(value - gold) <= min(Decimal("0.5"), abs(gold) / 200)
 
 
+def _counts_something_else(piece: str, token: NumberToken) -> bool:
+    """Whether a number says who shares or which step it is, and not how much."""
+    before = max(0, token.start - 16)
+    if _PER_ONE.match(piece, token.start) or _SHARERS.search(piece, before, token.start):
+        return True
+    return _NUMBERED.search(piece, before, token.start) is not None and _LABEL_END.match(piece, token.end) is not None
+
+
 def _is_bare(piece: str) -> bool:
     """Nothing but a value, so that a sign in it belongs to the value."""
-    return len(piece) <= 40 and _PROSE.search(piece) is None
+    return len(piece) <= 40 and _PROSE.search(_COMMAND.sub(" ", piece)) is None
 
 
 def _is_shorter(value: Decimal, gold: Decimal) -> bool:
@@ -208,6 +225,8 @@ class NumberReader:
         if len(tokens) > 1 and _FIRST_YEAR <= self.value <= _LAST_YEAR:
             years = [token for token in tokens if not is_day_of_month(piece, token.start, token.end)]
             return years or tokens
+        if len(tokens) > 1:
+            return [token for token in tokens if not _counts_something_else(piece, token)] or tokens
         return tokens
 
     def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
@@ -216,7 +235,7 @@ class NumberReader:
         totals = [token for token in tokens if _TOTAL.search(piece, max(0, token.start - 24), token.start)]
         if totals:
             return totals[-1]
-        if firm and not lead and _CLAUSE_END.match(piece, tokens[0].end) and not _PER_ONE.match(piece, tokens[0].start):
+        if firm and not lead and _CLAUSE_END.match(piece, tokens[0].end):
             return tokens[0]
         if (
             sum(token.values[0] for token in tokens[1:]) == tokens[0].values[0]
@@ -239,7 +258,8 @@ class NumberReader:
         ]
         if len(bold) == 1:
             return bold[0]
-        return tokens[0] if firm and not lead and "=" not in piece else None
+        # "3 people pay 34": that the first number is another one proves nothing.
+        return tokens[0] if firm and not lead and "=" not in piece and self._equal(tokens[0]) else None
 
     def _equal(self, token: NumberToken) -> bool:
         return self.value in token.values
@@ -256,11 +276,6 @@ class NumberReader:
         if self.value in token.unscaled:
             return Reading(Decision.UNDECIDED, token.start, token.end, "scale_word")
         return Reading(Decision.INCORRECT, token.start, token.end, rule)
-
-    def for_any_question(self, text: str) -> "NumberReader | None":
-        """Only of several numbers does the question say which one is meant."""
-        are_several = len(read_numbers(text, words=False)) + len(word_numbers(text)) > 1
-        return None if are_several else NumberReader(self.value, "", self.gold, self.maths, self.percent)
 
     def is_other(self, text: str, place: int) -> bool:
         """Another number, in digits or words."""

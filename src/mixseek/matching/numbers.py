@@ -6,7 +6,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from mixseek.matching.reading import REPEATED_LENGTH
+# Up to here a text is likely to be a whole answer ("Yes", "(B)", "True"), and those come again and again.
+REPEATED_LENGTH = 64
 
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
@@ -56,9 +57,11 @@ _TENS = {
     "ninety": 90,
 }  # fmt: skip
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
+_SCALES |= {"lakh": 100_000, "lakhs": 100_000, "crore": 10_000_000, "crores": 10_000_000}
 _NUMBER_WORD = "|".join([*_UNITS, *_TENS, *_SCALES])
 _WORDS = re.compile(
-    rf"\b(?:(?:minus|negative)\s+)?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b", re.IGNORECASE
+    rf"\b(?:(?:minus|negative)\s+)?(?:an?\s+(?=(?:{'|'.join(_SCALES)})\b))?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b",
+    re.IGNORECASE,
 )
 _CJK_DIGITS = {
     "〇": 0,

@@ -269,10 +269,6 @@ class OptionReader:
             return None
         return Reading(Decision.INCORRECT, found.start(), found.end(), "none_of_the_options")
 
-    def for_any_question(self, text: str) -> None:
-        """Every question lists its own options."""
-        return
-
     def is_other(self, text: str, place: int) -> bool:
         """Another label that is on offer, or another option's text; not one that a verb says something about."""
         found = (_NEXT_NUMBER if self._numbered else _NEXT_LETTER).match(text, place)

@@ -1,13 +1,8 @@
 """What a kind of ground truth makes of a stated answer."""
 
-from collections.abc import Hashable
 from typing import NamedTuple, Protocol
 
 from mixseek.matching.outcome import Decision
-
-# Up to here a text is likely to be a whole answer ("Yes", "(B)", "True"), and those come again and again.
-REPEATED_LENGTH = 64
-
 
 # The rule of an answer that only a comparer of algebra could decide, where there is none.
 NEEDS_MATHS = "needs_maths"
@@ -23,7 +18,7 @@ class Reading(NamedTuple):
     rule: str
 
 
-class Reader(Hashable, Protocol):
+class Reader(Protocol):
     """Knows one ground truth; reads pieces of responses against it."""
 
     @property
@@ -35,10 +30,6 @@ class Reader(Hashable, Protocol):
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
-        ...
-
-    def for_any_question(self, text: str) -> "Reader | None":
-        """An equal reader whatever was asked, for a text that is read the same under every question; else None."""
         ...
 
     def is_other(self, text: str, place: int) -> bool:

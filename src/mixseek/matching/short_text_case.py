@@ -40,6 +40,7 @@ class Rule(StrEnum):
     FINER_DATE = "finer_date"
     COARSER_DATE = "coarser_date"
     IN_PASSING = "in_passing"
+    ONE_OF_SEVERAL = "one_of_several"
     # Undecided: no rule speaks.
     NO_RULE = "no_rule"
 

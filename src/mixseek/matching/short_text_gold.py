@@ -65,6 +65,7 @@ class Asked(StrEnum):
 class Question:
     """The question's words, and what they say about its answers."""
 
+    text: str  # in lower case
     asked: Asked
     words: frozenset[str]
     detail: int  # how many content words pin the answer down
@@ -121,6 +122,7 @@ def read_question(text: str) -> Question:
     words = frozenset(Words(text).text)
     lower = text.lower()
     return Question(
+        text=lower,
         asked=_asked(lower),
         words=words,
         detail=len(words - FUNCTION_WORDS),

@@ -7,7 +7,7 @@ from mixseek.matching.commitment import commits_to_words
 from mixseek.matching.short_text_case import Case, Found, Rule
 from mixseek.matching.short_text_gold import Asked, Kind
 from mixseek.matching.short_text_lexicon import FUNCTION_WORDS, ROMAN_NUMERALS, word_set
-from mixseek.matching.short_text_words import is_unspaced
+from mixseek.matching.short_text_words import Words, is_unspaced
 
 # A question with this many content words has one answer, so golds without a common word are names of one thing.
 _DETAIL_OF_ONE_ANSWER: Final = 7
@@ -48,6 +48,18 @@ _CHOICE: Final = re.compile(r"\bor\b|\bmaybe\b.*\bmaybe\b|かもしれ.*かも�
 _SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
 
+# A list of names with nothing said about them.
+_LONGEST_LIST: Final = 160
+_LONGEST_NAME: Final = 4
+_ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
+_BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_NAME_PARTICLES: Final = frozenset(
+    {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
+)
+_ASKS_WHERE: Final = re.compile(
+    r"\b(?:where|city|town|village|place|located|location|setting|birthplace)\b|どこ|哪里|哪裡"
+)
+
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
 # Characters that join words of an unspaced script without belonging to a name.
 _UNSPACED_PARTICLES: Final = frozenset(
@@ -74,6 +86,8 @@ def objection_to(case: Case, found: Found) -> Rule | None:
         return Rule.ECHOED
     if _is_part_of_longer_name(case, found):
         return Rule.LONGER_NAME
+    if _is_one_of_several(case, found):
+        return Rule.ONE_OF_SEVERAL
     return _objection_from_context(case, found)
 
 
@@ -166,6 +180,35 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
         is_numeral = (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
         return is_numeral and words.gap(after) == " "
     return False
+
+
+def _is_one_of_several(case: Case, found: Found) -> bool:
+    """One answer was asked for, and the response is a bare list of names, of which one is the gold."""
+    source, question = case.words.folded_source, case.question
+    if len(source) > _LONGEST_LIST or question.wanted_items > 1 or question.is_list or question.is_open:
+        return False
+    items = [item for part in _ITEM_BREAK.split(source) if (item := _BULLET.sub("", part).strip(" .\"'*"))]
+    if len(items) < 2 or not all(_is_name(item) for item in items):
+        return False
+    folded = [f" {' '.join(Words(item).text)} " for item in items]
+    golds = {answer.padded for answer in case.gold.answers}
+    if not golds.intersection(folded):
+        return False
+    others = [item for item in folded if item not in golds and not any(item in gold for gold in golds)]
+    if found.rule is Rule.ALL_ITEMS or question.words.issuperset(word for item in others for word in item.split()):
+        return False
+    # A place and the one it lies in: "Lyon, France".
+    is_placed = len(items) == 2 and source.count(",") == 1 and _ASKS_WHERE.search(question.text) is not None
+    return bool(others) and not is_placed
+
+
+def _is_name(item: str) -> bool:
+    words = item.split()
+    return (
+        len(words) <= _LONGEST_NAME
+        and all(not word[0].islower() or word in _NAME_PARTICLES for word in words)
+        and _UNSPACED_PARTICLES.isdisjoint(item)
+    )
 
 
 def _objection_from_context(case: Case, found: Found) -> Rule | None:

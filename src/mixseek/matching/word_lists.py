@@ -94,10 +94,6 @@ class WordListReader:
         is_last = len(foreign) == 1 and not piece[foreign[0][2] :].strip()
         return foreign if is_last and piece[run[-1][2] : foreign[0][1]] in {" ", ", "} else []
 
-    def for_any_question(self, text: str) -> "WordListReader":
-        """What was asked went into the fields."""
-        return self
-
     def is_other(self, text: str, place: int) -> bool:
         """Any of the words again: a second list."""
         return any(text.startswith(word, place) for word in self.words)

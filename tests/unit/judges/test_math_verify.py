@@ -44,6 +44,14 @@ def test_it_has_no_opinion_where_writings_are_not_comparable(maths: MathVerify) 
     assert maths.are_equal("", "") is None
 
 
+def test_a_value_is_no_equation_unless_it_solves_it(maths: MathVerify) -> None:
+    """An equation between several letters is not its right-hand side; y + 1 = 2x may be answered 2x - 1."""
+    assert maths.are_equal("5 = 3a+b", "3a+b") is False
+    assert maths.are_equal("4x + y = 3", "3") is False
+    assert maths.are_equal("y + 1 = 2x", "2x - 1") is not False
+    assert maths.are_equal("2x + 3 = 7", "2") is not False
+
+
 def test_what_takes_too_long_is_killed_and_the_next_is_answered() -> None:
     comparer = MathVerify("under test", seconds=1.0)
     assert comparer.are_equal("1", "x") is False

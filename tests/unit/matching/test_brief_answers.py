@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.matching import booleans, closed, numbers
+from mixseek.matching import booleans, numbers
 from mixseek.matching.match import match_answer
 from mixseek.matching.options import lettered_options
 from mixseek.matching.outcome import Decision
@@ -28,8 +28,7 @@ def test_a_remembered_answer_is_judged_like_a_new_one(question: str, words: list
     """The same decision, place and rules, whether or not anybody said it before, to this question or another."""
     text = " ".join(words)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (closed, numbers):
-            patch.setattr(module, "REPEATED_LENGTH", -1)
+        patch.setattr(numbers, "REPEATED_LENGTH", -1)
         anew = match_answer(text, gold, question=question)
 
     assert [match_answer(text, gold, question=question) for _ in range(2)] == [anew, anew]

@@ -477,6 +477,44 @@ MORE_HEDGED = [
     ("A\nor\nC", "A", CITY),
     ("- 42\n- 43", "42", ""),
     ("1. 42\n2. 43", "42", ""),
+    # about a year, more or less a number
+    ("c. 1987", "1987", WHEN),
+    ("It was opened c. 1987.", "1987", WHEN),
+    ("ca 1987", "1987", WHEN),
+    ("1987 at the earliest", "1987", WHEN),
+    ("The answer is in the neighborhood of 42.", "42", ""),
+    ("north of 42", "42", ""),
+    ("42 at the very least", "42", ""),
+    ("42 tops", "42", ""),
+    ("42 plus", "42", ""),
+    ("42強", "42", YEN),
+    ("42弱", "42", YEN),
+    ("42余り", "42", YEN),
+    ("42を超える", "42", YEN),
+    ("42に満たない", "42", YEN),
+    ("42来个", "42", ""),
+    # neither
+    ("はいともいいえとも言えない", "yes", ""),
+    ("はいでもありいいえでもある", "yes", ""),
+    ("Sort of yes.", "yes", ""),
+    ("Neither yes nor no.", "no", ""),
+    ("It is valid in some cases.", "valid", VALID),
+    # several names where one was asked for
+    ("Ada Marsh, Paul Hale", "Ada Marsh", "Who designed the bridge?"),
+    ("Paul Hale, Ada Marsh", "Ada Marsh", "Who designed the bridge?"),
+    ("Ada Marsh and Paul Hale", "Ada Marsh", "Who designed the bridge?"),
+    ("- Ada Marsh\n- Paul Hale", "Ada Marsh", "Who designed the bridge?"),
+    ("Ada Marsh, Paul Hale, Ida Brandt", "Ada Marsh", ""),
+    ("Paris, London", "Paris", CAPITAL),
+    ("パリ、ロンドン", "パリ", ""),
+    ("巴黎、伦敦", "巴黎", ""),
+    # places and dates
+    ("Near Paris", "Paris", CAPITAL),
+    ("I would rule out Paris.", "Paris", CAPITAL),
+    ("It used to be Paris.", "Paris", CAPITAL),
+    ("Paris, if I had to guess, but London is equally plausible.", "Paris", CAPITAL),
+    ("05/01/2021 - 05/03/2021", "05/01/2021", ""),
+    ("05/01/2021, 05/02/2021", "05/01/2021", ""),
 ]
 
 HARMLESS = [
@@ -523,6 +561,11 @@ HARMLESS = [
     ("The capital is Paris.", "Paris", CAPITAL),
     ("It was opened in 1987.", "1987", WHEN),
     ("05/01/2021", "05/01/2021", WHEN),
+    ("Paris, France", "Paris", "What is the capital of France?"),
+    ("San Jose, Costa Rica", "San Jose", "Where was she born?"),
+    ("Ada Marsh, an English engineer", "Ada Marsh", "Who designed the bridge?"),
+    ("42台", "42", YEN),
+    ("The spiked stick or rod is called a goad.", "goad", "What is the stick called?"),
 ]
 
 

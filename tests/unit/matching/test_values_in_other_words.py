@@ -31,6 +31,22 @@ SAME = [
     ("1½", "1.5"),
     ("−5", "-5"),
     ("➖5", "-5"),
+    ("a million", "1000000"),
+    ("5 lakh", "500000"),
+    ("five lakh", "500,000"),
+    ("1.5 lakhs", "150000"),
+    ("two crores", "20000000"),
+    ("1 crore", "10 million"),
+    ("5,00,000", "5 lakh"),
+    (r"\frac{10}{9}", "10/9"),
+    ("10/9", r"\frac{10}{9}"),
+    # Beside a number that says how much, one that says for whom or which step.
+    ("1人あたり34ドル", "34"),
+    ("一人当たり34ドル", "34"),
+    ("每1人34元", "34"),
+    ("per 1 person, 34", "34"),
+    ("each of the 3 gets 12", "12"),
+    ("Step 3: 34", "34"),
 ]
 OPEN = [("0.3333", "1/3"), ("1/3", "0.3333"), ("two dozen", "24"), ("half", "0.5"), ("3:4", "3/4"), ("2.5M", "2.5")]
 OTHER = [("2.5 million", "2.5 billion"), ("one eighth", "8"), ("5", "-5"), ("1.5B", "1.5M"), ("0.25", "1/3")]
@@ -51,6 +67,11 @@ def test_what_may_be_meant_is_left_open(answer: str, gold: str, cue: str) -> Non
 @pytest.mark.parametrize(("answer", "gold"), OTHER)
 def test_another_value(answer: str, gold: str) -> None:
     assert match_answer(f"The answer is {answer}.", gold).decision is Decision.INCORRECT
+
+
+@pytest.mark.parametrize("response", ["#### 3 people pay 34", "Answer: 3 people pay 34 each"])
+def test_another_number_in_front_is_not_the_answer(response: str) -> None:
+    assert match_answer(response, "34").decision is not Decision.INCORRECT
 
 
 def test_the_summary_says_what_would_help() -> None:
