@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.complaints import Complaint
 from mixseek.protocols.declaration import DeclarationFile, read_template, read_toml_text, unknown_among
-from mixseek.protocols.declaration_lint import complaints_of
+from mixseek.protocols.declaration_lint import complaints_of, fields_at
 from mixseek.protocols.registry import describe, load_protocol, protocol_names
 from mixseek.protocols.scored import DEFAULT_LANGUAGES
 from mixseek.protocols.scored_checks import contradictions
@@ -146,16 +146,30 @@ def _readable_part(
 
 
 def _drop(table: dict[str, Any], location: Sequence[int | str], kind: str) -> bool:
-    """Takes the key out that a problem is about; where one is missing, the table that misses it."""
+    """Takes the key out that a problem is about, or mends it; where one is missing, the table that misses it."""
     path = location[:-1] if kind == "missing" else location
     holder: Any = table
     for number, part in enumerate(path):
         inner = holder.get(part) if isinstance(holder, dict) else None
         is_last = number == len(path) - 1 or not isinstance(inner, dict)
+        if is_last and isinstance(holder, dict) and part in holder:
+            value = holder.pop(part)
+            meant = _misspelt(location, holder) if kind == "extra_forbidden" else None
+            if meant is not None:
+                # Read as what it was meant to be: otherwise one slip is told as many contradictions.
+                holder[meant] = value
+            return True
         if is_last:
-            return isinstance(holder, dict) and holder.pop(part, None) is not None
+            return False
         holder = inner
     return False
+
+
+def _misspelt(location: Sequence[int | str], holder: Mapping[str, Any]) -> str | None:
+    """The key that was meant by one that does not exist, unless it is there as well."""
+    names = [str(part) for part in location]
+    close = difflib.get_close_matches(names[-1][:60], fields_at(ScoredParameters, names), n=1)
+    return close[0] if close and close[0] not in holder else None
 
 
 def _lint_settings(file: _File, settings: ScoredParameters, unsettled: tuple[str, ...]) -> Iterator[Complaint]:

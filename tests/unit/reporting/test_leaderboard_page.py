@@ -119,7 +119,7 @@ def test_hostile_text_in_every_field_changes_nothing_about_the_structure(text: s
 
 
 @settings(max_examples=30)
-@given(st.text(min_size=1, max_size=60))
+@given(st.text(min_size=1, max_size=60).filter(str.strip))
 def test_any_text_leaves_a_page_that_can_be_written(text: str) -> None:
     """Half characters included."""
     assert read(render_leader_board(hostile_board(text)).encode().decode()).mistakes == []
