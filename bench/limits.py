@@ -16,11 +16,9 @@ from dataclasses import dataclass
 
 from mixseek.domain.calls import Call
 from mixseek.domain.ports import Message
-from mixseek.engine.limits import AdaptiveLimit
-from mixseek.engine.retries import RetryPolicy
-from mixseek.engine.scheduling import Endpoint, Surroundings
-from mixseek.judges.endpoint_judge import EndpointJudge
-from mixseek.judges.endpoints import resolve_target
+from mixseek.engine.limits import AdaptiveLimit, Endpoint, RetryPolicy, Surroundings
+from mixseek.judges.endpoint.address import resolve_target
+from mixseek.judges.endpoint.judge import EndpointJudge
 
 MAXIMUM = 256
 THINKING_SECONDS = 0.4

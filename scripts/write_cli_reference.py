@@ -9,7 +9,7 @@ from typing import Any
 from typer import Context
 
 from mixseek.cli.app import command
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 
 TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
 # Fixed, so that the page does not depend on the terminal that wrote it.

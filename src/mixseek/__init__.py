@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from mixseek.composition.library import judge
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
-    from mixseek.engine.one import Judged
+    from mixseek.engine.offline import Judged
     from mixseek.errors import MixseekError
     from mixseek.protocols.registry import load_protocol
 
@@ -25,7 +25,7 @@ __all__ = [
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
     "InvalidJudgment": "mixseek.domain.judgments",
-    "Judged": "mixseek.engine.one",
+    "Judged": "mixseek.engine.offline",
     "Missing": "mixseek.domain.judgments",
     "MixseekError": "mixseek.errors",
     "Sample": "mixseek.domain.samples",

@@ -12,7 +12,7 @@ from typing import Any
 from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl
 
 from mixseek.domain.judgments import Flag
-from mixseek.judges.mock_answers import CALL_FAULTS, Fault
+from mixseek.judges.mock.replies import CALL_FAULTS, Fault
 
 # Looks like a key and occurs nowhere else: wherever it turns up, it leaked.
 CANARY = "sk-canary-3f9d61c07b"

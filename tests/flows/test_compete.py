@@ -497,7 +497,7 @@ def test_options_of_a_metric_may_be_anything_that_toml_knows(tmp_path: Path) -> 
     """Dates and NaN too; they reach the user's metric as they are."""
     write(
         tmp_path,
-        "from mixseek.evaluator.metric import BaseMetric\n"
+        "from mixseek.evaluator.metrics import BaseMetric\n"
         "class Day(BaseMetric):\n"
         "    async def evaluate(self, request):\n"
         "        return self.scored(self.setting.options['day'].day)\n",

@@ -25,7 +25,7 @@ from tests.flows.live import (
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import COMMAND, environment, the_one_line, write_jsonl
 
-from mixseek.judges.mock_server import MockOptions
+from mixseek.judges.mock.server import MockOptions
 
 KILLS = 20
 SAMPLES = 240

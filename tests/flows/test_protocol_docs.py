@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from tests.flows.running import mixseek_here, read_jsonl
 from tests.unit.protocols.prompt_attacks import ATTACKS
 
-from mixseek.protocols.scored_parameters import ScoredParameters
-from mixseek.protocols.scored_prompt import VARIABLES
-from mixseek.protocols.task_rubrics import lint_task_rubric
+from mixseek.protocols.rubric import lint_task_rubric
+from mixseek.protocols.scored.parameters import ScoredParameters
+from mixseek.protocols.scored.prompt import VARIABLES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "protocols.md").read_text(encoding="utf-8")
 

@@ -13,11 +13,10 @@ from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
 from mixseek.domain.ports import Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import PermanentJudgeError
-from mixseek.judges.embedded import EmbeddedJudge, make_embedded_judge
-from mixseek.judges.gguf_header import weights_digest
+from mixseek.judges.embedded import EmbeddedJudge, make_embedded_judge, weights_digest
 from mixseek.judges.model_store import MODELS, SMOLLM2_WARNING
 from mixseek.protocols.registry import load_protocol
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 ROW = {"id": "1", "question": "What is 2 + 2?", "response": "So the answer is 4.", "ground_truth": "4"}
 

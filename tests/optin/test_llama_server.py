@@ -14,7 +14,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import PermanentJudgeError
 from mixseek.judges.specs import make_live_judge
 from mixseek.protocols.registry import load_protocol
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 WIRES = ("openai", "anthropic")
 SCHEMA = {

@@ -1,12 +1,19 @@
-"""The tree of commands. Each command imports what it needs when it runs, so that `--help` stays instant."""
+"""The tree of commands, and what becomes of a failure.
 
+Each command imports what it needs when it runs, so that `--help` stays instant.
+"""
+
+import errno
+import re
 from typing import Annotated, Any
 
 import typer
+from typer import TyperException
 
 from mixseek.cli.archive import archive
 from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compete import compete
+from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.demo import demo
 from mixseek.cli.export import export
 from mixseek.cli.judge import judge
@@ -18,7 +25,76 @@ from mixseek.cli.report import report
 from mixseek.cli.runs import runs
 from mixseek.cli.serve_mock import serve_mock
 from mixseek.cli.show import show
-from mixseek.cli.streams import print_result
+from mixseek.errors import (
+    BusyError,
+    ConfigurationError,
+    DamagedError,
+    MixseekError,
+    PermanentJudgeError,
+    StorageError,
+    TransientJudgeError,
+    WorkerError,
+)
+
+# The one place where a failure becomes a line on stderr and an exit code.
+
+# A disk that says one of these is not broken: the path is wrong, or not ours to write.
+MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}
+
+
+# What people type who know other tools, and what they mean.
+MEANT_COMMANDS = {
+    **dict.fromkeys(("compare", "diff"), "`mixseek report RUN RUN2` sets runs side by side"),
+    **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
+    **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
+    **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
+    **dict.fromkeys(("explain", "inspect"), "`mixseek show RUN ID` explains one verdict"),
+    **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),
+    **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
+    **dict.fromkeys(("race", "compete-run", "tournament"), "`mixseek compete RACE.toml` lets teams compete"),
+    **dict.fromkeys(("lint", "validate"), "`mixseek protocol lint FILE` says what is wrong with a protocol"),
+    **dict.fromkeys(("help",), "`mixseek --help` lists the commands"),
+    **dict.fromkeys(("version",), "`mixseek --version` says it"),
+}
+_UNKNOWN_COMMAND = re.compile(r"No such command '([^']+)'.*")
+
+
+def exit_code_of(error: MixseekError) -> ExitCode:
+    """Who can mend it decides: the caller (2), a second run (4), or nobody but us (3)."""
+    match error:
+        case ConfigurationError() | PermanentJudgeError() | DamagedError():
+            return ExitCode.USAGE
+        case WorkerError() | BusyError() | TransientJudgeError():
+            return ExitCode.INCOMPLETE
+        case StorageError(__cause__=OSError(errno=number)) if number in MISPLACED:
+            return ExitCode.USAGE
+        case _:
+            return ExitCode.INTERNAL
+
+
+def describe_usage_error(error: TyperException) -> str:
+    """One line with the place to look; typer alone prints four."""
+    message = " ".join(error.format_message().split())
+    unknown = _UNKNOWN_COMMAND.fullmatch(message.rstrip("."))
+    if unknown is not None and (meant := MEANT_COMMANDS.get(unknown[1].lower())):
+        return f"mixseek: there is no command '{unknown[1]}'; {meant} (see `mixseek --help`)"
+    context: Any = getattr(error, "ctx", None)
+    hint = f" (see `{context.command_path} --help`)" if context is not None else ""
+    return f"mixseek: {message[:1].lower()}{message[1:].rstrip('.')}{hint}"
+
+
+def describe_bug(error: BaseException) -> str:
+    """An exception nobody foresaw, named so that it can be reported."""
+    message = " ".join(str(error).split())
+    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    name = type(error).__name__
+    return (
+        f"mixseek: internal error: {name}{': ' if message else ''}{message}{notes}; "
+        "this is a bug; rerun with --debug for the traceback"
+    )
+
+
+# The tree of commands. Each command imports what it needs when it runs, so that `--help` stays instant.
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
 MARKUP = None

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption
 
 # More do not help anybody who reads; --json has them all.
@@ -40,9 +40,8 @@ def archive(
       mixseek archive latest --to archive/
       mixseek archive --check archive/
     """
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.places import workspace_path
-    from mixseek.cli.streams import print_result
+    from mixseek.cli.console import print_json, print_result
+    from mixseek.cli.options import workspace_path
     from mixseek.composition import archives
 
     if check is not None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption, WorkspaceOption
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -38,7 +38,7 @@ def show_cache(workspace: WorkspaceOption = None, as_json: JsonOption = False) -
       mixseek cache size
       mixseek cache size --workspace ws --json
     """
-    from mixseek.cli.places import workspace_path
+    from mixseek.cli.options import workspace_path
     from mixseek.composition.cache_upkeep import look_at_cache
 
     return print_state(look_at_cache(workspace_path(workspace)), as_json=as_json)
@@ -55,7 +55,7 @@ def prune(
       mixseek cache prune --keep 2G
       mixseek cache prune --keep 0           all of it
     """
-    from mixseek.cli.places import workspace_path
+    from mixseek.cli.options import workspace_path
     from mixseek.composition.cache_upkeep import prune_cache
 
     return print_state(prune_cache(workspace_path(workspace), older_than, keep), as_json=as_json)
@@ -65,8 +65,7 @@ def print_state(state: Any, *, as_json: bool) -> ExitCode:
     """For both; `state` is a CacheState, which is imported only where it is made."""
     from dataclasses import asdict
 
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.streams import print_result
+    from mixseek.cli.console import print_json, print_result
     from mixseek.composition.cache_upkeep import describe_cache
 
     if as_json:

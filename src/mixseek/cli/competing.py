@@ -1,22 +1,89 @@
 """What `mixseek compete` does between its options and its exit code."""
 
+import contextlib
 import os
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mixseek.cli.compete_progress import one_line, show_teams
-from mixseek.cli.documents import print_json
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode, notify_plainly, print_json, print_rendered, print_result
 from mixseek.cli.interrupts import stopping_on_signals
-from mixseek.cli.notices import notify_plainly
-from mixseek.cli.streams import print_result
-from mixseek.cli.terminal import print_rendered
 from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.compete import Competition, run_competition
-from mixseek.composition.compete_plans import CompeteRequest
+from mixseek.composition.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
+from mixseek.reporting.wording import make_visible
+from mixseek.round_controller.controller import NoWatcher, Stage, TeamEvent, Watcher
 from mixseek.settings.load import load_settings
+
+# Teams at work, on stderr: a line each that changes on a terminal, a line for each score elsewhere.
+
+
+def one_line(text: str) -> str:
+    """What others wrote, without what would break a line or hide in it."""
+    return make_visible(" ".join(text.split()))
+
+
+def score_text(score: float | None) -> str:
+    return "no score" if score is None else f"{score:.2f}"
+
+
+@dataclass
+class LineWatcher:
+    """For logs: what was stored, and nothing that is only under way."""
+
+    def told(self, event: TeamEvent) -> None:
+        name = one_line(event.team_name)
+        if event.stage is Stage.SCORED:
+            said = event.text or score_text(event.score)
+            notify_plainly(f"{name}: round {event.round_number}: {one_line(said)}")
+        elif event.stage is Stage.ENDED:
+            notify_plainly(f"{name}: ended after {event.round_number} rounds ({one_line(event.text)})")
+
+
+@dataclass
+class BarWatcher:
+    """For a person: a line for each team, drawn by rich."""
+
+    bar: Any  # rich.progress.Progress; rich is imported only when it draws
+    tasks: dict[str, Any] = field(default_factory=dict)
+    best: dict[str, float] = field(default_factory=dict)
+
+    def told(self, event: TeamEvent) -> None:
+        if event.score is not None:
+            self.best[event.team_id] = max(event.score, self.best.get(event.team_id, 0.0))
+        best = self.best.get(event.team_id)
+        text = event.text if event.stage is Stage.ENDED and event.text else event.stage.value
+        shown = {
+            "team": one_line(event.team_name),
+            "round": f"round {event.round_number}" if event.round_number else "",
+            "best": "" if best is None else f"best {best:.2f}",
+            "text": one_line(text)[:60],
+        }
+        if event.team_id in self.tasks:
+            self.bar.update(self.tasks[event.team_id], **shown)
+        else:
+            self.tasks[event.team_id] = self.bar.add_task("", total=None, **shown)
+
+
+@contextlib.contextmanager
+def show_teams(quiet: bool) -> Iterator[Watcher]:
+    """The watcher that fits where stderr goes."""
+    if quiet:
+        yield NoWatcher()
+        return
+    if not sys.stderr.isatty():
+        yield LineWatcher()
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    columns = [TextColumn(f"{{task.fields[{name}]}}", markup=False) for name in ("team", "round", "best", "text")]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield BarWatcher(bar)
+
 
 _REASON_CHARACTERS = 300
 
@@ -96,7 +163,7 @@ def run_compete(
 
 def print_forecast(request: CompeteRequest, *, as_json: bool) -> ExitCode:
     """What would be asked."""
-    from mixseek.composition.compete_forecasts import describe_forecast, forecast_competition, forecast_document
+    from mixseek.composition.compete import describe_forecast, forecast_competition, forecast_document
 
     forecast = forecast_competition(request)
     if as_json:
@@ -108,8 +175,8 @@ def print_forecast(request: CompeteRequest, *, as_json: bool) -> ExitCode:
 
 def print_competition(competition: Competition, gates: list[dict[str, Any]], *, as_json: bool) -> None:
     """The leader board, also of a competition that is not over."""
-    from mixseek.reporting.leaderboard import leader_board_document
-    from mixseek.reporting.leaderboard_terminal import print_leader_board
+    from mixseek.reporting.leaderboard.board import leader_board_document
+    from mixseek.reporting.leaderboard.terminal import print_leader_board
 
     if as_json:
         sent = {name: competition.counts.get(name, 0) for name in ("calls", "cached")}

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption
 
 Workspace = Annotated[Path, typer.Option("--workspace", "-w", metavar="DIR", help="Where the demo's runs are kept.")]

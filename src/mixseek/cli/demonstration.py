@@ -5,11 +5,10 @@ from dataclasses import asdict
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from mixseek.cli.documents import print_json
-from mixseek.cli.terminal import print_rendered
+from mixseek.cli.console import print_json, print_rendered
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult, DemoRow
-from mixseek.composition.summaries import score_document, summary_document
-from mixseek.reporting.leaderboard import leader_board_document
+from mixseek.composition.summary import score_document, summary_document
+from mixseek.reporting.leaderboard.board import leader_board_document
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,7 +67,7 @@ def render_demo(result: DemoResult, console: "Console") -> None:
     """On a terminal: the point first, then a few rows that show it, then where everything else is."""
     from rich.text import Text
 
-    from mixseek.reporting.leaderboard_terminal import print_leader_board
+    from mixseek.reporting.leaderboard.terminal import print_leader_board
 
     run, workspace = result.summary.run.name, result.summary.workspace
     if result.disagreements:

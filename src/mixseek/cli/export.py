@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption
 
 To = Annotated[Path, typer.Option("--to", metavar="FILE", help="The ending decides: .jsonl, .csv or .parquet.")]
@@ -23,10 +23,9 @@ def export(
       mixseek export latest --to judgments.parquet
       mixseek export bbh-march --workspace ws --to judgments.jsonl
     """
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.places import workspace_path
-    from mixseek.cli.streams import print_notice
-    from mixseek.composition.exports import export_rows
+    from mixseek.cli.console import print_json, print_notice
+    from mixseek.cli.options import workspace_path
+    from mixseek.composition.report import export_rows
 
     written = export_rows(workspace_path(workspace), run, to)
     if as_json:

@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager
 from types import FrameType
 from typing import TypeVar
 
-from mixseek.cli.exit_codes import ExitCode
-from mixseek.cli.streams import print_notice
+from mixseek.cli.console import ExitCode, print_notice
 
 T = TypeVar("T")
 # Signals that asked this process to stop: whatever fails after one, fails because of it.

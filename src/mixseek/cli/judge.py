@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption, WorkspaceOption, parse_mapping, parse_parameters, parse_share
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="JSONL, CSV or Parquet; `-` reads JSONL from stdin.")]
@@ -198,7 +198,7 @@ def judge(
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
     """
     from mixseek.cli.judging import JudgeArguments, LiveArguments, Output, run_judge
-    from mixseek.composition.gates import Gates
+    from mixseek.composition.summary import Gates
 
     again = (retry_refused, retry_invalid, keep_going)
     live = LiveArguments(concurrency, repeats, max_reasks, max_calls, max_cost, no_cache, patience, timeout, *again)

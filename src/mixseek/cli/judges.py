@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption
 
 Name = Annotated[str, typer.Argument(metavar="JUDGE", help="A name from mixseek.toml, or what stands after --judge.")]
@@ -22,9 +22,8 @@ def list_judges(context: typer.Context, as_json: JsonOption = False) -> ExitCode
         return None
     import os
 
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.streams import print_result
-    from mixseek.composition.judge_lists import describe_judges, judges_document, list_configured, list_providers
+    from mixseek.cli.console import print_json, print_result
+    from mixseek.composition.judges import describe_judges, judges_document, list_configured, list_providers
     from mixseek.settings.load import load_settings
 
     configured = list_configured(load_settings().configured_judges(), os.environ)
@@ -48,9 +47,8 @@ def check(judge: Name, as_json: JsonOption = False) -> ExitCode:
     """
     import os
 
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.streams import print_result
-    from mixseek.composition.judge_lists import check_one
+    from mixseek.cli.console import print_json, print_result
+    from mixseek.composition.judges import check_one
     from mixseek.settings.load import load_settings
 
     checked = check_one(judge, load_settings().configured_judges(), os.environ)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption, WorkspaceOption
 
 ExecutionArgument = Annotated[
@@ -36,10 +36,10 @@ def leaderboard(
     """
     if open_page and html is None:
         raise typer.BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.places import workspace_path
+    from mixseek.cli.console import print_json
+    from mixseek.cli.options import workspace_path
     from mixseek.composition.leaderboards import load_leader_board, write_leader_board
-    from mixseek.reporting.leaderboard import leader_board_document
+    from mixseek.reporting.leaderboard.board import leader_board_document
 
     board = load_leader_board(workspace_path(workspace), execution)
     if html is not None:
@@ -47,8 +47,8 @@ def leaderboard(
     if as_json:
         print_json(leader_board_document(board))
     else:
-        from mixseek.cli.terminal import print_rendered
-        from mixseek.reporting.leaderboard_terminal import print_leader_board
+        from mixseek.cli.console import print_rendered
+        from mixseek.reporting.leaderboard.terminal import print_leader_board
 
         print_rendered(lambda console: print_leader_board(board, console, html))
     if open_page and html is not None:

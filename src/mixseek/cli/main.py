@@ -16,7 +16,7 @@ def run() -> None:
     # Python renames, or prints and forgets, what is raised while a class is made or a module's lock is given back.
     # Nothing is begun yet, so nothing has to be raised.
     on_stop(leave)
-    from mixseek.cli import app, failures  # noqa: F401 - loaded here, while a signal may end the process at any line
+    from mixseek.cli import app  # noqa: F401 - loaded here, while a signal may end the process at any line
 
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
@@ -63,10 +63,8 @@ def main(arguments: list[str]) -> int:
     arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
     from typer import Abort, TyperException
 
-    from mixseek.cli.app import command
-    from mixseek.cli.exit_codes import ExitCode
-    from mixseek.cli.failures import describe_bug, describe_usage_error, exit_code_of
-    from mixseek.cli.streams import print_notice
+    from mixseek.cli.app import command, describe_bug, describe_usage_error, exit_code_of
+    from mixseek.cli.console import ExitCode, print_notice
     from mixseek.errors import MixseekError
 
     try:

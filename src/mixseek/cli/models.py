@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="smollm2")]
@@ -21,10 +21,8 @@ def install_model(name: Name, as_json: JsonOption = False) -> ExitCode:
       mixseek models install smollm2
       mixseek judge answers.jsonl --judge gguf:smollm2
     """
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.notices import notify_plainly
-    from mixseek.cli.streams import print_result
-    from mixseek.composition.models import install_named
+    from mixseek.cli.console import notify_plainly, print_json, print_result
+    from mixseek.composition.judges import install_named
 
     installed = install_named(name)
     if as_json:

@@ -8,6 +8,17 @@ import typer
 
 from mixseek.settings.marked_text import parse_toml
 
+# Which workspace a command works in.
+
+
+def workspace_path(given: Path | None) -> Path:
+    """The option, or else what the settings say; settings are not even read when the option is there."""
+    if given is not None:
+        return given
+    from mixseek.settings.load import load_settings
+
+    return load_settings().workspace
+
 
 def parse_share(given: str | float) -> float:
     """0.95 and 95% are the same share; anything outside 0..1 is a slip."""

@@ -1,12 +1,45 @@
 """`mixseek protocol`: what is asked of a judge, and writing one's own."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from mixseek.composition.protocols import Lint
+
+# What a lint found, for programs and for people.
+
+
+def lint_document(lint: "Lint") -> dict[str, Any]:
+    """Everything, hints included."""
+    return {
+        "files": list(lint.files),
+        "problems": len(lint.problems),
+        "complaints": [
+            {
+                "file": complaint.where,
+                "line": complaint.line,
+                "what": complaint.what,
+                "advice": complaint.advice,
+                "is_hint": complaint.is_hint,
+            }
+            for complaint in lint.complaints
+        ],
+    }
+
+
+def lint_summary(lint: "Lint") -> str:
+    """The last line."""
+    problems, hints = len(lint.problems), len(lint.complaints) - len(lint.problems)
+    said = "no problem" if problems == 0 else f"{problems} problem{'s' if problems > 1 else ''}"
+    if hints:
+        said += f" and {hints} hint{'s' if hints > 1 else ''}"
+    return f"mixseek: {said} in {len(lint.files)} file{'s' if len(lint.files) > 1 else ''}"
+
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME_OR_FILE", help="semantic, rubric, cross, or a .toml file of your own.")
@@ -39,9 +72,8 @@ def new_protocol(file: New, as_json: JsonOption = False) -> ExitCode:
       mixseek protocol new my.toml
       mixseek protocol new judging/helpdesk.toml --json
     """
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.streams import print_notice
-    from mixseek.composition.protocol_files import write_starter
+    from mixseek.cli.console import print_json, print_notice
+    from mixseek.composition.protocols import write_starter
 
     name = write_starter(file)
     if as_json:
@@ -62,9 +94,8 @@ def show_protocol(name: Name, language: Language = None, as_json: JsonOption = F
       mixseek protocol show cross --language ja --json
       mixseek protocol show my.toml
     """
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.streams import print_result
-    from mixseek.composition.catalogue import describe_protocol, protocol_document
+    from mixseek.cli.console import print_json, print_result
+    from mixseek.composition.protocols import describe_protocol, protocol_document
 
     if as_json:
         print_json(protocol_document(name, language))
@@ -84,10 +115,8 @@ def lint_protocols(targets: Targets, as_json: JsonOption = False) -> ExitCode:
       mixseek protocol lint rubric tasks/
       mixseek protocol lint my.toml tasks/poem.md --json
     """
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.protocol_lines import lint_document, lint_summary
-    from mixseek.cli.streams import print_notice, print_result
-    from mixseek.composition.protocol_files import lint_files
+    from mixseek.cli.console import print_json, print_notice, print_result
+    from mixseek.composition.protocols import lint_files
 
     found = lint_files(targets)
     if as_json:
@@ -109,8 +138,8 @@ def protocol_hash(name: Name, language: Language = None) -> ExitCode:
       mixseek protocol hash semantic
       mixseek protocol hash my.toml --language zh
     """
-    from mixseek.cli.streams import print_result
-    from mixseek.composition.catalogue import get_protocol
+    from mixseek.cli.console import print_result
+    from mixseek.composition.protocols import get_protocol
 
     print_result(get_protocol(name, language).hash)
     return ExitCode.OK

@@ -1,12 +1,29 @@
 """`mixseek report`: what a run found."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
-from mixseek.cli.options import JsonOption, WorkspaceOption
+from mixseek.cli.console import ExitCode, print_json, print_rendered
+from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+
+# Several runs beside each other.
+
+
+def print_runs_together(runs: Sequence[str], workspace: Path | None, *, as_json: bool) -> None:
+    """As a table, or as one JSON document."""
+    from mixseek.composition.report import compare_runs, comparison_document
+
+    comparison = compare_runs(workspace_path(workspace), runs)
+    if as_json:
+        print_json(comparison_document(comparison))
+    else:
+        from mixseek.reporting.comparison import print_comparison
+
+        print_rendered(lambda console: print_comparison(comparison, console))
+
 
 Runs = Annotated[
     list[str] | None,
@@ -46,14 +63,9 @@ def report(
             raise typer.BadParameter(
                 "an HTML report is of one run; leave out --out and --open", param_hint="'[RUN]...'"
             )
-        from mixseek.cli.comparing import print_runs_together
-
         print_runs_together(runs, workspace, as_json=as_json)
         return ExitCode.OK
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.places import workspace_path
-    from mixseek.cli.terminal import print_rendered
-    from mixseek.composition.reports import load_report, report_document, write_html
+    from mixseek.composition.report import load_report, report_document, write_html
 
     report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None)
     target = out or (None if as_json else directory.report)

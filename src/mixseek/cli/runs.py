@@ -1,6 +1,6 @@
 """`mixseek runs`: what a workspace holds."""
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption, WorkspaceOption
 
 
@@ -12,11 +12,10 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
       mixseek runs
       mixseek runs --workspace ws --json
     """
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.places import workspace_path
-    from mixseek.cli.streams import print_notice
+    from mixseek.cli.console import print_json, print_notice
+    from mixseek.cli.options import workspace_path
     from mixseek.composition.leaderboards import list_competitions
-    from mixseek.composition.reports import list_runs, runs_document
+    from mixseek.composition.report import list_runs, runs_document
 
     lines, problems = list_runs(workspace_path(workspace))
     competitions = list_competitions(workspace_path(workspace))
@@ -27,8 +26,8 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
         listed = [{"kind": "run", **run} for run in document["runs"]]
         print_json({**document, "runs": listed, "competitions": [line.to_document() for line in competitions]})
     else:
-        from mixseek.cli.terminal import print_rendered
-        from mixseek.reporting.leaderboard_terminal import print_competitions
+        from mixseek.cli.console import print_rendered
+        from mixseek.reporting.leaderboard.terminal import print_competitions
         from mixseek.reporting.terminal import print_runs
 
         if lines or not competitions:

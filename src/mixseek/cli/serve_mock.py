@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import parse_share
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen.")]
@@ -77,7 +77,7 @@ def serve_mock(
       mixseek serve-mock --refuse-keys                       401, as with a wrong key
       mixseek serve-mock --refuse-schemas --context 8000     no JSON schema, and a short context
     """
-    from mixseek.composition.mock import serve
+    from mixseek.composition.judges import serve
 
     pace = {"latency_seconds": latency, "jitter_seconds": jitter, "drip_seconds": drip}
     failing = {"fault_rate": fault_rate, "seed": seed, "retry_after_seconds": retry_after, "capacity": capacity}

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mixseek.cli.exit_codes import ExitCode
+from mixseek.cli.console import ExitCode
 from mixseek.cli.options import JsonOption, WorkspaceOption
 
 Names = Annotated[
@@ -26,16 +26,16 @@ def show(names: Names, workspace: WorkspaceOption = None, as_json: JsonOption = 
     """
     if len(names) > 2:
         raise typer.BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
-    from mixseek.cli.documents import print_json
-    from mixseek.cli.places import workspace_path
-    from mixseek.composition.reports import judgment_row, load_sample, sample_document
+    from mixseek.cli.console import print_json
+    from mixseek.cli.options import workspace_path
+    from mixseek.composition.report import judgment_row, load_sample, sample_document
 
     run = names[0] if len(names) == 2 else None
     rows = load_sample(workspace_path(workspace), run, names[-1])
     if as_json:
         print_json(sample_document(rows))
     else:
-        from mixseek.cli.terminal import print_rendered
+        from mixseek.cli.console import print_rendered
         from mixseek.reporting.terminal import print_rows
 
         shown = [judgment_row(row) for row in rows]

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.import_paths import importable_from, load_object
+from mixseek.settings.load import importable_from, load_object
 
 
 def call_function(path: str, directory: Path, prompt: str, round_number: int) -> str:

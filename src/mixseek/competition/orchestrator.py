@@ -8,12 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress, check_name
-from mixseek.engine.budget import BudgetSpentError
-from mixseek.engine.scheduling import EndpointDownError, HaltedError
+from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
 from mixseek.errors import MixseekError, PermanentJudgeError
-from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd, awaits_score, end_of
-from mixseek.round_controller.events import Stage, TeamEvent
-from mixseek.round_controller.teams import Team
+from mixseek.round_controller.controller import (
+    RoundController,
+    RoundParts,
+    Stage,
+    Team,
+    TeamEnd,
+    TeamEvent,
+    awaits_score,
+    end_of,
+)
 
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.1

@@ -6,20 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.protocol_documents import (
+from mixseek.composition.protocols import (
     protocol_of_run,
     protocol_record,
     read_protocol_record,
     restore_protocol,
 )
-from mixseek.composition.reports import find_run
-from mixseek.engine.one import read_reply
+from mixseek.composition.report import find_run
+from mixseek.engine.offline import read_reply
 from mixseek.judges.math_verify import find_maths
-from mixseek.storage.archive import Archived, write_archive
-from mixseek.storage.archive_check import ArchiveCheck, Problem, ProblemKind, read_marker
-from mixseek.storage.archive_names import INVALID_ROOM, PROTOCOL, VALID_ROOM
-from mixseek.storage.journal import find_broken_seal
-from mixseek.storage.manifest import read_manifest
+from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
+from mixseek.storage.archive.documents import INVALID_ROOM, PROTOCOL, VALID_ROOM
+from mixseek.storage.archive.write import Archived, write_archive
+from mixseek.storage.journal.journal import find_broken_seal
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
 

@@ -1,37 +1,245 @@
 """A competition from its race to its leader board."""
 
 import asyncio
+import random
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
-from mixseek.composition.compete_parts import check_prices, make_questions, make_teams
-from mixseek.composition.compete_plans import (
+from mixseek.competition.teams import CallableTeam, CommandTeam, FreeTextProtocol, ModelTeam
+from mixseek.composition.leaderboards import read_judging
+from mixseek.composition.live import JournalLines, key_id, price_of, workspace_key
+from mixseek.composition.protocols import answers_at_once, is_waited_for
+from mixseek.composition.race import (
     CompetePlan,
     CompeteRequest,
+    NobodyToAsk,
     make_compete_plan,
     make_evaluator,
     make_judgment,
+    target_model,
 )
-from mixseek.composition.leaderboards import read_judging
-from mixseek.composition.nonces import workspace_key
-from mixseek.engine.caching import NoCache, ReplyCache
-from mixseek.engine.questions import LastingQuestions
+from mixseek.domain.calls import LiveJudge, Usage
+from mixseek.domain.judgments import Missing
+from mixseek.domain.ports import ProgressSink
+from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
+from mixseek.engine.call import Desk, LiveSeat, OfflineSeat, Seat
+from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, RateLimit, RetryPolicy, Surroundings
+from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Questions
+from mixseek.errors import ConfigurationError
+from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
-from mixseek.round_controller.controller import RoundParts
-from mixseek.round_controller.decisions import OutagePolicy
-from mixseek.round_controller.events import Watcher
-from mixseek.round_controller.teams import TimeLimits
-from mixseek.settings.import_paths import importable_from
-from mixseek.storage.aggregation_connection import Patience
-from mixseek.storage.aggregation_store import AggregationStore
+from mixseek.reporting.leaderboard.board import LeaderBoard, build_leader_board
+from mixseek.round_controller.controller import OutagePolicy, RoundParts, Team, TimeLimits, Watcher
+from mixseek.settings.load import importable_from
+from mixseek.settings.models import JudgeSettings
+from mixseek.settings.race import TeamTable
+from mixseek.storage.competition.connection import Patience
+from mixseek.storage.competition.store import AggregationStore
 from mixseek.storage.durable import storage_error
-from mixseek.storage.journal import JournalFile
+from mixseek.storage.journal.journal import JournalFile, read_records
+from mixseek.storage.journal.records import OutcomeRecord, ReplyRecord, SampleRecord
 from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
+from mixseek.templating.fence import fence_nonce
+
+# From a plan to people who can be asked, and teams that can play.
+
+_NO_PROTOCOL = "0" * 64
+
+
+def make_questions(
+    plan: CompetePlan,
+    journal: JournalFile,
+    cache: ReplyCache,
+    key: bytes,
+    progress: ProgressSink,
+    tell: Callable[[str], None],
+) -> Questions:
+    """Everybody of the race at one desk, with what the journal already holds."""
+    request = plan.request
+    desk = Desk(
+        # Each question brings its own.
+        protocol=FreeTextProtocol(""),
+        encoder=JournalLines(),
+        commits=GroupCommit(journal, progress),
+        cache=cache,
+        budget=Budget(request.max_calls, request.max_cost_usd),
+        nonce_of=partial(fence_nonce, key),
+    )
+    return Questions(desk, make_seats(plan, key_id(key), tell), key_id(key), recall_answers(journal.path))
+
+
+def make_seats(plan: CompetePlan, nonce_key_id: str, tell: Callable[[str], None]) -> list[Seat]:
+    """Judges behind one address share its limits."""
+    around = Surroundings(time.monotonic, asyncio.sleep, random.random, tell)
+    policy = RetryPolicy(patience_seconds=plan.request.patience_seconds)
+    live = [judge for judge in plan.judges if is_waited_for(judge)]
+    endpoints = {
+        name: Endpoint(
+            name,
+            AdaptiveLimit(max(concurrency_of(plan, judge) for judge in live if judge.endpoint == name)),
+            policy,
+            around,
+        )
+        for name in {judge.endpoint for judge in live}
+    }
+    seats: list[Seat] = [OfflineSeat(judge) for judge in plan.judges if answers_at_once(judge)]
+    return seats + [make_seat(plan, judge, endpoints[judge.endpoint], nonce_key_id) for judge in live]
+
+
+def check_prices(plan: CompetePlan) -> None:
+    """Raises ConfigurationError where money is limited and the price of a judge is not known."""
+    if plan.request.max_cost_usd is None:
+        return
+    for judge in plan.judges:
+        if not is_waited_for(judge):
+            continue
+        price = price_of(judge, plan.configured.get(judge.name, JudgeSettings()))
+        if price(Usage(1_000, 100), None) is None:
+            raise ConfigurationError(
+                f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output to its "
+                "[judges.NAME] table, or use --max-calls"
+            )
+
+
+def make_seat(plan: CompetePlan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSeat:
+    """A judge with its own limits."""
+    settings = plan.configured.get(judge.name, JudgeSettings())
+    return LiveSeat(
+        judge=judge,
+        endpoint=endpoint,
+        keys=RequestKeys(_NO_PROTOCOL, judge.fingerprint, nonce_key_id),
+        max_reasks=1 if settings.max_reasks is None else settings.max_reasks,
+        price=price_of(judge, settings),
+        requests=RateLimit(settings.rpm) if settings.rpm else None,
+        tokens=RateLimit(settings.tpm) if settings.tpm else None,
+    )
+
+
+def concurrency_of(plan: CompetePlan, judge: LiveJudge) -> int:
+    """The judge's own setting wins; a model in this process knows how many it can hold."""
+    own = plan.configured.get(judge.name, JudgeSettings()).concurrency or getattr(judge, "concurrency", None)
+    return own if isinstance(own, int) else plan.request.concurrency
+
+
+def recall_answers(path: Path) -> AnsweredBefore:
+    """All replies of an execution: a competition has thousands of them, not millions."""
+    before = AnsweredBefore()
+    for record in read_records(path):
+        match record:
+            case SampleRecord(key=key):
+                before.introduced.add(key)
+            case ReplyRecord(key=key, reply=reply):
+                place = (key, reply.judge, reply.details.get("take", 1))
+                before.replies[place] = (*before.replies.get(place, ()), reply)
+            case OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
+                if not isinstance(outcome, Missing):
+                    before.concluded.add((key, judge, take))
+    return before
+
+
+def make_teams(plan: CompetePlan, asker: Asker) -> list[Team]:
+    """In the order of the race."""
+    return [make_team(plan, table, asker) for table in plan.race.file.teams]
+
+
+def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
+    """A model, a program or a function."""
+    name, directory = table.name or table.id, plan.race.directory
+    if table.command is not None:
+        return CommandTeam(table.id, name, table.command, directory)
+    if table.callable is not None:
+        return CallableTeam(table.id, name, table.callable, directory)
+    spec = str(table.model)
+    instructions = plan.race.instructions[table.id]
+    return ModelTeam(table.id, name, spec, plan.execution_id, asker, instructions, target_model(plan, spec))
+
+
+# What a competition would ask, before it asks anything.
+
+
+@dataclass(frozen=True, slots=True)
+class CallForecast:
+    """Calls to one judge: as many as the fewest and the most rounds take, without retries and re-asks."""
+
+    judge: str
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompeteForecast:
+    """Everything that `--dry-run` shows."""
+
+    execution: str
+    teams: int
+    metrics: tuple[str, ...]
+    min_rounds: int
+    max_rounds: int
+    calls: tuple[CallForecast, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def forecast_competition(request: CompeteRequest) -> CompeteForecast:
+    """Checks the whole race; sends nothing and writes nothing."""
+    plan = make_compete_plan(request)
+    check_prices(plan)
+    file, rules = plan.race.file, plan.rules
+    least = count_calls(plan, rules.min_rounds)
+    most = count_calls(plan, rules.max_rounds)
+    calls = tuple(
+        CallForecast(judge.name, least[judge.name], most[judge.name]) for judge in plan.judges if is_waited_for(judge)
+    )
+    names = tuple(metric.shown_name for metric in file.evaluator.metrics)
+    return CompeteForecast(
+        plan.execution_id, len(file.teams), names, rules.min_rounds, rules.max_rounds, calls, tuple(plan.remarks)
+    )
+
+
+def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
+    """By judge, when every team plays so many rounds."""
+    file, calls = plan.race.file, Counter[str]()
+    for team in file.teams:
+        if team.model is not None:
+            calls[team.model] += rounds
+    with importable_from(plan.race.directory):
+        evaluator = make_evaluator(plan, NobodyToAsk(), UserPromptBuilder(settings=plan.prompts))
+    for metric, table in zip(evaluator.metrics, file.evaluator.metrics, strict=True):
+        judge = table.judge or file.evaluator.judge
+        if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is not None:
+            calls[judge] += rounds * len(file.teams)
+    if file.judgment is not None:
+        # From the minimum on; after the very last round only for the sake of its opinion.
+        asked = rounds - file.rounds.min + 1
+        if rounds == file.rounds.max and not file.judgment.after_last_round:
+            asked -= 1
+        calls[file.judgment.judge] += asked * len(file.teams)
+    return calls
+
+
+def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
+    """For programs."""
+    return {**asdict(forecast), "is_estimate": True}
+
+
+def describe_forecast(forecast: CompeteForecast) -> str:
+    """A few lines for a person."""
+    rounds = f"{forecast.min_rounds} to {forecast.max_rounds} rounds"
+    metrics = ", ".join(forecast.metrics)
+    lines = [f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent"]
+    lines += [f"  {one.judge}: {one.least:,} to {one.most:,} calls" for one in forecast.calls]
+    lines.append("  retries and re-asks come on top" if forecast.calls else "  no judge has to be called")
+    lines += [f"  note: {remark}" for remark in forecast.remarks]
+    return "\n".join(lines)
+
 
 # What a stopping race still waits for the store: what was paid for is in the journal already.
 _SECONDS_AFTER_STOP = 10.0

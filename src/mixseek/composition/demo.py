@@ -7,18 +7,62 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from mixseek.composition.demo_competition import DemoCompetition, run_demo_competition
-from mixseek.composition.judging import Interruption, judge_dataset
-from mixseek.composition.reports import load_report, write_html
-from mixseek.composition.requests import RULES, JudgeRequest
-from mixseek.composition.summaries import RunSummary
+from mixseek.composition.compete import run_competition
+from mixseek.composition.judge import Interruption, judge_dataset
+from mixseek.composition.leaderboards import write_leader_board
+from mixseek.composition.race import CompeteRequest
+from mixseek.composition.report import load_report, write_html
+from mixseek.composition.request import RULES, JudgeRequest
+from mixseek.composition.summary import RunSummary
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
-from mixseek.engine.many import NoProgress
+from mixseek.engine.executor import NoProgress
 from mixseek.errors import MixseekError
+from mixseek.reporting.leaderboard.board import LeaderBoard
+from mixseek.round_controller.controller import NoWatcher
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.run_index import JudgedRow, open_run_index
+from mixseek.storage.index.run import JudgedRow, open_run_index
 from mixseek.storage.workspace import Workspace
+
+# The demo's competition: three teams, recorded replies, one program, and a board.
+
+DIRECTORY = "competition"
+COMPETITION_FILES = ("race.toml", "replies.jsonl")
+EXECUTION = "salty-sea"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoCompetition:
+    """The board, the race that made it, and the page that tells its story."""
+
+    board: LeaderBoard
+    race: Path
+    page: Path
+
+
+def run_demo_competition(root: Path) -> DemoCompetition:
+    """Offline, in a moment. The second time it is only shown again."""
+    race = unpack_race(root)
+    request = CompeteRequest(race=race, workspace=root, execution=EXECUTION)
+    board = run_competition(request, NoWatcher(), stop=lambda: False, tell=lambda _: None).board
+    page = root / "competitions" / EXECUTION / "leaderboard.html"
+    write_leader_board(board, page)
+    return DemoCompetition(board, race, page)
+
+
+def unpack_race(root: Path) -> Path:
+    """The bundled files in the workspace, where a person can look at them and change them."""
+    source = resources.files("mixseek.composition") / "demo_data" / DIRECTORY
+    target = root / DIRECTORY
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error("create the workspace", target, error) from error
+    for name in COMPETITION_FILES:
+        with replacing(target / name) as stream:
+            stream.write((source / name).read_bytes())
+    return target / COMPETITION_FILES[0]
+
 
 # Name in the workspace to name in the package: people look at the first and run commands on it.
 FILES = {"demo.jsonl": "semantic.jsonl", "replies.jsonl": "semantic_replies.jsonl"}

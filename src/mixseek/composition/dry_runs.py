@@ -5,15 +5,15 @@ from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from typing import Any
 
-from mixseek.composition.judging import first_batches
-from mixseek.composition.live_parts import Earlier, LiveParts, live_batches, make_parts, open_cache
-from mixseek.composition.requests import JudgeRequest, Plan, available_cores, make_plan
+from mixseek.composition.judge import first_batches
+from mixseek.composition.live import Earlier, LiveParts, live_batches, make_parts, open_cache
+from mixseek.composition.request import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.domain.calls import Call, Usage
 from mixseek.engine.caching import NoCache, ReplyCache
-from mixseek.engine.one import refuse_incomplete
-from mixseek.engine.seats import EXPECTED_OUTPUT_TOKENS, LiveSeat, SampleAtHand, estimate_usage
+from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSeat, SampleAtHand, estimate_usage
+from mixseek.engine.offline import refuse_incomplete
 from mixseek.errors import DatasetError
-from mixseek.storage.recall import recall_journal
+from mixseek.storage.journal.recall import recall_journal
 
 # Prompts are measured on the first so many; the rest is taken to be like them.
 _MEASURED_SAMPLES = 2_000

@@ -11,15 +11,14 @@ from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.models import usage_of
-from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, build_leader_board, competition_line
-from mixseek.reporting.leaderboard_html import render_leader_board
+from mixseek.reporting.leaderboard.board import CompetitionLine, LeaderBoard, build_leader_board, competition_line
+from mixseek.reporting.leaderboard.html import render_leader_board
 from mixseek.settings.race import JUDGMENT_NAME
-from mixseek.storage.aggregation_connection import Patience
-from mixseek.storage.aggregation_store import AggregationStore
+from mixseek.storage.competition.connection import Patience
+from mixseek.storage.competition.store import AggregationStore
 from mixseek.storage.durable import replacing
-from mixseek.storage.journal import read_records
-from mixseek.storage.locks import is_being_written
-from mixseek.storage.records import ReplyRecord, SampleRecord
+from mixseek.storage.journal.journal import is_being_written, read_records
+from mixseek.storage.journal.records import ReplyRecord, SampleRecord
 from mixseek.storage.workspace import LATEST
 
 # A glance at the board can wait for a writer, who holds the file for moments.

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from mixseek.composition.catalogue import get_judges, get_protocol
+from mixseek.composition.protocols import get_judges, get_protocol
 from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.one import Judged, judge_one
+from mixseek.engine.offline import Judged, judge_one
 
 
 def judge(

@@ -9,12 +9,20 @@ from typing import Any, TypeVar
 
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import ProgressSink
-from mixseek.engine.asking import Desk, ask_take, introduce
-from mixseek.engine.budget import BudgetSpentError
-from mixseek.engine.endings import Ending, NothingUsableError, RunEnd
-from mixseek.engine.one import ask
-from mixseek.engine.scheduling import EndpointDownError, HaltedError
-from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
+from mixseek.engine.call import (
+    Desk,
+    Ending,
+    LiveSeat,
+    NothingUsableError,
+    OfflineSeat,
+    RunEnd,
+    SampleAtHand,
+    Seat,
+    ask_take,
+    introduce,
+)
+from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
+from mixseek.engine.offline import ask
 from mixseek.errors import MixseekError
 
 T = TypeVar("T")

@@ -16,11 +16,10 @@ from typing import Any, Protocol, Self, assert_never
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol, MathsComparer, Message
 from mixseek.domain.samples import Sample
-from mixseek.engine.asking import Desk, ask_take, introduce
 from mixseek.engine.caching import NoCache, RequestKeys, reuse
-from mixseek.engine.one import ask
-from mixseek.engine.scheduling import HaltedError
-from mixseek.engine.seats import LiveSeat, OfflineSeat, SampleAtHand, Seat
+from mixseek.engine.call import Desk, LiveSeat, OfflineSeat, SampleAtHand, Seat, ask_take, introduce
+from mixseek.engine.limits import HaltedError
+from mixseek.engine.offline import ask
 from mixseek.errors import ConfigurationError
 
 # The question's key, the judge's name and the number of the take.

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from mixseek.domain.calls import Usage
 from mixseek.errors import ConfigurationError
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 if TYPE_CHECKING:
     from genai_prices.types import TieredPrices

@@ -15,10 +15,9 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.answers import make_answer
+from mixseek.judges.endpoint.wire import Reading, SchemaMode, make_answer
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
-from mixseek.judges.wire import Reading, SchemaMode
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 SPEC_PREFIX = "pydantic-ai:"
 INSTALL_COMMAND = "pip install 'mixseek[providers]'"

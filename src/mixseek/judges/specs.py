@@ -2,16 +2,34 @@
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
 from mixseek.domain.calls import LiveJudge
-from mixseek.domain.ports import Judge
+from mixseek.domain.judgments import Undecided, ValidJudgment
+from mixseek.domain.ports import Judge, JudgeProtocol, MathsComparer
+from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoints import PROVIDERS, refuse_address, resolve_target
+from mixseek.judges.endpoint.address import PROVIDERS, refuse_address, resolve_target
 from mixseek.judges.math_verify import find_maths
-from mixseek.judges.rules import RulesJudge
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
+
+# The judge that needs no model: what the protocol's own rules can say.
+
+
+@dataclass(frozen=True, slots=True)
+class RulesJudge:
+    """Offline and without cost; undecided where the rules decline."""
+
+    name: str = "rules"
+    # Who compares mathematics that is more than numbers; without, such answers are undecided.
+    maths: MathsComparer | None = None
+
+    def reply(self, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | Undecided:
+        """An outcome at once: rules write no text that would have to be parsed."""
+        return protocol.decide(sample, self.maths)
+
 
 JUDGE_FORMS = {
     "rules": "the protocol's own rules, offline",
@@ -54,7 +72,7 @@ def make_judge(
 
 def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings], takes_bundles: bool) -> Judge:
     # Late: no other judge reads bundles.
-    from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
+    from mixseek.judges.replay.judge import DatasetReplayJudge, FileReplayJudge
 
     match spec.partition(":"):
         case ("replay", "", ""):
@@ -91,7 +109,7 @@ def make_live_judge(spec: str, configured: Mapping[str, JudgeSettings], environm
 
         return make_provider_judge(_full_spec(spec, settings), environment, settings, name=spec)
     target = resolve_target(spec, configured, environment)
-    from mixseek.judges.endpoint_judge import EndpointJudge
+    from mixseek.judges.endpoint.judge import EndpointJudge
 
     return EndpointJudge(target, environment)
 

@@ -5,13 +5,71 @@ from collections.abc import Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.closed import Closed, match_closed
+from mixseek.matching.closed.booleans import BooleanReader, polarity_of
+from mixseek.matching.closed.choice import Closed, match_closed
+from mixseek.matching.closed.lists import EitherReader, WordListReader, bracket_reader, is_bracket_sequence
+from mixseek.matching.closed.number_answers import NumberReader
+from mixseek.matching.closed.options import NO_OPTIONS, OptionReader, comparable, lettered_options, numbered_options
 from mixseek.matching.hedges import OtherValue, leaves_open
-from mixseek.matching.kinds import option_by_text, reader_for
-from mixseek.matching.options import lettered_options
-from mixseek.matching.outcome import Decision, MatchResult
-from mixseek.matching.reading import Reader
-from mixseek.matching.visible import Visible, visible_part
+from mixseek.matching.numbers import plain_number
+from mixseek.matching.outcome import Decision, MatchResult, Reader
+from mixseek.matching.visible import Visible, fold, visible_part
+
+# Which kind of answer a ground truth is; the first kind that fits wins.
+
+_LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
+_SORTING = re.compile(
+    r"\bsort|alphabet|\border\b|並べ替え|並べて|並べなさい|順に|五十音順|アルファベット順|排序|排列|字母顺序",
+    re.IGNORECASE,
+)
+_QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
+_NUMBERED_QUESTION = re.compile(r"option|choice|select|choose|correct answer|answer number|選|选", re.IGNORECASE)
+
+
+def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
+    """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
+    gold = fold(gold).strip()
+    question = fold(question)
+    letter = _LETTER.fullmatch(gold)
+    if letter is not None:
+        return OptionReader(letter[1], question)
+    if is_bracket_sequence(gold):
+        return bracket_reader(gold, question)
+    polarity = polarity_of(gold, question)
+    by_text = option_by_text(gold, question)
+    if polarity is not None:
+        boolean = BooleanReader(*polarity)
+        return boolean if by_text is None else EitherReader(by_text, boolean)
+    if by_text is not None:
+        return by_text
+    value = plain_number(gold)
+    if value is not None:
+        if gold.isdigit() and len(gold) <= 2 and _asks_for_number(gold, question):
+            return OptionReader(gold, question)
+        return NumberReader(value, question, gold, maths, percent="%" in gold)
+    words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
+    if len(words) >= 2 and _SORTING.search(question):
+        asked = _QUESTION_WORD.findall(question.casefold())
+        wanted = frozenset(words)
+        if wanted.issubset(asked):
+            return WordListReader(tuple(words), tuple(word for word in asked if word in wanted)[-len(words) :])
+    return None
+
+
+def _asks_for_number(gold: str, question: str) -> bool:
+    """Whether the question lists numbered options and wants one of their numbers."""
+    return bool(_NUMBERED_QUESTION.search(question)) and gold in numbered_options(question).labels
+
+
+def option_by_text(gold: str, question: str) -> OptionReader | None:
+    """The ground truth is the text of exactly one listed option: its letter is as good."""
+    options = lettered_options(question)
+    if options is NO_OPTIONS:
+        return None
+    wanted = comparable(gold)
+    labels = [label for label, text in zip(options.labels, options.texts, strict=True) if comparable(text) == wanted]
+    return OptionReader(labels[0], question) if len(labels) == 1 and wanted else None
+
 
 # Rules that say the response gives no answer. Why another answer is wrong, no rule can know.
 _NO_ANSWER = frozenset(
@@ -119,7 +177,7 @@ def _match_reader(visible: Visible, reader: Reader) -> Closed:
 
 def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed:
     # Late, as above: most ground truths are of a closed kind.
-    from mixseek.matching.short_text import compare_short_text
+    from mixseek.matching.short_text.rules import compare_short_text
 
     start = len(visible.text) - len(visible.text.lstrip())
     comparison = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)

@@ -12,10 +12,9 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from mixseek.domain.ports import MathsComparer
+from mixseek.matching.closed.statements import firm_statements
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.outcome import Decision
-from mixseek.matching.reading import NEEDS_MATHS, Reading
-from mixseek.matching.statements import firm_statements
+from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reading
 
 _LONGEST: Final = 1_000
 

@@ -8,20 +8,20 @@ from typing import Any
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration import ProtocolDeclaration, read_declaration, unknown_among
+from mixseek.protocols.declaration.declaration import ProtocolDeclaration, read_declaration, unknown_among
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 
 
 # Each kind is loaded when it is asked for: the matcher behind `semantic` and the checks behind `scored` are large.
 def _make_semantic(declaration: ProtocolDeclaration) -> JudgeProtocol:
-    from mixseek.protocols.semantic import SemanticProtocol
+    from mixseek.protocols.semantic.protocol import SemanticProtocol
 
     return SemanticProtocol.from_declaration(declaration)
 
 
 def _make_scored(declaration: ProtocolDeclaration) -> JudgeProtocol:
-    from mixseek.protocols.scored import ScoredProtocol
+    from mixseek.protocols.scored.protocol import ScoredProtocol
 
     return ScoredProtocol.from_declaration(declaration)
 

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from mixseek.reporting import wording
 from mixseek.reporting.model import ScoreSummary
-from mixseek.reporting.terminal_scored import fitted
-from mixseek.reporting.visible import QUIET, make_visible
+from mixseek.reporting.scored.terminal import fitted
+from mixseek.reporting.wording import QUIET, make_visible
 
 
 @dataclass(frozen=True, slots=True)

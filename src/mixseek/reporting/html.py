@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,11 +14,214 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.reporting import calls, wording
-from mixseek.reporting import scored_wording as scored_words
-from mixseek.reporting.payload import embed_json, page_payload
-from mixseek.reporting.report_data import ReportData
-from mixseek.reporting.visible import make_visible, replace_unpaired_surrogates
+from mixseek.domain.judgments import Span
+from mixseek.reporting import wording
+from mixseek.reporting import wording as calls
+from mixseek.reporting.model import JudgmentRow, Quote, ReportData, ScoredDetail
+from mixseek.reporting.scored import wording as scored_words
+from mixseek.reporting.wording import make_visible, replace_unpaired_surrogates
+
+# The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
+
+# Characters of judged text in one file. 16 million open in a browser in about a second; far more do not.
+TEXT_BUDGET = 16_000_000
+_QUOTE_LIMIT = 1_000
+
+# In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
+# in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A window of a text; `before` and `after` count the characters that are left out."""
+
+    text: str
+    before: int = 0
+    after: int = 0
+
+
+def excerpt_around(text: str, span: Span | None, limit: int) -> Excerpt:
+    """At most `limit` characters, with the span in the middle, or the end when there is none: conclusions come last."""
+    if len(text) <= limit:
+        return Excerpt(text)
+    middle = (span.start + span.end) // 2 if span else len(text)
+    start = max(0, min(middle - limit // 2, len(text) - limit))
+    return Excerpt(text[start : start + limit], start, len(text) - start - limit)
+
+
+def utf16_offset(text: str, offset: int) -> int:
+    """Where a character offset falls for JavaScript, which counts UTF-16 units."""
+    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def field_limit(lengths: list[int], budget: int) -> int:
+    """The largest length that every text may keep so that all together fit the budget; short texts are never cut."""
+    left = budget
+    ordered = sorted(lengths)
+    for index, length in enumerate(ordered):
+        share = left // (len(ordered) - index)
+        if length > share:
+            return share
+        left -= length
+    return max(ordered, default=0)
+
+
+def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any]:
+    """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
+    samples: dict[tuple[Any, ...], int] = {}
+    firsts: list[JudgmentRow] = []
+    for row in report.rows:
+        key = _sample_key(row)
+        if key not in samples:
+            samples[key] = len(firsts)
+            firsts.append(row)
+    texts = [text for row in firsts for text in (row.question, row.response)]
+    texts += [row.raw_reply or "" for row in report.rows]
+    limit = field_limit([len(text) for text in texts], budget)
+    # The first row of a sample with a span decides which part of a cut response is kept.
+    spans: dict[int, Span] = {}
+    for row in report.rows:
+        span = row.span or _first_quote(row.detail)
+        if span is not None:
+            spans.setdefault(samples[_sample_key(row)], span)
+    responses = [excerpt_around(row.response, spans.get(index), limit) for index, row in enumerate(firsts)]
+    return {
+        "run": report.run.run_id,
+        "judges": [judge.judge for judge in report.judges],
+        "labels": dict(report.models),
+        "dimensions": list(report.scored.dimensions) if report.scored else [],
+        "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
+        "rows": [
+            _row(row, index, responses[index], limit) for row in report.rows for index in [samples[_sample_key(row)]]
+        ],
+    }
+
+
+def embed_json(payload: Any) -> str:
+    """JSON that is inert inside a script element, whatever the judged texts hold."""
+    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _sample_key(row: JudgmentRow) -> tuple[Any, ...]:
+    return (
+        row.id, row.task, row.target_model, row.ground_truth, row.ground_truth_alternatives, row.question, row.response,
+        row.question_id, row.prompt_variant,
+    )  # fmt: skip
+
+
+def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
+    question = row.question[:limit]
+    return _without_empty(
+        {
+            "id": row.id,
+            "task": row.task,
+            "model": row.target_model,
+            "qid": row.question_id,
+            "variant": row.prompt_variant,
+            "question": question,
+            "question_cut": len(row.question) - len(question),
+            "response": response.text,
+            "before": response.before,
+            "after": response.after,
+            "truth": row.ground_truth,
+            "alternatives": list(row.ground_truth_alternatives),
+        }
+    )
+
+
+def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
+    reply = row.raw_reply[:limit] if row.raw_reply else None
+    return {
+        "sample": sample,
+        "judge": row.judge,
+        "status": row.status.value,
+        "tone": row.tone.value,
+        "score": row.score,  # outside of what may be left out: a score of 0 is a score
+        **_without_empty(
+            {
+                "verdict": row.verdict,
+                "answer": row.extracted_answer,
+                "span": _page_span(row.span, response),
+                "rules": list(row.rules),
+                "error": row.error_type,
+                "flags": [[finding.flag.value, finding.detail] for finding in row.flags],
+                "comment": row.comment,
+                "reason": row.reason,
+                "reply": reply,
+                "reply_cut": len(row.raw_reply) - len(reply) if row.raw_reply and reply else 0,
+                "control": row.is_control,
+                "reasoning": row.reasoning_score,
+                "unverified": row.is_unverified,
+                "warnings": list(row.warnings),
+                "repeat": row.repeat if row.repeat > 1 else None,
+            }
+        ),
+        **(_detail(row.detail, response) if row.detail else {}),
+    }
+
+
+def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
+    """Marks and quotes; `total` outside of what may be left out, because nought is a total."""
+    return {
+        **({} if detail.total is None else {"total": detail.total}),
+        "marks": [[mark.dimension, mark.score, mark.maximum, mark.reason] for mark in detail.marks],
+        **_without_empty(
+            {
+                "maximum": detail.maximum,
+                "gates": [list(gate) for gate in detail.gates],
+                "quotes": [_quote(quote, response) for quote in detail.quotes],
+                "confidence": detail.confidence,
+                "type": detail.task_type,
+                "inferred": detail.inferred_task_type,
+                "family": detail.same_family,
+                "notes": detail.notes,
+            }
+        ),
+    }
+
+
+def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
+    spans = [_page_span(span, response) for span in quote.spans]
+    return {
+        "dimension": quote.dimension,
+        "text": _shortened(quote.text),
+        **_without_empty(
+            {
+                "reason": _shortened(quote.reason),
+                "stage": quote.stage,
+                "problem": quote.problem,
+                "spans": [span for span in spans if span is not None],
+            }
+        ),
+    }
+
+
+def _shortened(text: str) -> str:
+    """A judge that quotes the whole response must not make the file twice as large."""
+    return text if len(text) <= _QUOTE_LIMIT else text[:_QUOTE_LIMIT] + "…"
+
+
+def _first_quote(detail: ScoredDetail | None) -> Span | None:
+    """What a cut response is kept around where no answer was extracted."""
+    return next((span for quote in detail.quotes for span in quote.spans), None) if detail else None
+
+
+def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:
+    """None when the span lies outside the text: a highlight in the wrong place would be worse than none."""
+    if span is None:
+        return None
+    start, end = span.start - response.before, span.end - response.before
+    if not 0 <= start <= end <= len(response.text):
+        return None
+    return [utf16_offset(response.text, start), utf16_offset(response.text, end)]
+
+
+def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    """Half of the file would be nulls otherwise."""
+    return {name: value for name, value in fields.items() if value}
+
 
 # Joined in this order; each script file only uses names of the files before it.
 STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "browser.css", "print.css")

@@ -1,12 +1,104 @@
-"""What a run found, as plain data: everything a renderer shows is a field here, so renderers only render."""
+"""What a report is made of: data first, rendering elsewhere."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
-from mixseek.domain.counts import ReaskCount
+from mixseek.domain.calls import CallAccount
+from mixseek.domain.counts import CoverageCell, Disagreement, EvidenceProblem, ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.scored_row import ScoredDetail
+from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
+from mixseek.stats.uneven import UnevenTest
+
+# One judgment under a protocol with dimensions: its marks, its quotes, its gates.
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One dimension; `maximum` is the top for this sample."""
+
+    dimension: str
+    score: float
+    maximum: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a judge quoted: where it stands in the response, or why it could not be found there."""
+
+    dimension: str | None
+    text: str
+    reason: str
+    spans: tuple[Span, ...]
+    stage: str | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDetail:
+    """In the protocol's own scale. `gates` holds the ones that were not passed, with the reason."""
+
+    total: float | None
+    maximum: float | None
+    marks: tuple[Mark, ...]
+    quotes: tuple[Quote, ...]
+    gates: tuple[tuple[str, str | None], ...]
+    confidence: str | None = None
+    task_type: str | None = None
+    inferred_task_type: str | None = None
+    same_family: bool = False
+    notes: str | None = None
+
+
+def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
+    """From the fields of a valid judgment; None under a protocol without dimensions."""
+    scores = fields.get("scores")
+    if not isinstance(scores, Mapping):
+        return None
+    maxima, reasons = fields.get("maxima") or {}, fields.get("reasons") or {}
+    return ScoredDetail(
+        total=fields.get("total"),
+        maximum=fields.get("total_maximum"),
+        marks=tuple(
+            Mark(name, score, maxima.get(name), reasons.get(name))
+            for name, score in scores.items()
+            if score is not None
+        ),
+        quotes=tuple(read_quote(item) for item in fields.get("evidence") or ()),
+        gates=failed_gates(fields),
+        confidence=fields.get("confidence"),
+        task_type=fields.get("task_type"),
+        inferred_task_type=fields.get("inferred_task_type"),
+        same_family=bool(fields.get("same_family")),
+        notes=fields.get("notes") or None,
+    )
+
+
+def read_quote(item: Mapping[str, Any]) -> Quote:
+    """One piece of evidence."""
+    return Quote(
+        dimension=item.get("dimension"),
+        text=item.get("quote") or "",
+        reason=item.get("reason") or "",
+        spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
+        stage=item.get("stage"),
+        problem=item.get("problem"),
+    )
+
+
+def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:
+    """A protocol's own gates by name; the rubric's Critical Fail also stands alone."""
+    gates = fields.get("gates") or {}
+    failed = tuple((name, gate.get("reason")) for name, gate in gates.items() if gate.get("failed"))
+    if not failed and fields.get("critical_fail"):
+        return (("critical_fail", fields.get("critical_fail_reason")),)
+    return failed
+
+
+# What a run found, as plain data: everything a renderer shows is a field here, so renderers only render.
 
 # Right-or-wrong scores are one or the other; of graded ones, about what their protocols call a pass and a fail.
 _GOOD_AT_LEAST, _BAD_AT_MOST = 0.85, 0.4
@@ -292,3 +384,276 @@ def tone_of(status: Status, score: float | None) -> Tone:
             return Tone.INVALID
         case Status.MISSING:
             return Tone.MISSING
+
+
+# What a run found under a protocol with dimensions, as plain data. Means are shares of the maximum, 0..1.
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleMean:
+    """A mean with its scale; `maximum` is None where samples have different ones."""
+
+    count: int
+    mean: float | None
+    interval: Interval | None
+    maximum: float | None
+    # What the interval counts; `count` is of judgments.
+    samples: int = 0
+    questions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramBar:
+    """`low` to `high` in the protocol's own scale, or in shares of the maximum where there are several."""
+
+    low: float
+    high: float
+    count: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionSummary:
+    """One dimension under one judge."""
+
+    dimension: str
+    score: ScaleMean
+    bars: tuple[HistogramBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProfile:
+    """One judge's marks, dimension by dimension; cross judgments only."""
+
+    judge: str
+    critical: int
+    dimensions: tuple[DimensionSummary, ...]
+    confidence: tuple[Tally, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionMean:
+    """A dimension's mean in some group."""
+
+    dimension: str
+    score: ScaleMean
+
+
+@dataclass(frozen=True, slots=True)
+class TargetProfile:
+    """One target model under all judges but itself; `target` is None where samples name none."""
+
+    target: str | None
+    total: ScaleMean
+    dimensions: tuple[DimensionMean, ...]
+    verdicts: tuple[Tally, ...]
+    critical: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTypeProfile:
+    """Weights differ between task types, so each has its own scale."""
+
+    task_type: str
+    total: ScaleMean
+    dimensions: tuple[DimensionMean, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """One judge on one target: cross judgments only."""
+
+    target: str | None
+    score: ScoreSummary
+    verdicts: tuple[Tally, ...]
+    same_family: bool
+    is_own_output: bool  # the pair is the control table's, so nothing stands here
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One judge on every target."""
+
+    judge: str
+    cells: tuple[MatrixCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlRow:
+    """A model on its own output, beside what the other judges say of the same target."""
+
+    judge: str
+    target: str | None
+    own: ScoreSummary
+    others: ScaleMean
+
+    @property
+    def difference(self) -> float | None:
+        """How much better a model finds itself than others find it; None where one side is silent."""
+        if self.own.mean is None or self.others.mean is None:
+            return None
+        return self.own.mean - self.others.mean
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageLine:
+    """One question under one variant; a status for each column, None where the dataset holds no output."""
+
+    question: str
+    variant: str | None
+    statuses: tuple[Status | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """`holes` are the first ones of `holes_total`; `lines` is empty where a grid would not fit on a page."""
+
+    questions: int
+    variants: int
+    targets: int
+    judges: int
+    expected: int
+    valid: int
+    holes: tuple[CoverageCell, ...]
+    columns: tuple[tuple[str | None, str], ...]  # target and judge
+    lines: tuple[CoverageLine, ...]
+    unnamed: int
+
+    @property
+    def holes_total(self) -> int:
+        return self.expected - self.valid
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRate:
+    """Invalid evaluations among those that brought a reply."""
+
+    name: str | None
+    invalid: int
+    judged: int
+    interval: Interval | None
+
+    @property
+    def share(self) -> float | None:
+        return self.invalid / self.judged if self.judged else None
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidFactor:
+    """How invalid evaluations spread over the values of one factor; `p_adjusted` allows for all factors tested."""
+
+    factor: str
+    groups: tuple[GroupRate, ...]
+    test: UnevenTest | None
+    p_adjusted: float | None
+    is_uneven: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidSpread:
+    """All invalid evaluations of the run, self-judgments included."""
+
+    whole: GroupRate
+    factors: tuple[InvalidFactor, ...]
+
+    @property
+    def uneven(self) -> tuple[InvalidFactor, ...]:
+        return tuple(factor for factor in self.factors if factor.is_uneven)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureDifference:
+    """`measure` is a dimension, or None for the total; shares of the maximum."""
+
+    measure: str | None
+    difference: PairedDifference
+    maximum: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantComparison:
+    """`other` minus `base`, over pairs of one question, target and judge; dimensions that drift most come first."""
+
+    base: str
+    other: str
+    total: MeasureDifference
+    dimensions: tuple[MeasureDifference, ...]
+    base_invalid: GroupRate
+    other_invalid: GroupRate
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSupport:
+    """Quotes of one judge for one dimension (None: for all), and how many of them stand in the response."""
+
+    judge: str
+    dimension: str | None
+    found: int
+    quotes: int
+    interval: Interval | None
+    stages: tuple[Tally, ...]
+    problems: tuple[Tally, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAgreement:
+    """Samples that at least two judges scored; `alpha` is Krippendorff's, None where scores do not vary."""
+
+    samples: int
+    unanimous: int
+    interval: Interval | None
+    mean_spread: float
+    alpha: float | None
+    items: tuple[Disagreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredReport:
+    """Everything beyond headline, verdicts and reasons. `maximum` is None where samples have different ones."""
+
+    maximum: float | None
+    dimensions: tuple[str, ...]
+    critical: int
+    judges: tuple[JudgeProfile, ...]
+    targets: tuple[TargetProfile, ...]
+    task_types: tuple[TaskTypeProfile, ...]
+    matrix: tuple[MatrixRow, ...]
+    matrix_targets: tuple[str | None, ...]
+    controls: tuple[ControlRow, ...]
+    coverage: Coverage | None
+    variants: tuple[VariantComparison, ...]
+    invalid: InvalidSpread
+    evidence: tuple[EvidenceSupport, ...]
+    evidence_problems: tuple[EvidenceProblem, ...]
+    panel: PanelAgreement | None
+
+
+# The whole report as plain data: headlines, rows, calls, and what dimensions add.
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """The whole report. `rows` may be a part of all judgments; `shown` says which part, outcome by outcome."""
+
+    run: RunHeader
+    manifest: Mapping[str, Any]
+    judges: tuple[JudgeSummary, ...]
+    rows: tuple[JudgmentRow, ...]
+    shown: tuple[ShownCount, ...]
+    calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
+    scored: "ScoredReport | None" = None  # under a protocol with dimensions
+    # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
+    models: Mapping[str, str] = field(default_factory=dict)
+
+    def label_of(self, judge: str) -> str:
+        """How a judge is called before a reader."""
+        return self.models.get(judge, judge)
+
+    @property
+    def rows_total(self) -> int:
+        return sum(part.total for part in self.shown)
+
+    @property
+    def is_complete(self) -> bool:
+        """Every judgment of the run is listed."""
+        return len(self.rows) >= self.rows_total

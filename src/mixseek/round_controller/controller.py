@@ -8,26 +8,195 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from enum import StrEnum
+from typing import Any, Protocol, assert_never
 
 from mixseek.domain.rounds import (
+    DecidedBy,
     ExecutionStore,
+    ImprovementJudgment,
     NoOpinion,
     Opinion,
+    RoundDecision,
     RoundProgress,
     RoundState,
     StopReason,
     TeamProgress,
 )
-from mixseek.engine.scheduling import HaltedError
+from mixseek.engine.limits import HaltedError
+from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.models import EvaluationRequest
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.round_controller.decisions import OutagePolicy, RoundRules, decide, wants_opinion
-from mixseek.round_controller.events import NoWatcher, Stage, TeamEvent, Watcher
 from mixseek.round_controller.judgment_client import JudgmentClient
-from mixseek.round_controller.teams import FailedSubmission, Submission, Team, TimeLimits
+
+# What a team must offer, and what it may be told about its time.
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A text that is not blank, and what it took; `usage` is plain JSON."""
+
+    text: str
+    usage: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSubmission:
+    """A team that gave nothing that could be evaluated. Not a score of 0."""
+
+    reason: str
+
+
+class Team(Protocol):
+    """Answers the task, round after round. Cancelling `submit` must leave nothing running."""
+
+    @property
+    def team_id(self) -> str: ...
+
+    @property
+    def team_name(self) -> str: ...
+
+    @property
+    def target_model(self) -> str | None:
+        """The model that writes the submissions, where it is known."""
+        ...
+
+    async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
+        """Raises only what ends the whole competition."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Of a team's own time, in seconds: waiting for the evaluator and the judge is not counted."""
+
+    round_seconds: float | None = None
+    team_seconds: float | None = None
+
+
+# What a watcher is told while teams play.
+
+
+class Stage(StrEnum):
+    """Where a team is; each is told when it begins, and the last three when they are stored."""
+
+    WAITING = "waiting"
+    WORKING = "working"
+    EVALUATING = "evaluating"
+    SCORED = "scored"
+    DECIDED = "decided"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class TeamEvent:
+    """`score` is the round's; None where there is none (yet)."""
+
+    team_id: str
+    team_name: str
+    round_number: int
+    stage: Stage
+    score: float | None = None
+    text: str = ""
+
+
+class Watcher(Protocol):
+    """Rendering is somebody else's."""
+
+    def told(self, event: TeamEvent) -> None: ...
+
+
+class NoWatcher:
+    """Nobody looks."""
+
+    def told(self, event: TeamEvent) -> None:
+        pass
+
+
+# Whether a team plays another round: a pure function of its scores, the judge's opinion and the rules.
+
+
+class OutagePolicy(StrEnum):
+    """What happens when a judge that should have spoken is out."""
+
+    CONTINUE = "continue"
+    STOP = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRules:
+    """How long a team may go on. `no_gain_rounds` None: only the judge and the maximum end it."""
+
+    min_rounds: int = 2
+    max_rounds: int = 5
+    no_gain_rounds: int | None = None
+    # A better score counts as gain only if it is better by more than this.
+    min_gain: float = 0.0
+    on_judge_outage: OutagePolicy = OutagePolicy.CONTINUE
+    # The last round ends whatever the judge says; its opinion is still worth having.
+    asks_after_last_round: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_rounds <= self.max_rounds:
+            raise ConfigurationError(
+                f"rounds: min is {self.min_rounds} and max is {self.max_rounds}; expected 1 <= min <= max"
+            )
+        if self.no_gain_rounds is not None and self.no_gain_rounds < 1:
+            raise ConfigurationError(f"rounds: no_gain_rounds is {self.no_gain_rounds}, expected 1 or more")
+
+
+def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) -> bool:
+    """Whether the last `rounds` rounds brought no gain; a round without a score brought none."""
+    if len(scores) <= rounds:
+        return False
+    before = [score for score in scores[:-rounds] if score is not None]
+    since = [score for score in scores[-rounds:] if score is not None]
+    if not since:
+        return True
+    return bool(before) and max(since) <= max(before) + min_gain
+
+
+def is_decided_without_judge(scores: Sequence[float | None], rules: RoundRules) -> RoundDecision | None:
+    """What needs no opinion: the maximum, the minimum, then the rule of no gain. None: ask."""
+    played = len(scores)
+    if played >= rules.max_rounds:
+        return RoundDecision(False, StopReason.MAX_ROUNDS, DecidedBy.CONTROLLER)
+    if played < rules.min_rounds:
+        return RoundDecision(True, None, DecidedBy.CONTROLLER)
+    if rules.no_gain_rounds is not None and has_stalled(scores, rules.no_gain_rounds, rules.min_gain):
+        return RoundDecision(False, StopReason.NO_GAIN, DecidedBy.NO_GAIN_RULE)
+    return None
+
+
+def wants_opinion(scores: Sequence[float | None], rules: RoundRules) -> bool:
+    """Whether the judge is asked after this round."""
+    settled = is_decided_without_judge(scores, rules)
+    if settled is None:
+        return True
+    return settled.stop_reason is StopReason.MAX_ROUNDS and rules.asks_after_last_round
+
+
+def decide(scores: Sequence[float | None], opinion: Opinion | None, rules: RoundRules) -> RoundDecision:
+    """The decision after the last of `scores`; `opinion` None says that there is no judge of progress."""
+    settled = is_decided_without_judge(scores, rules)
+    if settled is not None:
+        return settled
+    match opinion:
+        case None:
+            return RoundDecision(True, None, DecidedBy.CONTROLLER)
+        case ImprovementJudgment(should_continue=True):
+            return RoundDecision(True, None, DecidedBy.JUDGE)
+        case ImprovementJudgment():
+            return RoundDecision(False, StopReason.JUDGED_ENOUGH, DecidedBy.JUDGE)
+        case NoOpinion():
+            if rules.on_judge_outage is OutagePolicy.CONTINUE:
+                return RoundDecision(True, None, DecidedBy.POLICY)
+            return RoundDecision(False, StopReason.JUDGE_OUT, DecidedBy.POLICY)
+        case unexpected:
+            assert_never(unexpected)
+
 
 # A decision ended these; every other end is an accident, and the same command tries that round once more.
 FINAL_REASONS = frozenset({StopReason.MAX_ROUNDS, StopReason.JUDGED_ENOUGH, StopReason.NO_GAIN})

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from mixseek.domain.judgments import Reply
-from mixseek.storage.records import decode_line, decode_reply, encode_line
+from mixseek.storage.journal.records import decode_line, decode_reply, encode_line
 
 CACHE_FILE = "replies.sqlite"
 # Raise it with any change of the table or of what a value holds: a file of another version is set aside.

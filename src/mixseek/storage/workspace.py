@@ -13,7 +13,7 @@ import orjson
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.durable import storage_error
-from mixseek.storage.manifest import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 
 LATEST = "latest"
 _MAX_NAME_BYTES = 150

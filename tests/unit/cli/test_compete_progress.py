@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from mixseek.cli.compete_progress import BarWatcher, LineWatcher, show_teams
-from mixseek.round_controller.events import NoWatcher, Stage, TeamEvent
+from mixseek.cli.competing import BarWatcher, LineWatcher, show_teams
+from mixseek.round_controller.controller import NoWatcher, Stage, TeamEvent
 
 
 class FakeBar:

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from mixseek.cli.judging import LiveArguments
-from mixseek.cli.notices import make_notifier
-from mixseek.cli.progress import LineProgress, Meter, show_progress
+from mixseek.cli.console import make_notifier
+from mixseek.cli.judging import LineProgress, LiveArguments, Meter, show_progress
 from mixseek.composition.library import judge
-from mixseek.composition.requests import LiveOptions
+from mixseek.composition.request import LiveOptions
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 

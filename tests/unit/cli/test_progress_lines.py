@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.cli.progress import SECONDS_BETWEEN_LINES, LineProgress, Meter, describe_seconds
+from mixseek.cli.judging import SECONDS_BETWEEN_LINES, LineProgress, Meter, describe_seconds
 
 
 class Clock:

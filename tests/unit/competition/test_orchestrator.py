@@ -10,15 +10,12 @@ from tests.unit.round_controller.memory_store import NOW, MemoryStore, ScriptedM
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.domain.rounds import ExecutionStatus, StopReason
-from mixseek.engine.budget import BudgetSpentError
-from mixseek.engine.scheduling import EndpointDownError, HaltedError
+from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
 from mixseek.errors import PermanentJudgeError, StorageError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.round_controller.controller import RoundParts
-from mixseek.round_controller.decisions import OutagePolicy, RoundRules
-from mixseek.round_controller.teams import FailedSubmission, Submission
+from mixseek.round_controller.controller import FailedSubmission, OutagePolicy, RoundParts, RoundRules, Submission
 
 PROMPTS = UserPromptBuilder(settings=PromptBuilderSettings())
 

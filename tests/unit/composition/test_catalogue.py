@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mixseek.composition.catalogue import get_judges, replays_file, replays_rows
+from mixseek.composition.protocols import get_judges, replays_file, replays_rows
 
 
 def test_recorded_replies_are_told_from_rules_by_where_they_stand(tmp_path: Path) -> None:

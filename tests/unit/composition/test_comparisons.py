@@ -6,13 +6,11 @@ import pytest
 from tests.unit.storage.material import make_manifest, make_run
 from tests.unit.storage.scored_material import UNUSABLE, output, scored, scored_lines
 
-from mixseek.composition.comparisons import compare_runs, comparison_document
-from mixseek.composition.gates import Gates, check_gates
-from mixseek.composition.reports import load_report, report_document
-from mixseek.composition.summaries import describe_summary, summarise_run, summary_document
+from mixseek.composition.report import compare_runs, comparison_document, load_report, report_document
+from mixseek.composition.summary import Gates, check_gates, describe_summary, summarise_run, summary_document
 from mixseek.domain.judgments import Method, Outcome
 from mixseek.errors import ConfigurationError
-from mixseek.storage.manifest import ProtocolEntry, read_manifest, write_manifest
+from mixseek.storage.journal.manifest import ProtocolEntry, read_manifest, write_manifest
 from mixseek.storage.workspace import Workspace
 
 OWN = scored(2, 2, method=Method.SELF_JUDGE)

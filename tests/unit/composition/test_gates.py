@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.composition.gates import Gates, check_gates
+from mixseek.composition.summary import Gates, check_gates
 from mixseek.reporting.model import ScoreSummary, StatusCounts
 
 

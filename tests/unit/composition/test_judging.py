@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.judging import Interruption, judge_dataset
-from mixseek.composition.requests import JudgeRequest
-from mixseek.composition.summaries import RunSummary
+from mixseek.composition.judge import Interruption, judge_dataset
+from mixseek.composition.request import JudgeRequest
+from mixseek.composition.summary import RunSummary
 from mixseek.domain.ports import ProgressSink
-from mixseek.storage.manifest import RunStatus, read_manifest, write_manifest
+from mixseek.storage.journal.manifest import RunStatus, read_manifest, write_manifest
 
 
 @dataclass

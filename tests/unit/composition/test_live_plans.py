@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.catalogue import get_panel, is_waited_for
 from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
-from mixseek.composition.live_cache import BufferedCache
-from mixseek.composition.live_parts import live_batches, make_parts, open_cache
-from mixseek.composition.requests import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
+from mixseek.composition.live import BufferedCache, live_batches, make_parts, open_cache
+from mixseek.composition.protocols import get_panel, is_waited_for
+from mixseek.composition.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.domain.judgments import Reply
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import NoCache
-from mixseek.engine.seats import LiveSeat, OfflineSeat
+from mixseek.engine.call import LiveSeat, OfflineSeat
 from mixseek.errors import ConfigurationError
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 SPEC = "openai:mock@http://127.0.0.1:9/v1"
 CANARY = "sk-canary-in-the-environment"

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mixseek.composition.summaries import describe_summary, summarise_run, summary_document
+from mixseek.composition.summary import describe_summary, summarise_run, summary_document
 from mixseek.domain.judgments import Method, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.storage.journal import JournalFile
-from mixseek.storage.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
-from mixseek.storage.records import encode_outcome, encode_sample
+from mixseek.storage.journal.journal import JournalFile
+from mixseek.storage.journal.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_sample
 from mixseek.storage.workspace import Workspace
 
 RIGHT = ValidJudgment(1.0, "correct", {}, Method.CROSS_JUDGE)

@@ -16,15 +16,15 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
-from mixseek.composition.reports import list_runs, load_report, report_document, runs_document
+from mixseek.composition.report import list_runs, load_report, report_document, runs_document
 from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import StatusCounts
 from mixseek.reporting.terminal import print_report
-from mixseek.storage import index
-from mixseek.storage.index import index_run
-from mixseek.storage.manifest import RunStatus, write_manifest
+from mixseek.storage.index import loading as index
+from mixseek.storage.index.loading import index_run
+from mixseek.storage.journal.manifest import RunStatus, write_manifest
 
 
 def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,14 @@ import pytest
 from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
-from mixseek.composition.reports import judgment_row, load_report, report_document
-from mixseek.composition.summaries import describe_summary, load_units, summarise_run, summary_document
+from mixseek.composition.report import judgment_row, load_report, report_document
+from mixseek.composition.summary import describe_summary, load_units, summarise_run, summary_document
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.reporting.counts import units_of
-from mixseek.storage.manifest import ProtocolEntry, write_manifest
-from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
-from mixseek.storage.run_index import open_run_index
+from mixseek.reporting.build import units_of
+from mixseek.storage.index.run import open_run_index
+from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import Workspace
 
 

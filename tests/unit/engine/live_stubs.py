@@ -13,16 +13,11 @@ from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
 from mixseek.domain.ports import Message
 from mixseek.domain.samples import Sample
-from mixseek.engine.asking import Desk
-from mixseek.engine.budget import Budget
 from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
-from mixseek.engine.endings import RunEnd
+from mixseek.engine.call import Desk, LiveSeat, RunEnd, SampleAtHand, Seat, unpriced
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit
+from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, RetryPolicy, Surroundings
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
-from mixseek.engine.retries import RetryPolicy
-from mixseek.engine.scheduling import Endpoint, Surroundings
-from mixseek.engine.seats import LiveSeat, SampleAtHand, Seat, unpriced
 
 T = TypeVar("T")
 # Turns of the loop after which nobody has anything left to do.

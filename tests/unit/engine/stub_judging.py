@@ -17,7 +17,7 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message
 from mixseek.domain.samples import Sample
-from mixseek.engine.one import Judged
+from mixseek.engine.offline import Judged
 
 
 @dataclass(frozen=True)

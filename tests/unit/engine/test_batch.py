@@ -7,8 +7,7 @@ from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubReplies
 
 from mixseek.domain.judgments import Status
 from mixseek.domain.samples import Sample
-from mixseek.engine.batch import Assignment, Batch, is_settled, pending_batches
-from mixseek.engine.one import judge_one
+from mixseek.engine.offline import Assignment, Batch, is_settled, judge_one, pending_batches
 
 RIGHT = Sample("right", "4", ground_truth="4")
 OPEN = Sample("open", "four", ground_truth="4")

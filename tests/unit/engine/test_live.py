@@ -11,13 +11,9 @@ from tests.unit.engine.stub_judging import StubReplies, StubRules
 from mixseek.domain.calls import Call, Usage
 from mixseek.domain.judgments import Finding, Flag, Reply, Status
 from mixseek.domain.ports import Message
-from mixseek.engine.budget import Budget
 from mixseek.engine.caching import RequestKeys
-from mixseek.engine.endings import Ending
-from mixseek.engine.limits import RateLimit
-from mixseek.engine.retries import RetryPolicy
-from mixseek.engine.scheduling import HaltedError
-from mixseek.engine.seats import OfflineSeat, ask_again, estimate_usage, is_settled
+from mixseek.engine.call import Ending, OfflineSeat, ask_again, estimate_usage, is_settled
+from mixseek.engine.limits import Budget, HaltedError, RateLimit, RetryPolicy
 from mixseek.errors import PermanentJudgeError, StorageError, TransientJudgeError
 
 TEN = tuple("abcdefghij")

@@ -8,9 +8,9 @@ import pytest
 from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubRules
 
 from mixseek.domain.samples import Sample
-from mixseek.engine import many
-from mixseek.engine.batch import Assignment, Batch
-from mixseek.engine.many import judge_many
+from mixseek.engine import executor as many
+from mixseek.engine.executor import judge_many
+from mixseek.engine.offline import Assignment, Batch
 from mixseek.errors import DatasetError, StorageError, WorkerError
 
 ASSIGNMENT = Assignment(StubProtocol(), (StubRules(),), False, StubEncode())

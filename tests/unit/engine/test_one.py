@@ -9,7 +9,7 @@ from tests.unit.engine.stub_judging import StubProtocol, StubReplies, StubRules
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import Judge
 from mixseek.domain.samples import Sample
-from mixseek.engine.one import judge_one
+from mixseek.engine.offline import judge_one
 
 RIGHT = Sample("s", "4", ground_truth="4")
 OPEN = Sample("s", "four", ground_truth="4")

@@ -19,14 +19,11 @@ from tests.unit.engine.stub_judging import StubRules
 from mixseek.domain.calls import Call
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.engine.asking import Desk
-from mixseek.engine.budget import Budget, BudgetSpentError
 from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.engine.call import Desk, OfflineSeat, Seat
 from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.limits import Budget, BudgetSpentError, HaltedError, RetryPolicy
 from mixseek.engine.questions import Answered, AnsweredBefore, Questions, question_key
-from mixseek.engine.retries import RetryPolicy
-from mixseek.engine.scheduling import HaltedError
-from mixseek.engine.seats import OfflineSeat, Seat
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 
 SAMPLE = Sample("a/1", "a text", question="a question")

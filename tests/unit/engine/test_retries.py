@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.engine.retries import RetryPolicy
+from mixseek.engine.limits import RetryPolicy
 from mixseek.errors import TransientJudgeError
 
 POLICY = RetryPolicy()

@@ -8,8 +8,7 @@ from tests.unit.engine.live_stubs import Court, ScriptedJudge
 
 from mixseek.domain.calls import Call
 from mixseek.domain.ports import Message
-from mixseek.engine.retries import RetryPolicy
-from mixseek.engine.scheduling import Called, Endpoint, EndpointDownError, HaltedError
+from mixseek.engine.limits import Called, Endpoint, EndpointDownError, HaltedError, RetryPolicy
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
 
 

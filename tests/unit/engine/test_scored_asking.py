@@ -8,11 +8,9 @@ from tests.unit.engine.live_stubs import Court, PlainLines, ScriptedJudge
 from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, changed, protocol_of
 
 from mixseek.domain.calls import Call
-from mixseek.engine.asking import Desk
-from mixseek.engine.endings import RunEnd
+from mixseek.engine.call import Desk, RunEnd, SampleAtHand
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
-from mixseek.engine.seats import SampleAtHand
 
 FAULT = {
     "cross": ("verdict", "FAIL", 'INTERNAL_INCONSISTENCY: verdict is "FAIL"'),

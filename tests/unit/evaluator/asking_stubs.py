@@ -11,7 +11,7 @@ from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered
 from mixseek.errors import DatasetError
-from mixseek.evaluator.metric import BaseMetric, JudgeBench
+from mixseek.evaluator.metrics import BaseMetric, JudgeBench
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from tests.unit.evaluator.asking_stubs import REQUEST, Broken, StubAsker, WordCount, bench, reply_text
 
 from mixseek.domain.judgments import Reply
-from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.limits import BudgetSpentError
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.llm_metric import Coverage
-from mixseek.evaluator.metric import MetricSetting
+from mixseek.evaluator.metrics import Coverage, MetricSetting
 from mixseek.evaluator.models import (
     Direction,
     EvaluationRequest,

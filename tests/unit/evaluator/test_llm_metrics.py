@@ -14,11 +14,10 @@ from tests.unit.evaluator.asking_stubs import REQUEST, StubAsker, bench, reply_t
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.criteria import CRITERIA, ROLES, Criterion
-from mixseek.evaluator.llm_metric import Coverage, LLMJudgeMetric, LLMPlain
-from mixseek.evaluator.metric import BaseMetric, MetricSetting
+from mixseek.evaluator.evaluator import BUILT_IN, make_metric
+from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion
+from mixseek.evaluator.metrics import BaseMetric, Coverage, LLMJudgeMetric, LLMPlain, MetricSetting
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
-from mixseek.evaluator.registry import BUILT_IN, make_metric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import PromptBuilderSettings

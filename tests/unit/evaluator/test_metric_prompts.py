@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
-from mixseek.evaluator.llm_metric import LLMJudgeMetric
-from mixseek.evaluator.metric import MetricSetting
-from mixseek.evaluator.registry import BUILT_IN, make_metric
+from mixseek.evaluator.evaluator import BUILT_IN, make_metric
+from mixseek.evaluator.metrics import LLMJudgeMetric, MetricSetting
 from mixseek.prompt_builder.constants import LANGUAGES
-from mixseek.round_controller.judgment_protocol import JudgmentProtocol
+from mixseek.round_controller.judgment_client import JudgmentProtocol
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 

@@ -7,10 +7,9 @@ from tests.unit.evaluator.asking_stubs import REQUEST, StubAsker, WordCount, ben
 
 from mixseek.domain.judgments import Method, Undecided, ValidJudgment
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.metric import BaseMetric, MetricSetting
+from mixseek.evaluator.evaluator import make_metric
+from mixseek.evaluator.metrics import BaseMetric, MetricSetting, ProtocolMetric
 from mixseek.evaluator.models import MetricScore, MissingMetric
-from mixseek.evaluator.protocol_metric import ProtocolMetric
-from mixseek.evaluator.registry import make_metric
 from mixseek.protocols.registry import protocol_names
 
 HERE = "tests.unit.evaluator.asking_stubs"
@@ -82,7 +81,7 @@ def test_rules_that_decline_leave_the_metric_missing() -> None:
         ("no.such.module:Metric", {}, "cannot import no.such.module"),
         (f"{HERE}:Nothing", {}, "has no Nothing"),
         (f"{HERE}:reply_text", {}, "is not a subclass of"),
-        ("mixseek.evaluator.metric:BaseMetric", {}, "cannot be made \\(TypeError"),
+        ("mixseek.evaluator.metrics:BaseMetric", {}, "cannot be made \\(TypeError"),
     ],
 )
 def test_what_cannot_work_is_said_in_one_line(kind: str, options: dict[str, object], message: str) -> None:

@@ -11,10 +11,10 @@ from aiohttp import web
 
 from mixseek.domain.calls import Answer, Call
 from mixseek.domain.ports import Message
-from mixseek.judges.dialects import DialectMemory
-from mixseek.judges.endpoint_judge import EndpointJudge
-from mixseek.judges.endpoints import resolve_target
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.judges.endpoint.address import resolve_target
+from mixseek.judges.endpoint.judge import EndpointJudge
+from mixseek.judges.endpoint.wire import DialectMemory
+from mixseek.settings.models import JudgeSettings
 
 CANARY = "sk-canary-7Fq0/plus+Zz19"
 SCHEMA = {

@@ -14,11 +14,11 @@ from tests.unit.protocols.prompt_attacks import TURNS
 from mixseek.domain.calls import Answer
 from mixseek.domain.ports import Message
 from mixseek.domain.samples import Sample
-from mixseek.judges.control_tokens import split_control_tokens
-from mixseek.judges.endpoints import resolve_target
-from mixseek.matching.quotes import locate_quote
+from mixseek.judges.endpoint.address import resolve_target
+from mixseek.judges.endpoint.judge import split_control_tokens
+from mixseek.matching.quotes.locate import locate_quote
 from mixseek.protocols.registry import load_protocol, protocol_names
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 # Each template's tokens that open or close a turn.
 TOKENS = {

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 
 import pytest
 
-from mixseek.judges.deadlines import Deadlines
+from mixseek.judges.endpoint.judge import Deadlines
 
 
 async def within(deadlines: Deadlines, work: Awaitable[str]) -> str:

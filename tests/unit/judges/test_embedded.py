@@ -14,10 +14,17 @@ from mixseek.domain.calls import Call, LiveJudge, Usage
 from mixseek.domain.ports import Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges import embedded
-from mixseek.judges.checks import check_judge
-from mixseek.judges.embedded import EmbeddedJudge, Loading, Receive, Runtime, make_embedded_judge
-from mixseek.judges.gguf_header import read_header, weights_digest
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.judges.embedded import (
+    EmbeddedJudge,
+    Loading,
+    Receive,
+    Runtime,
+    make_embedded_judge,
+    read_header,
+    weights_digest,
+)
+from mixseek.judges.endpoint.check import check_judge
+from mixseek.settings.models import JudgeSettings
 
 CALL = Call("key", (Message("system", "Judge."), Message("user", "4?")), {"type": "object"})
 TOO_LONG = {

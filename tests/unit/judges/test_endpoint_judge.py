@@ -24,10 +24,10 @@ from tests.unit.judges.wire_documents import TEXT, completion, message, openai_e
 
 from mixseek.domain.calls import Answer
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges import http
-from mixseek.judges.endpoint_judge import EndpointJudge
-from mixseek.judges.endpoints import resolve_target
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.judges.endpoint import judge as http
+from mixseek.judges.endpoint.address import resolve_target
+from mixseek.judges.endpoint.judge import EndpointJudge
+from mixseek.settings.models import JudgeSettings
 
 WIRES = ["openai", "anthropic"]
 GOOD: dict[str, Any] = {

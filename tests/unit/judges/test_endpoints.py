@@ -3,8 +3,8 @@
 import pytest
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoints import PROVIDERS, Target, WireFormat, is_loopback, resolve_target, split_spec
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.judges.endpoint.address import PROVIDERS, Target, WireFormat, is_loopback, resolve_target, split_spec
+from mixseek.settings.models import JudgeSettings
 
 KEY = "sk-canary-000"
 

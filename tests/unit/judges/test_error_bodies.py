@@ -6,7 +6,7 @@ import orjson
 import pytest
 from tests.unit.judges.wire_documents import anthropic_error, openai_error
 
-from mixseek.judges.error_bodies import Refusal, read_refusal
+from mixseek.judges.endpoint.errors import Refusal, read_refusal
 
 
 def refusal_of(document: Any) -> Refusal:

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoints import PROVIDERS
-from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
-from mixseek.judges.rules import RulesJudge
-from mixseek.judges.specs import is_live, make_judge, make_live_judge
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.judges.endpoint.address import PROVIDERS
+from mixseek.judges.replay.judge import DatasetReplayJudge, FileReplayJudge
+from mixseek.judges.specs import RulesJudge, is_live, make_judge, make_live_judge
+from mixseek.settings.models import JudgeSettings
 
 
 def test_each_form_makes_its_judge_and_is_its_name(tmp_path: Path) -> None:

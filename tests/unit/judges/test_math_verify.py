@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from mixseek.composition.requests import describe_judge
+from mixseek.composition.request import describe_judge
 from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.judges import math_verify
 from mixseek.judges.math_verify import MathVerify, find_maths
-from mixseek.judges.rules import RulesJudge
-from mixseek.judges.specs import make_judge
+from mixseek.judges.specs import RulesJudge, make_judge
 from mixseek.protocols.registry import load_protocol
 
 pytestmark = pytest.mark.skipif(find_maths() is None, reason="the extra `maths` is not installed")

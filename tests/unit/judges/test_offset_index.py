@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.judges import offset_index
-from mixseek.judges.offset_index import OffsetIndex
+from mixseek.judges.replay import judge as offset_index
+from mixseek.judges.replay.judge import OffsetIndex
 
 KEYS = st.lists(st.text(alphabet=st.characters(), max_size=5), unique=True, max_size=60)
 

@@ -69,8 +69,8 @@ def test_every_parameter_reaches_the_endpoint_and_repeats_get_seeds_of_their_own
 
 
 def test_an_azure_address_keeps_its_query_and_its_header() -> None:
-    from mixseek.judges.endpoints import resolve_target
-    from mixseek.settings.judge_settings import JudgeSettings
+    from mixseek.judges.endpoint.address import resolve_target
+    from mixseek.settings.models import JudgeSettings
 
     base = "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21"
     settings = JudgeSettings(model="d", provider="azure", base_url=base)

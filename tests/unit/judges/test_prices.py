@@ -12,7 +12,7 @@ from genai_prices.data import providers
 from mixseek.domain.calls import Usage
 from mixseek.errors import ConfigurationError
 from mixseek.judges.prices import Card, PriceList, Rates, is_hosted, look_up_rates, override_rates
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 AT = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)
 OPENAI = "https://api.openai.com/v1"

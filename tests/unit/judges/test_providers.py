@@ -11,7 +11,7 @@ from mixseek.domain.ports import Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.keys import Redaction, Secret
 from mixseek.judges.providers import ProviderJudge, make_provider_judge
-from mixseek.settings.judge_settings import JudgeSettings
+from mixseek.settings.models import JudgeSettings
 
 CALL = Call("key", (Message("system", "Judge."), Message("user", "4?")), {"type": "object", "properties": {}})
 KEY = "sk-canary-0123456789"

@@ -4,7 +4,7 @@ import pickle
 
 from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.judges.rules import RulesJudge
+from mixseek.judges.specs import RulesJudge
 from mixseek.protocols.registry import load_protocol
 
 

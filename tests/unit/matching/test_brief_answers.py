@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.matching import booleans, numbers
+from mixseek.matching import numbers
+from mixseek.matching.closed import booleans
+from mixseek.matching.closed.options import lettered_options
 from mixseek.matching.match import match_answer
-from mixseek.matching.options import lettered_options
 from mixseek.matching.outcome import Decision
 
 QUESTIONS = (

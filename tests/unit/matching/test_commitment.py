@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from mixseek.matching.discounted import is_ruled_out
+from mixseek.matching.closed.statements import is_ruled_out
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision
 

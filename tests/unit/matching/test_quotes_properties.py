@@ -8,9 +8,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mixseek.matching.quotes import QuoteLocator, QuoteProblem, QuoteStage, locate_quote, weight_of
-from mixseek.matching.quotes_edges import turns_at_an_edge
-from mixseek.matching.quotes_folding import fold_quotable, is_inside_number
+from mixseek.matching.quotes.folding import fold_quotable, is_inside_number
+from mixseek.matching.quotes.locate import (
+    QuoteLocator,
+    QuoteProblem,
+    QuoteStage,
+    locate_quote,
+    turns_at_an_edge,
+    weight_of,
+)
 
 _WORDS = (
     *("river", "engine", "quiet", "seven", "12.5", "harvest", "the", "is", "of", "a", "cloud-based", "signal,"),

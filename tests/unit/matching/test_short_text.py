@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixseek.matching.outcome import Decision
-from mixseek.matching.short_text import compare_short_text
-from mixseek.matching.short_text_case import Rule
+from mixseek.matching.short_text.rules import Rule, compare_short_text
 
 _WHO = "who designed the old iron bridge over the river at Marlow"
 _WHERE = "in which town was the painter of the blue harbour series born"

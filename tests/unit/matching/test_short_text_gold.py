@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.matching.short_text_gold import Asked, Kind, prepare_gold, read_question
+from mixseek.matching.short_text.gold import Asked, Kind, prepare_gold, read_question
 
 _NOTHING_ASKED: frozenset[str] = frozenset()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.composition.summaries import needs_maths_text
+from mixseek.composition.summary import needs_maths_text
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision
 

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.matching.fold import fold
 from mixseek.matching.match import match_answer
-from mixseek.matching.visible import visible_part
+from mixseek.matching.visible import fold, visible_part
 
 
 @given(st.text(max_size=300))

@@ -9,9 +9,9 @@ from typing import Any
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.protocols.declaration import ProtocolDeclaration, read_declaration
+from mixseek.protocols.declaration.declaration import ProtocolDeclaration, read_declaration
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.scored import ScoredProtocol
+from mixseek.protocols.scored.protocol import ScoredProtocol
 
 CROSS_DIMENSIONS = ("FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY", "COMPLETENESS")
 RUBRIC_DIMENSIONS = ("logic_and_fact", "constraint_adherence", "helpfulness_and_creativity")

@@ -6,8 +6,7 @@ import pytest
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
-from mixseek.protocols.method import Relation, method_of, relation_of
-from mixseek.protocols.model_names import Families
+from mixseek.protocols.identity import Families, Relation, method_of, relation_of
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from mixseek.domain.judgments import Method
-from mixseek.judges.endpoints import PROVIDERS
-from mixseek.protocols.method import is_same_model, relate
-from mixseek.protocols.model_names import Families, Family, built_in_families, fold_model_name
+from mixseek.judges.endpoint.address import PROVIDERS
+from mixseek.protocols.identity import Families, Family, built_in_families, fold_model_name, is_same_model, relate
 
 # One model a line, under all the names that people and hosts give it.
 MODELS = {

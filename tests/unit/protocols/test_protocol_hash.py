@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from mixseek.protocols import registry, semantic
+from mixseek.protocols import registry
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic import SemanticProtocol
+from mixseek.protocols.semantic import protocol as semantic
+from mixseek.protocols.semantic.protocol import SemanticProtocol
 
 BUILT_IN = Path(registry.__file__).parent
 

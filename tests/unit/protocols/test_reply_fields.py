@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.reply_fields import FieldReader
+from mixseek.protocols.reply.fields import FieldReader
 
 Ask = Callable[[FieldReader], Any]
 

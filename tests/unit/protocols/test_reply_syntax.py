@@ -9,9 +9,8 @@ from tests.unit.protocols import scored_replies, semantic_replies
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.evaluator.criteria import Criterion
-from mixseek.evaluator.metric_protocol import MetricProtocol
-from mixseek.protocols.reply_repairs import ReplyMode
+from mixseek.evaluator.metric_protocol import Criterion, MetricProtocol
+from mixseek.protocols.reply.json import ReplyMode
 
 METRIC_VALID: dict[str, Any] = {
     "criteria": {"clarity": {"reason": "Short words.", "score": 80}},

@@ -14,7 +14,7 @@ import pytest
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.task_rubric_lines import HEADINGS, Section
+from mixseek.protocols.rubric import HEADINGS, Section
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 LANGUAGES = ("ja", "en", "zh")

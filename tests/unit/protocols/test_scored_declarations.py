@@ -25,9 +25,9 @@ from tests.unit.protocols.scored_replies import (
 from mixseek.domain.judgments import Flag, Reply, ValidJudgment
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.protocols.registry import describe, load_protocol
-from mixseek.protocols.scored import ScoredProtocol
-from mixseek.protocols.scored_documentation import documentation
-from mixseek.protocols.scored_prompt import VARIABLES
+from mixseek.protocols.scored.documentation import documentation
+from mixseek.protocols.scored.prompt import VARIABLES
+from mixseek.protocols.scored.protocol import ScoredProtocol
 
 NONCE = "0123456789abcdef01234567"
 

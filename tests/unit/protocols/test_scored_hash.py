@@ -12,9 +12,9 @@ from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, protocol_
 
 from mixseek.domain.judgments import Reply
 from mixseek.errors import ConfigurationError
-from mixseek.protocols import scored
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.scored import ScoredProtocol
+from mixseek.protocols.scored import protocol as scored
+from mixseek.protocols.scored.protocol import ScoredProtocol
 
 PROTOCOLS = {name: protocol_of(name) for name in NAMES}
 

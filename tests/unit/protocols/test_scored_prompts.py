@@ -12,7 +12,7 @@ import pytest
 
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.scored import ScoredProtocol
+from mixseek.protocols.scored.protocol import ScoredProtocol
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 LANGUAGES = ("en", "ja", "zh")

@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 from tests.unit.protocols.scored_replies import OWN_VALID, RUBRIC_DIMENSIONS, parse_invalid, parse_valid, protocol_of
 
-from mixseek.protocols.scored_parameters import ScoredParameters
-from mixseek.protocols.scored_rules import maxima_of, score_of, total_of, total_range, verdict_of, weights_of
+from mixseek.protocols.scored.parameters import (
+    ScoredParameters,
+    maxima_of,
+    score_of,
+    total_of,
+    total_range,
+    verdict_of,
+    weights_of,
+)
 
 # Two kinds of letter, and the judge says which it was.
 TYPES = {

@@ -18,7 +18,7 @@ from tests.unit.protocols.semantic_replies import (
 )
 
 from mixseek.domain.judgments import ErrorType, Flag, InvalidJudgment, Method, Span, ValidJudgment
-from mixseek.protocols.semantic import SCORES, Verdict
+from mixseek.protocols.semantic.protocol import SCORES, Verdict
 
 
 def test_a_valid_reply_keeps_the_protocols_own_scale_and_gets_a_score() -> None:

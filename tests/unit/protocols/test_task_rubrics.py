@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.protocols.complaints import Complaint
-from mixseek.protocols.task_rubrics import TASK_TYPES, lint_task_rubric, read_task_rubric
+from mixseek.protocols.declaration.declaration import Complaint
+from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
 
 WHOLE = """---
 task_name: tea-ceremony

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from mixseek.protocols.scored_parameters import ScoredParameters
-from mixseek.protocols.scored_rules import total_of, verdict_of
-from mixseek.protocols.verdict_reach import unreachable_verdicts
+from mixseek.protocols.declaration.lint import unreachable_verdicts
+from mixseek.protocols.scored.parameters import ScoredParameters, total_of, verdict_of
 
 
 def parameters(rules: dict[str, Any], values: str = "integer", **more: Any) -> ScoredParameters:

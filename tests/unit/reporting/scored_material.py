@@ -6,9 +6,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from mixseek.domain.counts import NO_UNITS, UnitGroups, UnitSums
-from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.domain.scored_counts import (
+from mixseek.domain.counts import (
+    NO_UNITS,
     CoverageCell,
     CoverageCounts,
     DimensionBucket,
@@ -19,15 +18,14 @@ from mixseek.domain.scored_counts import (
     PanelSums,
     ScoredCell,
     ScoredUnits,
+    UnitGroups,
+    UnitSums,
     VariantSums,
 )
-from mixseek.reporting.build import build_report
-from mixseek.reporting.counts import count_rows
-from mixseek.reporting.model import JudgmentRow, RunHeader
-from mixseek.reporting.report_data import ReportData
-from mixseek.reporting.scored_build import ScoredInput, build_scored
-from mixseek.reporting.scored_model import ScoredReport
-from mixseek.reporting.scored_row import Mark, Quote, ScoredDetail
+from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.model import JudgmentRow, Mark, Quote, ReportData, RunHeader, ScoredDetail, ScoredReport
+from mixseek.reporting.scored.build import ScoredInput, build_scored
 
 RUN = RunHeader("run-1", "cross", "1", "ab" * 32, "outputs.jsonl", 4)
 VALID_CELL = ScoredCell(

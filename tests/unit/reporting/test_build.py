@@ -6,10 +6,8 @@ import pytest
 
 from mixseek.domain.counts import FlagCount, ReasonCount
 from mixseek.domain.judgments import Finding, Flag, Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.counts import ReportInput, count_rows
-from mixseek.reporting.model import Detail, JudgmentRow, RunHeader, StatusCounts, Tone, tone_of
-from mixseek.reporting.report_data import ReportData
+from mixseek.reporting.build import ReportInput, build_report, count_rows
+from mixseek.reporting.model import Detail, JudgmentRow, ReportData, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.reporting.wording import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval
 

@@ -10,8 +10,10 @@ from tests.unit.reporting.test_html import read
 from tests.unit.reporting.test_terminal import ROWS, printed, report_of
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.reporting.build import build_report
-from mixseek.reporting.calls import (
+from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.html import render_html
+from mixseek.reporting.model import ReportData
+from mixseek.reporting.wording import (
     account_notes,
     add_accounts,
     call_documents,
@@ -21,9 +23,6 @@ from mixseek.reporting.calls import (
     tokens_text,
     usd_text,
 )
-from mixseek.reporting.counts import count_rows
-from mixseek.reporting.html import render_html
-from mixseek.reporting.report_data import ReportData
 
 ACCOUNT = CallAccount(
     judge="openai:model-x",

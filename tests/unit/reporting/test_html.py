@@ -14,11 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.counts import count_rows
+from mixseek.reporting.build import build_report, count_rows
 from mixseek.reporting.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
-from mixseek.reporting.model import JudgmentRow, RunHeader
-from mixseek.reporting.report_data import ReportData
+from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 HOSTILE = (

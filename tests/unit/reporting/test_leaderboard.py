@@ -21,7 +21,7 @@ from mixseek.domain.rounds import (
     StopReason,
     TeamProgress,
 )
-from mixseek.reporting.leaderboard import (
+from mixseek.reporting.leaderboard.board import (
     DECIDER_TEXTS,
     STOP_TEXTS,
     Expense,
@@ -32,9 +32,8 @@ from mixseek.reporting.leaderboard import (
     leader_board_document,
     read_metrics,
 )
-from mixseek.reporting.leaderboard_curves import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
-from mixseek.reporting.leaderboard_html import cost_text
-from mixseek.reporting.leaderboard_terminal import curve_text, print_leader_board
+from mixseek.reporting.leaderboard.html import COLOURS, DISTINCT, cost_text, draw_chart, score_ticks, spread, team_style
+from mixseek.reporting.leaderboard.terminal import curve_text, print_leader_board
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from mixseek.domain.judgments import Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.counts import count_rows
+from mixseek.reporting.build import build_report, count_rows
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import JudgmentRow, RunHeader
 

@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.counts import count_rows
-from mixseek.reporting.model import JudgmentRow, RunHeader
-from mixseek.reporting.payload import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
-from mixseek.reporting.report_data import ReportData
+from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.html import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
+from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
 
 ANY_TEXT = st.text(st.characters(codec=None))
 

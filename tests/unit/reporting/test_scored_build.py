@@ -5,10 +5,10 @@ from random import Random
 import pytest
 from tests.unit.reporting.scored_material import CELLS, cell, invalid, scored_report, source
 
+from mixseek.domain.counts import DimensionBucket, DimensionCell
 from mixseek.domain.judgments import Status
-from mixseek.domain.scored_counts import DimensionBucket, DimensionCell
-from mixseek.reporting.scored_build import build_scored
-from mixseek.reporting.scored_model import InvalidSpread
+from mixseek.reporting.model import InvalidSpread
+from mixseek.reporting.scored.build import build_scored
 from mixseek.stats.intervals import wilson_interval
 from mixseek.stats.uneven import PValueMethod
 

@@ -10,8 +10,7 @@ import pytest
 from rich.console import Console
 from tests.unit.reporting.scored_material import DETAIL, ROWS, cell, invalid, judged, page_report, scored_report
 
-from mixseek.domain.judgments import Span, Status
-from mixseek.domain.scored_counts import (
+from mixseek.domain.counts import (
     CoverageCell,
     CoverageCounts,
     DimensionCell,
@@ -19,13 +18,11 @@ from mixseek.domain.scored_counts import (
     EvidenceCount,
     EvidenceProblem,
 )
-from mixseek.reporting import scored_wording as words
-from mixseek.reporting.html import render_html
-from mixseek.reporting.payload import page_payload
-from mixseek.reporting.report_data import ReportData
-from mixseek.reporting.scored_model import ScaleMean
-from mixseek.reporting.scored_row import read_detail
-from mixseek.reporting.selection import select_rows
+from mixseek.domain.judgments import Span, Status
+from mixseek.reporting.build import select_rows
+from mixseek.reporting.html import page_payload, render_html
+from mixseek.reporting.model import ReportData, ScaleMean, read_detail
+from mixseek.reporting.scored import wording as words
 from mixseek.reporting.terminal import print_report, print_rows
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"

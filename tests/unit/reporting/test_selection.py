@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Status
+from mixseek.reporting.build import Kind, kind_of, select_rows
 from mixseek.reporting.model import JudgmentRow
-from mixseek.reporting.selection import Kind, kind_of, select_rows
 
 SCORES = {Kind.LOW: 0.0, Kind.HIGH: 1.0}
 STATUSES = {Kind.INVALID: Status.INVALID, Kind.UNDECIDED: Status.UNDECIDED, Kind.MISSING: Status.MISSING}

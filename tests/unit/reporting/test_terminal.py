@@ -9,11 +9,9 @@ from rich.console import Console
 
 from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.counts import count_rows
+from mixseek.reporting.build import build_report, count_rows
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import JudgmentRow, RunHeader, RunLine, StatusCounts
-from mixseek.reporting.report_data import ReportData
+from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader, RunLine, StatusCounts
 from mixseek.reporting.terminal import print_report, print_rows, print_runs
 
 WIDTHS = (20, 60, 80, 120, 200)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.reporting.visible import INVISIBLE, make_visible, replace_unpaired_surrogates
+from mixseek.reporting.wording import INVISIBLE, make_visible, replace_unpaired_surrogates
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,9 @@ from mixseek.domain.rounds import (
     TeamProgress,
     rank_teams,
 )
-from mixseek.evaluator.metric import BaseMetric, MetricSetting
+from mixseek.evaluator.metrics import BaseMetric, MetricSetting
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
-from mixseek.round_controller.events import TeamEvent
-from mixseek.round_controller.teams import FailedSubmission, Submission
+from mixseek.round_controller.controller import FailedSubmission, Submission, TeamEvent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 
 from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, NoOpinion, Opinion, RoundDecision, StopReason
 from mixseek.errors import ConfigurationError
-from mixseek.round_controller.decisions import OutagePolicy, RoundRules, decide, has_stalled, wants_opinion
+from mixseek.round_controller.controller import OutagePolicy, RoundRules, decide, has_stalled, wants_opinion
 
 GO_ON = ImprovementJudgment(True, "more to gain", 0.9)
 ENOUGH = ImprovementJudgment(False, "nothing left", 0.9)

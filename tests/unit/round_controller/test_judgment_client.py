@@ -13,15 +13,13 @@ from tests.unit.evaluator.asking_stubs import StubAsker
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RankedTeam, RoundState
 from mixseek.domain.samples import Sample
-from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.limits import BudgetSpentError, EndpointDownError
 from mixseek.engine.questions import Answered
-from mixseek.engine.scheduling import EndpointDownError
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.round_controller.judgment_client import JudgmentClient
-from mixseek.round_controller.judgment_protocol import JudgmentProtocol
+from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 
 HISTORY = [RoundState(1, "first try", 40.0), RoundState(2, "second try", 55.5)]
 GOOD: dict[str, Any] = {"reasoning": "It rises.", "should_continue": True, "confidence_score": 0.75}

@@ -16,14 +16,21 @@ from tests.unit.round_controller.memory_store import (
 )
 
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, Opinion, RoundProgress, StopReason
-from mixseek.engine.scheduling import HaltedError
+from mixseek.engine.limits import HaltedError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd, awaits_score
-from mixseek.round_controller.decisions import OutagePolicy, RoundRules
+from mixseek.round_controller.controller import (
+    OutagePolicy,
+    RoundController,
+    RoundParts,
+    RoundRules,
+    Submission,
+    TeamEnd,
+    TimeLimits,
+    awaits_score,
+)
 from mixseek.round_controller.judgment_client import JudgmentClient
-from mixseek.round_controller.teams import Submission, TimeLimits
 
 RISING = (10.0, 20.0, 30.0, 40.0, 50.0)
 PROMPTS = UserPromptBuilder(settings=PromptBuilderSettings())

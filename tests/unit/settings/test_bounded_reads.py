@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.protocol_lint import lint_protocol
+from mixseek.protocols.declaration.lint import lint_protocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.marked_text import MAX_BYTES, parse_toml, read_bounded
-from mixseek.settings.race_load import load_race
+from mixseek.settings.race import load_race
 
 BOMBS = {
     "a dotted key of 50,000 parts": "a" + ".a" * 50_000 + " = 1\n",

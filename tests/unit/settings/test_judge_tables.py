@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.judge_settings import JudgeSettings
 from mixseek.settings.load import load_settings
-from mixseek.settings.models import JudgeTable
+from mixseek.settings.models import JudgeSettings, JudgeTable
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.race_load import Race, load_race
+from mixseek.settings.race import Race, load_race
 
 TEAM = '[[teams]]\nid = "a"\nmodel = "openai:x"\n'
 METRIC = '[evaluator]\n[[evaluator.metrics]]\ntype = "Coverage"\n'

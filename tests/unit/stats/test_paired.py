@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from mixseek.stats.agreement import ClusterSums, paired_difference
 from mixseek.stats.intervals import IntervalMethod
-from mixseek.stats.paired import ClusterSums, paired_difference
 
 
 def sums_of(clusters: list[list[float]]) -> ClusterSums:

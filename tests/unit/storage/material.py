@@ -21,9 +21,9 @@ from mixseek.domain.judgments import (
     ValidJudgment,
 )
 from mixseek.domain.samples import Sample
-from mixseek.storage.journal import JournalFile
-from mixseek.storage.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
-from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.journal.journal import JournalFile
+from mixseek.storage.journal.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 NOW = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)

@@ -5,7 +5,7 @@ from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
 DIMENSIONS = ("FORMAT", "FIDELITY")
 UNUSABLE = InvalidJudgment((Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply"),))

@@ -14,9 +14,9 @@ import pytest
 from tests.unit.storage.competitions import EXECUTION, begin, play
 
 from mixseek.errors import BusyError
-from mixseek.storage import aggregation_connection
-from mixseek.storage.aggregation_connection import Patience
-from mixseek.storage.aggregation_store import AggregationStore
+from mixseek.storage.competition import connection as aggregation_connection
+from mixseek.storage.competition.connection import Patience
+from mixseek.storage.competition.store import AggregationStore
 
 ROOT = Path(__file__).parents[3]
 TEAMS = 40

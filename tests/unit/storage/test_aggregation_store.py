@@ -24,8 +24,8 @@ from mixseek.domain.rounds import (
     StopReason,
 )
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.aggregation_schema import MIGRATIONS, migrate, read_version
-from mixseek.storage.aggregation_store import AggregationStore
+from mixseek.storage.competition.connection import MIGRATIONS, migrate, read_version
+from mixseek.storage.competition.store import AggregationStore
 
 STOP = RoundDecision(continues=False, stop_reason=StopReason.MAX_ROUNDS, decided_by=DecidedBy.CONTROLLER)
 TOKYO = timezone(timedelta(hours=9))
@@ -391,7 +391,7 @@ def test_nobody_is_left_waiting_by_a_fault_of_ours(store: AggregationStore, monk
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("mixseek.storage.aggregation_connection.opened", fail)
+        patch.setattr("mixseek.storage.competition.connection.opened", fail)
         with pytest.raises(StorageError, match="was not carried out; this is a bug"):
             asyncio.run(asyncio.wait_for(submit(store, "a", 1), timeout=20))
     asyncio.run(submit(store, "a", 1))

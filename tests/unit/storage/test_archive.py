@@ -13,20 +13,20 @@ from tests.unit.storage.material import MISSING, judged_lines, make_manifest, ma
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.samples import Sample
-from mixseek.engine.one import read_reply
+from mixseek.engine.offline import read_reply
 from mixseek.errors import StorageError
 from mixseek.protocols.registry import load_protocol
-from mixseek.storage.archive import write_archive
-from mixseek.storage.archive_check import ArchiveCheck, read_marker
-from mixseek.storage.archive_documents import (
+from mixseek.storage.archive.check import ArchiveCheck, read_marker
+from mixseek.storage.archive.documents import (
     AttemptCounts,
     describe_run_log,
     describe_temperature,
     label_judge,
     run_log,
 )
-from mixseek.storage.manifest import JudgeEntry, ProtocolEntry, write_manifest
-from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.archive.write import write_archive
+from mixseek.storage.journal.manifest import JudgeEntry, ProtocolEntry, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory
 
 PROTOCOL = load_protocol("semantic")

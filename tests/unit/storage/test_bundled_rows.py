@@ -9,8 +9,8 @@ from tests.unit.storage.material import write_jsonl
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.attachments import Demands
-from mixseek.storage.datasets import open_dataset
+from mixseek.storage.dataset.attachments import Demands
+from mixseek.storage.dataset.reader import open_dataset
 
 ENTRIES = [{"file": "q1.pdf", "total": 3}, {"file": "q2.pdf", "total": 4}]
 

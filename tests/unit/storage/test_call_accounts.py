@@ -14,8 +14,8 @@ from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sa
 
 from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.judgments import Missing, Reply
-from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
-from mixseek.storage.run_index import open_run_index
+from mixseek.storage.index.run import open_run_index
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
 DETAILS: Mapping[str, Any] = {
     "take": 1,

@@ -27,9 +27,9 @@ from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 from mixseek.domain.judgments import Missing, Outcome, Reply, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.export import COLUMNS, export_run
-from mixseek.storage.pairs import NOT_JUDGED, JournalPairs
-from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.archive.documents import NOT_JUDGED, JournalPairs
+from mixseek.storage.index.export import COLUMNS, export_run
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 
@@ -350,7 +350,7 @@ def test_a_long_journal_is_exported_part_by_part(tmp_path: Path, monkeypatch: py
     _, run = make_run(tmp_path, lines, ("a", "b"))
     whole = exported(run)
 
-    monkeypatch.setattr("mixseek.storage.export._PART_BYTES", 1_000)
+    monkeypatch.setattr("mixseek.storage.index.export._PART_BYTES", 1_000)
 
     assert [(row["id"], row["judge"]) for row in whole] == [(f"s{n}", judge) for n in range(21) for judge in "ab"]
     assert exported(run) == whole

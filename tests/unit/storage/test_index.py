@@ -30,10 +30,10 @@ from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 from mixseek.domain.judgments import Method, Missing, Outcome, Status, ValidJudgment, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
-from mixseek.storage import index
-from mixseek.storage.index import ensure_indexed, index_error, index_run, is_fresh
-from mixseek.storage.records import encode_outcome
-from mixseek.storage.run_index import JudgedRow, RowOrder, RowQuery, open_run_index
+from mixseek.storage.index import loading as index
+from mixseek.storage.index.loading import ensure_indexed, index_error, index_run, is_fresh
+from mixseek.storage.index.run import JudgedRow, RowOrder, RowQuery, open_run_index
+from mixseek.storage.journal.records import encode_outcome
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 

@@ -13,8 +13,8 @@ import pytest
 from tests.unit.storage.material import CORRECT, INVALID, judged_lines, make_sample
 
 from mixseek.errors import BusyError, StorageError
-from mixseek.storage.journal import JournalFile, read_lines, read_records
-from mixseek.storage.records import OutcomeRecord, SampleRecord
+from mixseek.storage.journal.journal import JournalFile, read_lines, read_records
+from mixseek.storage.journal.records import OutcomeRecord, SampleRecord
 
 LINES = judged_lines(make_sample(1), {"rules": CORRECT}) + judged_lines(make_sample(2), {"rules": INVALID})
 SECOND = judged_lines(make_sample(3), {"rules": CORRECT})
@@ -95,7 +95,7 @@ def test_a_line_torn_anywhere_else_is_an_error_that_names_the_byte(path: Path, d
 
 def test_a_full_disk_is_one_line_and_no_half_line_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some bytes are taken, then none: that is how disks fill up."""
-    import mixseek.storage.journal as module
+    import mixseek.storage.journal.journal as module
 
     def fill_up(file: object, data: bytes) -> None:
         os.write(file.fileno(), data[:25])  # type: ignore[attr-defined]  # stands in for write_all
@@ -170,7 +170,7 @@ def test_a_second_writer_in_the_same_process_is_refused(path: Path) -> None:
 HOLDER = """
 import os, sys, time
 from pathlib import Path
-from mixseek.storage.journal import JournalFile
+from mixseek.storage.journal.journal import JournalFile
 journal = JournalFile(Path(sys.argv[1]))
 journal.append([sys.argv[2].encode()])
 child = os.fork() if "fork" in sys.argv else 0

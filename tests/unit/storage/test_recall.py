@@ -8,9 +8,9 @@ from tests.unit.storage.material import CORRECT, INVALID, MISSING, OUTCOMES, UND
 
 from mixseek.domain.judgments import Missing, Outcome, Reply, Status, status_of
 from mixseek.errors import StorageError
-from mixseek.storage.journal import JournalFile
-from mixseek.storage.recall import JudgedBefore, recall_journal
-from mixseek.storage.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.journal.journal import JournalFile
+from mixseek.storage.journal.recall import JudgedBefore, recall_journal
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
 
 def recall(tmp_path: Path, lines: list[bytes], *judges: str, repeats: int = 1) -> JudgedBefore:

@@ -24,7 +24,7 @@ from mixseek.domain.judgments import (
     status_of,
 )
 from mixseek.domain.samples import Sample
-from mixseek.storage.records import (
+from mixseek.storage.journal.records import (
     OutcomeRecord,
     ReplyRecord,
     SampleRecord,

@@ -11,9 +11,8 @@ from tests.unit.storage.pdf_files import make_pdf
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.attachments import Demands
-from mixseek.storage.datasets import Dataset, open_dataset
-from mixseek.storage.response_files import MAX_FILE_BYTES
+from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Demands
+from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 
 def dataset_of(path: Path, **mapping: str) -> Dataset:
@@ -194,7 +193,7 @@ def test_a_dataset_without_files_keeps_the_digest_of_its_bytes(tmp_path: Path) -
 
 def test_pdf_text_is_taken_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dataset is read twice; a slow file is not."""
-    from mixseek.storage import pdf_text
+    from mixseek.storage.dataset import attachments as pdf_text
 
     asked: list[str] = []
     extract = pdf_text.extract_text

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.rows import ALIASES, SAMPLE_FIELDS, RowError, RowReader, plan_columns
+from mixseek.storage.dataset.rows import ALIASES, SAMPLE_FIELDS, RowError, RowReader, plan_columns
 
 
 def read(row: dict[str, Any], number: int = 1, **mapping: str) -> Sample:

@@ -9,9 +9,8 @@ from tests.unit.storage.material import write_jsonl
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.storage.attachments import Demands
-from mixseek.storage.datasets import Dataset, open_dataset
-from mixseek.storage.rubric_files import RubricShelf
+from mixseek.storage.dataset.attachments import Demands, RubricShelf
+from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 TEA = "task_type: creative\n\n## 加点項目\n- 湯気の描写がある\n"
 TOWER = "---\ntask_name: tower-facts\ntask_type: fact\n---\n## 加点項目\n- 高さが正しい\n"

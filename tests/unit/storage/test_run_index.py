@@ -27,7 +27,7 @@ from mixseek.domain.judgments import (
     Undecided,
     ValidJudgment,
 )
-from mixseek.storage.run_index import (
+from mixseek.storage.index.run import (
     JudgeTotals,
     LengthSummary,
     RowOrder,

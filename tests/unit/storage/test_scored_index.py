@@ -11,12 +11,12 @@ import pytest
 from tests.unit.storage.material import CORRECT, INVALID, MISSING, judged_lines, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored, scored_lines
 
+from mixseek.domain.counts import CoverageCell, Disagreement, EvidenceCount, EvidenceProblem
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Status, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.domain.scored_counts import CoverageCell, Disagreement, EvidenceCount, EvidenceProblem
-from mixseek.storage.manifest import ProtocolEntry, write_manifest
-from mixseek.storage.run_index import RunIndex, open_run_index
-from mixseek.storage.scored_index import ScoredIndex
+from mixseek.storage.index.run import RunIndex, open_run_index
+from mixseek.storage.index.scored import ScoredIndex
+from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
 
 JUDGES = ("m1", "m2")
 
@@ -252,8 +252,8 @@ def test_coverage_of_a_product_too_large_to_lay_out_lists_what_was_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No grid, and no list of what the dataset never held."""
-    monkeypatch.setattr("mixseek.storage.scored_index._GRID_CELLS", 1)
-    monkeypatch.setattr("mixseek.storage.scored_index._PRODUCT_CELLS", 1)
+    monkeypatch.setattr("mixseek.storage.index.scored._GRID_CELLS", 1)
+    monkeypatch.setattr("mixseek.storage.index.scored._PRODUCT_CELLS", 1)
     lines = [
         *scored_lines(output("Q1", "A", "t"), {"m1": scored(2, 2), "m2": UNUSABLE}),
         *scored_lines(output("Q2", "B", "t"), {"m1": scored(2, 2), "m2": scored(1, 1)}),

@@ -1,0 +1,113 @@
+"""What every command shares: exit codes, and where lines go."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# The one list of exit codes.
+
+
+class ExitCode(IntEnum):
+    """What a script may rely on; each failure also writes one line to stderr."""
+
+    # Everything asked for was done, and every gate was met.
+    OK = 0
+    # The run is complete, but a gate (--fail-under, --max-invalid, --max-undecided) was not met.
+    GATE_NOT_MET = 1
+    # The command line, a setting or the dataset must be changed; trying again changes nothing.
+    USAGE = 2
+    # A bug in mixseek, or a disk that cannot be written; what was journaled is kept.
+    INTERNAL = 3
+    # Some replies could not be had, or a process died; run the same command again to resume.
+    INCOMPLETE = 4
+    # Stopped by Ctrl-C or SIGTERM (128 + SIGINT, as shells have it); run the same command again to resume.
+    INTERRUPTED = 130
+
+
+# Results go to stdout, everything else to stderr; a reader that has seen enough is no failure.
+
+
+def print_result(text: str) -> None:
+    """The command's answer. `| head` closing the pipe must not hide the exit code that a gate decided."""
+    with tolerating_closed_pipe():
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+
+
+def print_notice(text: str) -> None:
+    """One line for a person."""
+    with contextlib.suppress(BrokenPipeError):
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def tolerating_closed_pipe() -> Iterator[None]:
+    """Everything printed after the reader left goes nowhere, quietly."""
+    try:
+        yield
+    except BrokenPipeError:
+        silence_stdout()
+
+
+def silence_stdout() -> None:
+    """Python flushes stdout once more at exit; without this it would complain there."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+# JSON for programs: one document, keys in a stable order, text readable as it is.
+
+
+def print_json(document: Any) -> None:
+    """One line for programs, which may read line by line; indented for a person who looks at it on a terminal."""
+    indent = 2 if sys.stdout.isatty() else None
+    # NaN has no place in JSON: refused here rather than read elsewhere.
+    print_result(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent))
+
+
+# Sentences for a person on stderr, or the same as JSON lines for a program that collects logs.
+
+Notify = Callable[[str], None]
+
+
+def make_notifier(*, as_json: bool) -> Notify:
+    """One line for each sentence."""
+    return notify_json if as_json else notify_plainly
+
+
+def notify_plainly(text: str) -> None:
+    """Named, because several programs may write to one terminal."""
+    print_notice(f"mixseek: {text}")
+
+
+def notify_json(text: str) -> None:
+    """When, who, what."""
+    time = datetime.now(UTC).isoformat(timespec="milliseconds")
+    print_notice(json.dumps({"time": time, "logger": "mixseek", "message": text}, ensure_ascii=False))
+
+
+# Where rich text goes when it is a result.
+
+# Without a terminal there is no width to ask for; wide enough for the tables, narrow enough for a log.
+PLAIN_WIDTH = 120
+
+
+def print_rendered(render: "Callable[[Console], None]") -> None:
+    """Colour on a terminal, plain text in a file or a pipe."""
+    import sys
+
+    from rich.console import Console
+
+    with tolerating_closed_pipe():
+        render(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
+        sys.stdout.flush()

@@ -1,0 +1,330 @@
+"""Teams that are programs: an external command, or a Python function in a process of its own."""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, assert_never
+
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.ports import MathsComparer, Message
+from mixseek.domain.samples import Sample
+from mixseek.engine.limits import EndpointDownError
+from mixseek.engine.questions import Asker
+from mixseek.errors import ConfigurationError, PermanentJudgeError
+from mixseek.evaluator.models import usage_of
+from mixseek.protocols.reply.json import canonical, excerpt_text
+from mixseek.protocols.reply.reader import is_refusal, without_thought
+from mixseek.round_controller.controller import FailedSubmission, Submission
+
+# A question whose answer is a text: what a team of one model is asked. Journaled and retried like any other.
+
+# A long text that opens with regrets goes on to something; a short one is the refusal itself.
+_LONGEST_REFUSAL = 600
+_REFUSING_ENDS = frozenset({"refusal", "content_filter"})
+
+
+@dataclass(frozen=True)
+class FreeTextProtocol:
+    """`prompt` is already rendered; what stays the same from round to round is in the hash."""
+
+    prompt: str
+    instructions: str = ""
+    language: str = "any"
+    name: str = "submission"
+    version: str = "1"
+    # Nothing to constrain: the reply is the submission.
+    reply_schema: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return {}
+
+    @cached_property
+    def hash(self) -> str:
+        asked = {"name": self.name, "version": self.version, "instructions": self.instructions}
+        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        user = Message("user", self.prompt)
+        return (Message("system", self.instructions), user) if self.instructions.strip() else (user,)
+
+    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """The text without the model's thinking; nothing, half a thought and a refusal are no submission."""
+        spoken = without_thought(reply.text)
+        text = spoken.text.strip()
+        if spoken.unclosed:
+            return _invalid(Flag.UNPARSABLE_OUTPUT, "the reply ends inside its think block: it was cut off")
+        if reply.details.get("finish_reason") in _REFUSING_ENDS or (len(text) <= _LONGEST_REFUSAL and is_refusal(text)):
+            return _invalid(Flag.JUDGE_REFUSAL_OR_EVASION, f"the model declines: {excerpt_text(text)}")
+        if not text:
+            return _invalid(Flag.UNPARSABLE_OUTPUT, "the reply is empty")
+        return ValidJudgment(1.0, "submitted", {"text": text}, Method.CROSS_JUDGE)
+
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
+        return Undecided("rules write no submissions")
+
+
+def _invalid(flag: Flag, detail: str) -> InvalidJudgment:
+    return InvalidJudgment((Finding(flag, detail),))
+
+
+# A team that is one model with instructions.
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTeam:
+    """Asked by name of execution, team and round: its prompt shows the leader board, which changes meanwhile."""
+
+    team_id: str
+    team_name: str
+    judge: str
+    execution_id: str
+    asker: Asker
+    instructions: str = ""
+    target_model: str | None = None
+
+    async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
+        """An endpoint that refuses or is gone ends this team; the others have theirs."""
+        place = f"{self.team_id}/{round_number}"
+        protocol = FreeTextProtocol(prompt, self.instructions)
+        sample = Sample(place, response="", question=prompt)
+        take = 1
+        try:
+            while True:
+                answered = await self.asker.ask(
+                    protocol, sample, self.judge, take=take, identity=f"{self.execution_id}/{place}", asks_again=False
+                )
+                if not (isinstance(answered.outcome, InvalidJudgment) and answered.is_recalled):
+                    break
+                # It failed this round in an earlier process; whoever starts again gives it another try.
+                take += 1
+        except (EndpointDownError, PermanentJudgeError) as error:
+            return FailedSubmission(str(error))
+        match answered.outcome:
+            case ValidJudgment(fields=fields):
+                usage = usage_of(answered.replies)
+                return Submission(fields["text"], usage)
+            case InvalidJudgment(findings=findings):
+                return FailedSubmission("; ".join(finding.detail for finding in findings))
+            case Undecided(reason=reason) | Missing(reason=reason):
+                return FailedSubmission(reason)
+            case unexpected:
+                assert_never(unexpected)
+
+
+# Programs that teams bring: fed, bounded, and gone when their time is up, with everything they had started.
+
+# More than any submission that a judge could read; a program that never stops writing must not fill our memory.
+MAX_OUTPUT_BYTES = 4 << 20
+_TAIL_BYTES = 4_096
+# When the program has left, its children may still hold its pipes; what it wrote itself is there by then.
+_LINGER_SECONDS = 1.0
+# Waits until our end of a pipe closes, however we die, and then takes the whole group along; meanwhile the shell
+# has become the program: same process, same group.
+_KEEPER = '(read -r _ <"/dev/fd/$1"; kill -KILL 0) >/dev/null 2>&1 & shift; exec "$@"'
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a program ended. `is_cut`: it wrote more than anybody would read, and was killed for it."""
+
+    returncode: int
+    output: bytes
+    errors: str
+    is_cut: bool = False
+
+
+async def run_program(command: Sequence[str], given: bytes, directory: Path) -> Finished:
+    """Its end, with what it wrote. Cancelling kills it and whatever it started; so does our own death.
+
+    Raises OSError when it cannot be started at all.
+    """
+    reading, held = os.pipe()
+    try:
+        try:
+            transport, talk = await asyncio.get_running_loop().subprocess_exec(
+                _Conversation,
+                *keep_with_us(command, reading),
+                cwd=directory,
+                # A group of its own: Ctrl-C is for us, and a kill must reach its children.
+                start_new_session=True,
+                pass_fds=(reading,),
+            )
+        finally:
+            os.close(reading)
+        try:
+            feed(transport, given)
+            return await talk.finish(transport)
+        finally:
+            kill_group(transport.get_pid())
+            # Its death may take a moment to arrive, and no zombie may be left.
+            await asyncio.shield(talk.exited.wait())
+            transport.close()
+    finally:
+        os.close(held)
+
+
+def keep_with_us(command: Sequence[str], descriptor: int) -> list[str]:
+    """The command behind a keeper, where there is a shell for it."""
+    if sys.platform == "win32":
+        return list(command)
+    return ["/bin/sh", "-c", _KEEPER, "mixseek-team", str(descriptor), *command]
+
+
+def kill_group(pid: int) -> None:
+    """The program and all its children; whoever is gone already is gone."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def feed(transport: asyncio.SubprocessTransport, given: bytes) -> None:
+    """Written as the program reads; one that reads nothing is no reason to hang."""
+    pipe = transport.get_pipe_transport(0)
+    if isinstance(pipe, asyncio.WriteTransport):
+        pipe.write(given)
+        pipe.close()
+
+
+class _Conversation(asyncio.SubprocessProtocol):
+    """Collects what the program says. Not asyncio's streams: those wait for every child that holds a pipe."""
+
+    def __init__(self) -> None:
+        self.exited = asyncio.Event()
+        self._output = bytearray()
+        self._errors = b""
+        self._open = {1, 2}
+        self._changed = asyncio.Event()
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self._output) > MAX_OUTPUT_BYTES
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd != 1:
+            self._errors = (self._errors + data)[-_TAIL_BYTES:]
+            return
+        if not self.is_cut:
+            self._output += data
+        self._changed.set()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self._open.discard(fd)
+        self._changed.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        self._changed.set()
+
+    async def finish(self, transport: asyncio.SubprocessTransport) -> Finished:
+        """When the program has left and its pipes are read, or it has written too much."""
+        while not self.is_cut and not self.exited.is_set():
+            self._changed.clear()
+            await self._changed.wait()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_SECONDS):
+                while self._open and not self.is_cut:
+                    self._changed.clear()
+                    await self._changed.wait()
+        returncode = transport.get_returncode()
+        return Finished(
+            -signal.SIGKILL if returncode is None else returncode,
+            bytes(self._output),
+            self._errors.decode("utf-8", "replace"),
+            self.is_cut,
+        )
+
+
+_SHOWN_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTeam:
+    """The prompt on stdin, the submission on stdout; anything but exit code 0 is a failure."""
+
+    team_id: str
+    team_name: str
+    command: tuple[str, ...]
+    directory: Path
+    target_model: str | None = None
+
+    async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
+        try:
+            finished = await run_program(
+                (*resolve_program(self.command, self.directory),), encode(prompt), self.directory
+            )
+        except OSError as error:
+            return FailedSubmission(f"{self.command[0]} cannot be started ({error.strerror})")
+        return read_submission(finished, self.command[0])
+
+
+@dataclass(frozen=True, slots=True)
+class CallableTeam:
+    """`function(prompt, round_number) -> text`, in a process of its own: only a process can be stopped."""
+
+    team_id: str
+    team_name: str
+    path: str
+    directory: Path
+    target_model: str | None = None
+
+    async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
+        given = json.dumps({"prompt": prompt, "round_number": round_number}).encode()
+        # -P: a file beside the race that is called like a module of Python's must not take its place.
+        child = (sys.executable, "-P", "-m", "mixseek.competition.callable_child")
+        command = (*child, self.path, str(self.directory.resolve()))
+        try:
+            finished = await run_program(command, given, self.directory)
+        except OSError as error:
+            return FailedSubmission(f"{self.path} cannot be started ({error.strerror})")
+        return read_submission(finished, self.path)
+
+
+def encode(text: str) -> bytes:
+    """UTF-8; half a surrogate pair, which no pipe can carry, becomes a question mark."""
+    return text.encode("utf-8", "replace")
+
+
+def read_submission(finished: Finished, name: str) -> Submission | FailedSubmission:
+    """What the program wrote, without the last line's end; or what went wrong, with the end of its complaint."""
+    if finished.is_cut:
+        return FailedSubmission(f"{name} wrote more than {MAX_OUTPUT_BYTES >> 20} MB")
+    if finished.returncode != 0:
+        how = f"exit code {finished.returncode}" if finished.returncode > 0 else f"signal {-finished.returncode}"
+        said = " ".join(finished.errors.split())
+        tail = said if len(said) <= _SHOWN_CHARACTERS else "…" + said[1 - _SHOWN_CHARACTERS :]
+        return FailedSubmission(f"{name} ended with {how}" + (f": {tail}" if tail else ""))
+    try:
+        text = finished.output.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return FailedSubmission(f"{name} wrote what is not UTF-8 (byte {error.start})")
+    text = text.removesuffix("\n").removesuffix("\r")
+    if not text.strip():
+        return FailedSubmission(f"{name} wrote nothing to stdout")
+    return Submission(text)
+
+
+def resolve_program(command: Sequence[str], directory: Path) -> list[str]:
+    """The command with its program as a path: relative to the race's directory, or found on PATH."""
+    program, *arguments = command
+    if "/" in program:
+        return [str(directory.resolve() / program), *arguments]
+    return [shutil.which(program) or program, *arguments]
+
+
+def check_command(command: Sequence[str], directory: Path, where: str) -> None:
+    """Raises ConfigurationError for a program that is not there, or cannot be run."""
+    program = resolve_program(command, directory)[0]
+    if shutil.which(program) is None:
+        state = "is not executable" if Path(program).is_file() else "is not there"
+        raise ConfigurationError(
+            f"{where}: command {command[0]!r} {state}; give a program on PATH, or a path beside the race file"
+        )

@@ -1,0 +1,293 @@
+"""A race checked and turned into parts: whatever cannot work is said here, before anything is asked or written."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mixseek.competition.teams import check_command
+from mixseek.composition.protocols import AnyJudge, get_panel, is_waited_for
+from mixseek.composition.request import describe_judge
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.engine.questions import Answered, Asker
+from mixseek.errors import ConfigurationError
+from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
+from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
+from mixseek.evaluator.models import Direction
+from mixseek.judges.replay.judge import FileReplayJudge
+from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
+from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
+from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
+from mixseek.protocols.registry import protocol_names
+from mixseek.round_controller.controller import OutagePolicy, RoundRules
+from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
+from mixseek.settings.load import importable_from, is_import_path, load_object
+from mixseek.settings.models import JudgeSettings
+from mixseek.settings.race import MetricTable, Race, TeamTable, load_race, read_text
+from mixseek.storage.journal.records import make_plain
+from mixseek.storage.workspace import check_run_name
+
+RULES = "rules"
+_REPLAY = "replay:"
+
+
+@dataclass(frozen=True, slots=True)
+class CompeteRequest:
+    """`mixseek compete` as data."""
+
+    race: Path
+    workspace: Path
+    execution: str | None = None
+    concurrency: int = 32
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    use_cache: bool = True
+    patience_seconds: float = 600.0
+    # Ask again for metric replies that cannot be used.
+    retry_invalid: bool = False
+    configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # Where keys are found; never to be shown.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CompetePlan:
+    """Every part of a competition that can be made without asking anybody."""
+
+    request: CompeteRequest
+    race: Race
+    execution_id: str
+    configuration: Mapping[str, Any]
+    judges: tuple[AnyJudge, ...]
+    configured: Mapping[str, JudgeSettings]
+    prompts: PromptBuilderSettings
+
+    @property
+    def directory(self) -> Path:
+        """Where the replies of this execution are journaled."""
+        return self.request.workspace / "competitions" / self.execution_id
+
+    @property
+    def rules(self) -> RoundRules:
+        rounds, judgment = self.race.file.rounds, self.race.file.judgment
+        return RoundRules(
+            rounds.min,
+            rounds.max,
+            rounds.no_gain_rounds,
+            rounds.min_gain,
+            OutagePolicy.CONTINUE if judgment is None else OutagePolicy(judgment.on_outage),
+            judgment is None or judgment.after_last_round,
+        )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What may be meant, but rarely is; a line each."""
+        return [f"prompts.{omission}" for omission in find_omissions(self.prompts)]
+
+    def judge(self, spec: str) -> AnyJudge:
+        return next(judge for judge in self.judges if judge.name == spec)
+
+
+class NobodyToAsk:
+    """Stands in while a race is only checked."""
+
+    async def ask(
+        self,
+        protocol: JudgeProtocol,
+        sample: Sample,
+        judge: str,
+        *,
+        take: int = 1,
+        identity: str | None = None,
+        asks_again: bool = True,
+    ) -> Answered:
+        raise AssertionError("a check asks nobody")
+
+
+def make_compete_plan(request: CompeteRequest) -> CompetePlan:
+    """Raises ConfigurationError, in one line, for the first thing that cannot work."""
+    race = load_race(request.race)
+    tables = {name: table.to_settings() for name, table in race.file.judges.items()}
+    configured = {**request.configured, **tables}
+    judges = make_judges(race, configured, request.environment)
+    plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
+    with importable_from(race.directory):
+        builder = UserPromptBuilder(
+            settings=plan.prompts, environment=request.environment, language=race.file.team_language
+        )
+        for language in dict.fromkeys((builder.language, race.file.evaluator_language, race.file.judgment_language)):
+            builder.speaking(language).try_templates(race.task, race.file.rounds.max)
+        evaluator = make_evaluator(plan, NobodyToAsk(), builder)
+        make_judgment(plan, NobodyToAsk(), builder)
+        for team in race.file.teams:
+            check_team(team, race)
+    _ = plan.rules
+    configuration = describe_race(plan, evaluator)
+    digest = hashlib.sha256(json.dumps([race.task, configuration], sort_keys=True).encode()).hexdigest()
+    execution = check_run_name(request.execution or f"{race.name}-{digest[:8]}")
+    return replace(plan, execution_id=execution, configuration=configuration)
+
+
+def make_judges(
+    race: Race, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
+) -> tuple[AnyJudge, ...]:
+    """Everybody who may be asked, once; files of recorded replies lie beside the race."""
+    specs = list(dict.fromkeys(judge_specs(race)))
+    if "replay" in specs:
+        raise ConfigurationError("judge 'replay': a race has no dataset with replies in it; write replay:FILE")
+    recorded = [spec for spec in specs if spec.startswith(_REPLAY)]
+    others = [spec for spec in specs if spec not in recorded]
+    replays: list[AnyJudge] = [
+        FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in recorded
+    ]
+    return (*(get_panel(others, configured, environment) if others else ()), *replays)
+
+
+def judge_specs(race: Race) -> list[str]:
+    """In the order of the file."""
+    file = race.file
+    specs = [team.model for team in file.teams]
+    specs += [metric.judge or file.evaluator.judge for metric in file.evaluator.metrics]
+    specs.append(None if file.judgment is None else file.judgment.judge)
+    return [spec for spec in specs if spec is not None]
+
+
+def read_prompts(race: Race, workspace: Path) -> PromptBuilderSettings:
+    """The race's own templates before those of the workspace; each is compiled."""
+    settings = load_prompt_settings(workspace)
+    given = race.file.prompts.model_dump(exclude_none=True)
+    for name, text in given.items():
+        if not text.strip():
+            raise ConfigurationError(f"prompts.{name}: prompt template cannot be empty")
+        compile_prompt(name, text)
+    return settings.model_copy(update=given)
+
+
+def make_evaluator(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> Evaluator:
+    """All metrics with their weights."""
+    table = plan.race.file.evaluator
+    metrics = [make_one_metric(plan, one, asker, builder) for one in table.metrics]
+    weights = {one.shown_name: one.weight for one in table.metrics}
+    return Evaluator(metrics, weights, metric_seconds=table.metric_timeout_seconds)
+
+
+def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder: UserPromptBuilder) -> BaseMetric:
+    """A metric with its judge; rules can judge by a protocol that has some, and by nothing else."""
+    evaluator = plan.race.file.evaluator
+    judge = table.judge or evaluator.judge
+    setting = MetricSetting(table.shown_name, read_options(plan.race, table), Direction(table.direction))
+    language = plan.race.file.evaluator_language
+    bench = JudgeBench(asker, builder.speaking(language), judge or "", language)
+    metric = make_metric(beside_race(table.type, plan.race), setting, bench, plan.race.file.given_language)
+    if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is None:
+        raise ConfigurationError(
+            f"metric {metric.name}: no judge; give it one, or name one for all of them with evaluator.judge"
+        )
+    if isinstance(metric, LLMJudgeMetric) and judge == RULES:
+        raise ConfigurationError(f"metric {metric.name}: rules cannot judge {table.type}; name a model")
+    return metric
+
+
+def beside_race(kind: str, race: Race) -> str:
+    """The metric's type, with the file of a protocol found where every other file of a race is: beside it."""
+    file = kind.removeprefix(PROTOCOL_PREFIX)
+    if file == kind or file in protocol_names():
+        return kind
+    return f"{PROTOCOL_PREFIX}{race.directory / file}"
+
+
+def read_options(race: Race, table: MetricTable) -> dict[str, Any]:
+    """A task rubric is a page of its own: `rubric_file` names it beside the race."""
+    options = dict(table.options)
+    file = options.pop("rubric_file", None)
+    if file is None or is_import_path(table.type):
+        return dict(table.options)
+    return {**options, "rubric": read_text(race.directory / str(file), f"metric {table.shown_name}: rubric_file")}
+
+
+def make_judgment(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> JudgmentClient | None:
+    """None where the race names nobody."""
+    table = plan.race.file.judgment
+    if table is None:
+        return None
+    if table.judge == RULES:
+        raise ConfigurationError("judgment.judge: rules have no opinion; name a model, or use rounds.no_gain_rounds")
+    language = plan.race.file.judgment_language
+    return JudgmentClient(asker, builder.speaking(language), table.judge, language=language)
+
+
+def check_team(team: TeamTable, race: Race) -> None:
+    """That its program or function is there; a model cannot be asked without paying."""
+    where = f"teams.{team.id}"
+    if team.model == RULES:
+        raise ConfigurationError(f"{where}: rules write no submissions; name a model")
+    if team.command is not None:
+        check_command(team.command, race.directory, where)
+    if team.callable is not None and not callable(load_object(team.callable, where)):
+        raise ConfigurationError(f"{where}: {team.callable} cannot be called")
+
+
+def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
+    """What makes a race another one. Not what teams are called, nor how long or how many at once they may work."""
+    race, file = plan.race, plan.race.file
+    teams = [
+        {
+            **team.model_dump(include={"id", "model", "command", "callable"}, exclude_none=True, mode="json"),
+            "instructions": race.instructions[team.id],
+        }
+        for team in file.teams
+    ]
+    metrics = [
+        {
+            **table.model_dump(mode="json", exclude={"options"}),
+            # TOML knows dates and NaN; JSON does not.
+            "options": make_plain(read_options(race, table)),
+            "asked": hash_of(metric),
+        }
+        for table, metric in zip(file.evaluator.metrics, evaluator.metrics, strict=True)
+    ]
+    hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
+    judgment = file.judgment
+    prompts = {
+        "team_user_prompt": in_language(plan.prompts, file.team_language).team_user_prompt,
+        "evaluator_user_prompt": in_language(plan.prompts, file.evaluator_language).evaluator_user_prompt,
+        "judgment_user_prompt": in_language(plan.prompts, file.judgment_language).judgment_user_prompt,
+    }
+    return {
+        # Japanese goes without saying: executions that were begun before there was a choice can be resumed.
+        **({} if file.team_language == DEFAULT_LANGUAGE else {"language": file.team_language}),
+        "teams": teams,
+        "evaluator": {
+            **file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds", "metrics"}),
+            "language": file.evaluator_language,
+            "metrics": metrics,
+        },
+        "judgment": None
+        if judgment is None
+        else {
+            **judgment.model_dump(mode="json"),
+            "language": file.judgment_language,
+            "asked": JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash,
+        },
+        "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
+        "prompts": prompts,
+        # Replies may be added to a file while the race is on; whoever corrects one names another execution.
+        "judges": [describe_judge(judge).without_replies.model_dump(mode="json") for judge in plan.judges],
+    }
+
+
+def hash_of(metric: BaseMetric) -> str | None:
+    """What its judge is asked, to the letter: scores of different prompts do not stand on one board."""
+    return metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None
+
+
+def target_model(plan: CompetePlan, spec: str) -> str | None:
+    """The model's own name; of recorded replies nobody knows who wrote them."""
+    judge = plan.judge(spec)
+    if not is_waited_for(judge):
+        return None
+    model = judge.description.get("model")
+    return model if isinstance(model, str) else spec

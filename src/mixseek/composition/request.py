@@ -1,0 +1,410 @@
+"""What a request asks of the dataset, and the parts it is made into."""
+
+import hashlib
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache, partial
+from importlib import metadata, resources
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mixseek.composition.protocols import AnyJudge, get_panel, is_waited_for, replays_file, replays_rows
+from mixseek.domain.judgments import Method
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.judges.specs import RulesJudge
+from mixseek.protocols.registry import load_protocol
+from mixseek.settings.models import JudgeSettings
+from mixseek.storage.dataset.attachments import Demands, RubricShelf
+from mixseek.storage.dataset.reader import Dataset, Holes, PlannedGrid, open_dataset
+from mixseek.storage.journal.manifest import (
+    REPLIES_BYTES,
+    REPLIES_SHA256,
+    Environment,
+    JudgeEntry,
+    Manifest,
+    ProtocolEntry,
+    RunStatus,
+)
+from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
+
+if TYPE_CHECKING:
+    from mixseek.judges.replay.judge import FileReplayJudge
+
+# What a request demands of every row, worked out from its protocol and judges before a row is read.
+
+# The evidence policy under which a quote is held against the judged text.
+VERIFIED = "verified"
+# Seed 003 §0. The output's own id is not among them: a sample's id is one.
+_GRID_FIELDS = ("question_id", "prompt_variant", "target_model")
+
+
+def demands_of(protocol: JudgeProtocol, judges: Sequence[AnyJudge], rubric: Path | None) -> Demands:
+    """Raises ConfigurationError for rubrics that cannot be read."""
+    # Only replies that stand in the rows themselves can do without the judged text.
+    is_recorded = all(replays_rows(judge) for judge in judges)
+    return Demands(
+        protocol=protocol.name,
+        response=not is_recorded,
+        response_reason=why_response_is_needed(protocol) if is_recorded else None,
+        fields=needed_fields(protocol),
+        rubric=bool(read_table(protocol, "task_rubric").get("required")),
+        task_types=tuple(read_table(protocol, "task_types", "types")),
+        shelf=RubricShelf.open(rubric) if rubric is not None else None,
+    )
+
+
+def needed_fields(protocol: JudgeProtocol) -> tuple[str, ...]:
+    """Fields of a sample that the reply must repeat: without them nothing could be aligned."""
+    identity = read_table(protocol, "identity", "fields")
+    roles = [field.get("equals") for field in identity.values() if field.get("required")]
+    return tuple(role for role in roles if role in _GRID_FIELDS)
+
+
+def read_table(protocol: JudgeProtocol, *names: str) -> Mapping[str, Any]:
+    """A table of the protocol's parameters; empty where it has none, as a protocol of another kind."""
+    table: Any = protocol.parameters
+    for name in names:
+        table = table.get(name) if isinstance(table, Mapping) else None
+    return table if isinstance(table, Mapping) else {}
+
+
+def why_response_is_needed(protocol: JudgeProtocol) -> str | None:
+    """None where a reply can be checked without the text that it is about."""
+    if read_table(protocol, "evidence").get("policy") == VERIFIED:
+        return (
+            f"no `response`, and the {protocol.name} protocol looks for every quote in it; give `response` or "
+            "`response_path`, or check only that quotes are there with --parameter evidence.policy=present"
+        )
+    if protocol.parameters.get("extraction_policy", "off") != "off":
+        return (
+            f"no `response`, and the {protocol.name} protocol looks for the extracted answer in it; give `response` or "
+            "`response_path`, or do not look with --parameter extraction_policy=off"
+        )
+    return None
+
+
+def refuse_absent_rules(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
+    """A protocol that only a model can judge would leave every sample undecided."""
+    if any(judge.name == Method.RULES for judge in judges) and not has_rules(protocol):
+        raise ConfigurationError(
+            f"the {protocol.name} protocol has no rules to decide by; name who judges with --judge PROVIDER:MODEL, "
+            "or --judge replay:FILE for recorded replies"
+        )
+
+
+def has_rules(protocol: JudgeProtocol) -> bool:
+    """Only comparing with a ground truth can be done by rules."""
+    declaration: Any = getattr(protocol, "declaration", None)
+    return declaration is None or declaration.kind == "semantic"
+
+
+# What a person asked for, checked and turned into parts.
+
+RULES = Method.RULES.value
+# What decides a verdict or the shape of a file; anything else can be looked up from these.
+_MATCHED_AT_ONCE = 512
+PACKAGES = ("mixseek", "aiohttp", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """How judges are asked that have to be waited for; a judge's own settings win over the first two."""
+
+    concurrency: int = 32
+    max_reasks: int = 1
+    repeats: int = 1
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    use_cache: bool = True
+    patience_seconds: float = 600.0
+    # Ask again what the judge refused, or gave no valid reply to, when this run was judged before.
+    retry_refused: bool = False
+    retry_invalid: bool = False
+    # A judge that refuses everything, or gives nothing valid, stops the run unless this is set.
+    keep_going: bool = False
+    timeout_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """`mixseek judge` as data; `data` is a path, or `-` for stdin."""
+
+    data: str
+    workspace: Path
+    protocol: str = "semantic"
+    language: str | None = None
+    judges: Sequence[str] = (RULES,)
+    cascade: bool = False
+    run: str | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    limit: int | None = None
+    workers: int = 0
+    gates: Mapping[str, float] = field(default_factory=dict)
+    command_line: Sequence[str] = ()
+    live: LiveOptions = LiveOptions()
+    configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # A list of what was meant to be judged: its holes are flagged.
+    planned: str | None = None
+    # Whether one recorded reply may be about many samples, and is taken apart then.
+    bundles: bool = False
+    # Replace those of the protocol's file; part of its hash.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    # A Markdown rubric, or a directory with one for each task.
+    rubric: Path | None = None
+    # Rows may name files outside the dataset's directory.
+    allows_outside_files: bool = False
+    # Where keys are found; never to be shown.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every part of a run, ready to work; nothing has been written yet."""
+
+    request: JudgeRequest
+    workspace: Workspace
+    run: RunDirectory
+    dataset: Dataset
+    samples: int
+    protocol: JudgeProtocol
+    judges: tuple[AnyJudge, ...]
+    workers: int
+    # Planned places without an output; judged to be incomplete, after the dataset.
+    holes: tuple[Sample, ...] = ()
+    unplanned: tuple[str, ...] = ()
+    grid: PlannedGrid | None = None
+
+    @property
+    def cascade(self) -> bool:
+        return self.request.cascade
+
+    @property
+    def judge_names(self) -> tuple[str, ...]:
+        """In the order in which they are asked."""
+        return tuple(judge.name for judge in self.judges)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether anybody has to be waited for."""
+        return any(is_waited_for(judge) for judge in self.judges)
+
+    @property
+    def repeats(self) -> int:
+        """Rules and recorded replies would only repeat themselves."""
+        return self.request.live.repeats if self.is_live else 1
+
+
+def make_plan(request: JudgeRequest, cores: int) -> Plan:
+    """Raises ConfigurationError for whatever cannot work, before anything is written.
+
+    The cheap checks come first: a misspelt judge is said before a million rows are read.
+    """
+    protocol = load_protocol(request.protocol, request.language, request.parameters)
+    judges = get_panel(
+        request.judges,
+        request.configured,
+        request.environment,
+        request.live.timeout_seconds,
+        takes_bundles=request.bundles,
+    )
+    workspace = Workspace(request.workspace)
+    if request.run is not None:
+        workspace.run(request.run)
+    refuse_absent_rules(protocol, judges)
+    grid = PlannedGrid(request.planned) if request.planned is not None else None
+    dataset = open_requested(request, workspace, protocol, judges, grid)
+    refuse_blind_rules(dataset, judges)
+    survey = dataset.survey()
+    judges = tuple(match_replies(judge, dataset) for judge in judges)
+    holes = grid.holes() if grid is not None else Holes((), ())
+    samples = min(survey.rows, request.limit or survey.rows) + len(holes.samples)
+    name = request.run or default_run_id(
+        dataset_stem=dataset.stem,
+        dataset_digest=survey.sha256,
+        protocol_name=protocol.name,
+        protocol_hash=protocol.hash,
+        judges=[describe_judge(judge).model_dump_json() for judge in judges],
+        options={
+            **options_of(request, survey.mapping, samples, is_live=any(is_waited_for(judge) for judge in judges)),
+            **({"plan": grid.description["sha256"]} if grid is not None else {}),
+        },
+    )
+    # Rules are pure computation and spread well; a replay file would be opened again by every process.
+    spreads = all(judge.name == RULES for judge in judges)
+    workers = (request.workers or cores) if spreads else 1
+    run = workspace.run(name)
+    return Plan(
+        request, workspace, run, dataset, samples, protocol, judges, workers, holes.samples, holes.unplanned, grid
+    )
+
+
+def open_requested(
+    request: JudgeRequest,
+    workspace: Workspace,
+    protocol: JudgeProtocol,
+    judges: Sequence[AnyJudge],
+    grid: PlannedGrid | None,
+) -> Dataset:
+    """The dataset with what the protocol and the judges ask of its rows."""
+    demands = replace(
+        demands_of(protocol, judges, request.rubric),
+        bundles=request.bundles,
+        allows_outside_files=request.allows_outside_files,
+    )
+    recorded = [judge for judge in judges if replays_file(judge)]
+    return open_dataset(
+        request.data,
+        mapping=request.mapping,
+        spool_directory=workspace.spool,
+        demands=demands,
+        note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
+    )
+
+
+def match_replies(judge: AnyJudge, dataset: Dataset) -> AnyJudge:
+    """Bundled replies name their samples in their own words, so they are laid out before anything is judged."""
+    if not replays_file(judge) or not judge.bundles:
+        return judge
+    return judge.matched_to(lambda: (sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch))
+
+
+def note_row(judges: "Sequence[FileReplayJudge]", grid: PlannedGrid | None, values: Mapping[str, Any]) -> None:
+    """So that judges can say which of their replies nobody wanted, and a plan which of its places are empty."""
+    for judge in judges:
+        judge.note_sample(values["id"])
+    if grid is not None:
+        grid.note_row(values)
+
+
+def options_of(request: JudgeRequest, mapping: Mapping[str, str], samples: int, *, is_live: bool) -> dict[str, object]:
+    """What else makes a request another one."""
+    options: dict[str, object] = {"cascade": request.cascade, "mapping": dict(mapping), "samples": samples}
+    if is_live and request.live.repeats > 1:
+        options["repeats"] = request.live.repeats
+    return options
+
+
+def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
+    """Rules without a single ground truth would leave everything undecided: surely a column with another name."""
+    survey = dataset.survey()
+    if survey.rows_without_ground_truth == survey.rows and any(judge.name == RULES for judge in judges):
+        columns = ", ".join(islice(survey.columns, 12))
+        raise DatasetError(
+            f"{dataset.name}: no row has a `ground_truth`, so rules have nothing to compare with; "
+            f"name its column with --map ground_truth=COLUMN (columns: {columns})"
+        )
+
+
+def first_manifest(plan: Plan, now: datetime) -> Manifest:
+    """What is about to be run."""
+    protocol = plan.protocol
+    return Manifest(
+        run=plan.run.name,
+        status=RunStatus.RUNNING,
+        created_at=now,
+        started_at=now,
+        dataset={**plan.dataset.description, **({"plan": plan.grid.description} if plan.grid is not None else {})},
+        sample_count=plan.samples,
+        protocol=ProtocolEntry(
+            name=protocol.name,
+            version=protocol.version,
+            language=protocol.language,
+            hash=protocol.hash,
+            parameters=protocol.parameters,
+            prompt_hashes=hash_prompts(protocol),
+        ),
+        judges=tuple(describe_judge(judge) for judge in plan.judges),
+        cascade=plan.cascade,
+        repeats=plan.repeats,
+        network_used=any(is_waited_for(judge) and "base_url" in judge.description for judge in plan.judges),
+        gates=plan.request.gates,
+        environment=Environment(
+            command_line=tuple(plan.request.command_line),
+            command=shlex.join(plan.request.command_line),
+            package_versions=package_versions(),
+            python=platform.python_version(),
+            platform=f"{sys.platform} {platform.machine()}",
+        ),
+    )
+
+
+def describe_judge(judge: AnyJudge) -> JudgeEntry:
+    """Rules and recorded replies are named by their digest: a run begun by others is another run, not half of this."""
+    if is_waited_for(judge):
+        said = dict(judge.description)
+        model = said.pop("model", None)
+        kind = str(said.pop("provider", judge.name.partition(":")[0]))
+        parameters = {**said, "fingerprint": judge.fingerprint}
+        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=parameters)
+    kind = judge.name.partition(":")[0]
+    bundled = {"bundles": True} if getattr(judge, "bundles", False) else {}
+    if replays_file(judge):
+        recorded = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
+        return JudgeEntry(name=judge.name, kind=kind, parameters={**recorded, **bundled})
+    return JudgeEntry(name=judge.name, kind=kind, parameters=describe_rules(judge) if kind == RULES else bundled)
+
+
+def describe_rules(judge: AnyJudge) -> dict[str, str | None]:
+    """What decides a rules verdict: our own text, and the version of math-verify, or that it was not there."""
+    maths = judge.maths if isinstance(judge, RulesJudge) else None
+    return {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
+
+
+def overlook_added_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:
+    """The request as if files of replies were what they were, where replies were only added to them.
+
+    Whoever collects the replies that were missing goes on with the run; whoever corrects one begins another.
+    """
+    begun = {entry.name: entry for entry in before.judges}
+
+    def overlook(judge: AnyJudge, entry: JudgeEntry) -> JudgeEntry:
+        known = begun[judge.name].parameters if judge.name in begun else {}
+        digest, length_bytes = known.get(REPLIES_SHA256), known.get(REPLIES_BYTES)
+        if not replays_file(judge) or not isinstance(digest, str) or not isinstance(length_bytes, int):
+            return entry
+        return begun[judge.name] if judge.has_grown_from(digest, length_bytes) else entry
+
+    entries = tuple(overlook(judge, entry) for judge, entry in zip(judges, request.judges, strict=True))
+    return request.model_copy(update={"judges": entries})
+
+
+def hash_prompts(protocol: JudgeProtocol) -> dict[str, str]:
+    """By role; empty for a protocol that is not declared in files."""
+    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
+    return {role: hashlib.sha256(source.text.encode()).hexdigest() for role, source in templates.items()}
+
+
+@cache
+def digest_rules() -> str:
+    """Over the text of every module that matches answers."""
+    room = Path(str(resources.files("mixseek.matching")))
+    digest = hashlib.sha256()
+    for path in sorted(room.rglob("*.py")):
+        digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def package_versions() -> dict[str, str]:
+    """Installed versions; an extra that is not there is left out."""
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def available_cores() -> int:
+    """Cores this process may use, which in a container are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,202 @@
+"""A list of samples on its way through the judges: the unit of work, of commit and of progress."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import assert_never
+
+from mixseek.domain.judgments import (
+    Finding,
+    Flag,
+    InvalidJudgment,
+    Missing,
+    Outcome,
+    Reply,
+    Status,
+    Undecided,
+    ValidJudgment,
+    status_of,
+)
+from mixseek.domain.ports import GridProtocol, Judge, JudgeProtocol
+from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
+
+# One sample before its judges.
+
+NOTHING_KNOWN: Mapping[str, Status] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What became of one sample under one judge, with the reply it rests on (None: rules, or none came)."""
+
+    sample: Sample
+    judge: str
+    outcome: Outcome
+    reply: Reply | None = None
+
+    @property
+    def status(self) -> Status:
+        """valid, invalid, undecided or missing."""
+        return status_of(self.outcome)
+
+
+def judge_one(
+    sample: Sample,
+    protocol: JudgeProtocol,
+    judges: Sequence[Judge],
+    cascade: bool = False,
+    known: Mapping[str, Status] = NOTHING_KNOWN,
+) -> list[Judged]:
+    """What each judge that had to be asked made of the sample, in the order of asking.
+
+    Without `cascade` every judge judges every sample; with it, the next one is asked only while no judge has
+    given a valid judgment. `known` holds what an earlier run already got (judge name to status): those judges
+    are not asked again, except where nothing came back.
+    """
+    results: list[Judged] = []
+    for judge in judges:
+        status = known.get(judge.name, Status.MISSING)
+        if status is Status.MISSING:
+            judged = ask(judge, sample, protocol)
+            results.append(judged)
+            status = judged.status
+        if cascade and status is Status.VALID:
+            break
+    return results
+
+
+def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
+    """One judge's answer, parsed by the protocol where it is text."""
+    refused = refuse_incomplete(sample, protocol)
+    match judge.reply(sample, protocol):
+        case Reply() as reply:
+            judgment = read_reply(reply, sample, protocol)
+            if refused is not None:
+                # The reply was recorded, so it is kept; it still cannot be aligned with anything.
+                rest = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
+                judgment = InvalidJudgment((*refused.findings, *rest), judgment.repairs)
+            return Judged(sample, judge.name, judgment, reply)
+        case _ if refused is not None:
+            return Judged(sample, judge.name, refused)
+        case ValidJudgment() | Undecided() | Missing() as outcome:
+            return Judged(sample, judge.name, outcome)
+        case unexpected:
+            assert_never(unexpected)
+
+
+def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgment | None:
+    """Seed 003 §6: a sample without its place in the grid, or a place without its sample. Nobody is asked about it."""
+    if PLANNED_WITHOUT_OUTPUT in sample.metadata:
+        detail = "it was planned, and the dataset has no output for it"
+        return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
+    # Asked first, because looking whether a class fits a Protocol takes long, and most protocols have no grid.
+    if not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
+        return None
+    missing = protocol.missing_names(sample)
+    if not missing:
+        return None
+    detail = f"the sample has no {', '.join(missing)}, so nothing said about it could be aligned"
+    return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
+
+
+def read_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
+    """What the protocol makes of it; `unusable` in its details says what is wrong with what it was taken out of.
+
+    A bundle that was cut off, contradicts itself or calls itself unusable spoils entries that look well by themselves.
+    """
+    judgment = protocol.parse(reply, sample)
+    match reply.details.get("unusable"):
+        case {"flag": str(flag), "detail": str(detail)} if flag in set(Flag):
+            found = Finding(Flag(flag), detail)
+            if isinstance(judgment, InvalidJudgment):
+                return replace(judgment, findings=(found, *judgment.findings))
+            return InvalidJudgment((found,), judgment.repairs)
+        case _:
+            return judgment
+
+
+# A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.
+Encode = Callable[[Sample, Sequence[Judged]], Iterable[bytes]]
+# What the journal already holds for a sample: judge name to status. Empty for a sample never seen.
+Recall = Callable[[Sample], Mapping[str, Status]]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples still to be judged; `known` is sparse, by position, for those that an earlier run left half done."""
+
+    samples: Sequence[Sample]
+    known: Mapping[int, Mapping[str, Status]] = field(default_factory=dict)
+    # Samples that needed nothing: they move the progress, not the journal.
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """Journal lines in dataset order, and how samples ended: a status each, or one per judge without a cascade."""
+
+    lines: Sequence[bytes]
+    counts: Mapping[str, int]
+    samples: int
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Who judges, by which protocol, and how it is written down; sent once to each process."""
+
+    protocol: JudgeProtocol
+    judges: Sequence[Judge]
+    cascade: bool
+    encode: Encode
+
+    def judge(self, batch: Batch) -> BatchResult:
+        """Judge and encode: the writer at the other end has nothing left to do but write."""
+        lines: list[bytes] = []
+        counts: Counter[str] = Counter()
+        for position, sample in enumerate(batch.samples):
+            known = batch.known.get(position, NOTHING_KNOWN)
+            try:
+                results = judge_one(sample, self.protocol, self.judges, self.cascade, known)
+            except Exception as error:
+                # A bug in a judge: say which sample woke it, or nobody can reproduce it.
+                error.add_note(f"while judging sample {sample.id!r}")
+                raise
+            lines.extend(self.encode(sample, results))
+            if self.cascade:
+                counts[results[-1].status] += 1
+            else:
+                counts.update(judged.status for judged in results)
+        return BatchResult(lines, counts, len(batch.samples), batch.skipped)
+
+
+def pending_batches(
+    batches: Iterable[Sequence[Sample]], judges: Sequence[str], cascade: bool, recall: Recall | None
+) -> Iterator[Batch]:
+    """The batches without what the journal already holds; `recall` None means that it holds nothing."""
+    for samples in batches:
+        if recall is None:
+            yield Batch(samples)
+            continue
+        rest: list[Sample] = []
+        known: dict[int, Mapping[str, Status]] = {}
+        for sample in samples:
+            statuses = recall(sample)
+            if is_settled(statuses, judges, cascade):
+                continue
+            if statuses:
+                known[len(rest)] = statuses
+            rest.append(sample)
+        yield Batch(rest, known, skipped=len(samples) - len(rest))
+
+
+def is_settled(statuses: Mapping[str, Status], judges: Sequence[str], cascade: bool) -> bool:
+    """Nobody is left to ask. A missing reply is asked for again; a cascade ends at its first valid judgment."""
+    for judge in judges:
+        status = statuses.get(judge, Status.MISSING)
+        if status is Status.MISSING:
+            return False
+        if cascade and status is Status.VALID:
+            return True
+    return True

@@ -1,0 +1,284 @@
+"""What a metric is, and the two kinds there are: a judge with a criterion, and a whole protocol."""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, assert_never
+
+from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.engine.questions import Answered, Asker
+from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion, MetricProtocol, check_criteria
+from mixseek.evaluator.models import Direction, EvaluationRequest, MetricScore, MissingMetric
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.models import EvaluatorPromptContext
+from mixseek.protocols.identity import method_of
+
+# What a metric is: the place where users bring their own.
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSetting:
+    """One metric as configured; `name` tells two metrics of one type apart."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    direction: Direction = Direction.HIGHER
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBench:
+    """What a metric needs that asks a judge."""
+
+    asker: Asker
+    prompts: UserPromptBuilder
+    judge: str
+    language: str = "en"
+
+
+class BaseMetric(ABC):
+    """Subclass this, name it in race.toml as `type = "package.module:Class"`, and its `options` table is yours.
+
+    A metric that raises is missing from that evaluation, with the exception's message as the reason.
+    """
+
+    def __init__(self, setting: MetricSetting) -> None:
+        self.setting = setting
+
+    @property
+    def name(self) -> str:
+        return self.setting.name
+
+    @property
+    def direction(self) -> Direction:
+        return self.setting.direction
+
+    @abstractmethod
+    async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
+        """A score on 0..100, or why there is none. Must not block: long work belongs in `asyncio.to_thread`."""
+
+    def scored(
+        self, score: float, comment: str = "", details: Mapping[str, Any] | None = None, replies: tuple[Reply, ...] = ()
+    ) -> MetricScore:
+        """A score under this metric's name; raises ValueError for what is not on the scale."""
+        return MetricScore(self.name, score, comment, details or {}, self.direction, replies)
+
+    def missing(self, outcome: Missing | Undecided | str, replies: tuple[Reply, ...] = ()) -> MissingMetric:
+        """No score, and why; in words of your own, it is tried again by the next command."""
+        if isinstance(outcome, str):
+            return MissingMetric(self.name, outcome, replies)
+        # The same rules say the same about the same text.
+        is_permanent = isinstance(outcome, Undecided) or outcome.is_permanent
+        return MissingMetric(self.name, outcome.reason, replies, is_permanent)
+
+
+# Metrics that ask a judge, through the engine like every other question.
+
+
+class LLMJudgeMetric(BaseMetric):
+    """A judge scores each criterion with its reason; the sum is the score.
+
+    Subclasses give `criteria`, whose points sum to 100, and `get_instruction`: the role that the judge is to take.
+    """
+
+    criteria: ClassVar[tuple[Criterion, ...]] = ()
+
+    def __init__(self, setting: MetricSetting, bench: JudgeBench) -> None:
+        super().__init__(setting)
+        self.bench = bench
+        # Now and not with the first submission: everything that can be wrong with it is in here.
+        _ = self.protocol.system_prompt
+
+    def get_instruction(self) -> str:
+        """The judge's role. The criteria and the shape of the reply are told beside it."""
+        roles = ROLES.get(type(self).__name__)
+        if roles is None:
+            raise ConfigurationError(f"metric {self.name}: {type(self).__name__} must define get_instruction")
+        return roles[self.bench.language]
+
+    def get_criteria(self) -> tuple[Criterion, ...]:
+        """What is scored."""
+        return self.criteria
+
+    @cached_property
+    def protocol(self) -> MetricProtocol:
+        """What is asked, to the letter; everything but the submission and the time."""
+        return MetricProtocol(
+            name=type(self).__name__,
+            language=self.bench.language,
+            instruction=self.get_instruction(),
+            criteria=check_criteria(self.get_criteria(), f"metric {self.name}"),
+            user_template=self.bench.prompts.settings.evaluator_user_prompt + own_prompt_source(type(self)),
+            user_prompt=lambda sample: self._get_user_prompt(sample.question, sample.response),
+        )
+
+    def _get_user_prompt(self, user_query: str, submission: str) -> str:
+        """Seed 004: a context, checked, then the builder."""
+        context = EvaluatorPromptContext(user_query=user_query, submission=submission)
+        return self.bench.prompts.build_evaluator_prompt(context)
+
+    async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
+        """A score, or what the judge did instead of giving one."""
+        # Without the model that wrote it: the same text must get the same score, whoever hands it in.
+        sample = Sample(f"{request.place}/{self.name}", request.submission, request.user_query)
+        answered = await self.bench.asker.ask(self.protocol, sample, self.bench.judge)
+        scored = score_answer(self, answered)
+        if isinstance(scored, MissingMetric) or answered.reply is None:
+            return scored
+        method = method_of(answered.reply, replace(sample, target_model=request.target_model))
+        return replace(scored, details={**scored.details, "method": method.value})
+
+
+def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
+    """The code of a user's own `_get_user_prompt`, else nothing: replies to what it used to ask are not for today."""
+    written = kind._get_user_prompt
+    if written is LLMJudgeMetric._get_user_prompt:
+        return ""
+    try:
+        return inspect.getsource(written)
+    except (OSError, TypeError):
+        # Typed in at a prompt, or made by a program; its name is all there is.
+        return f"{written.__module__}.{written.__qualname__}"
+
+
+def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | MissingMetric:
+    """Every protocol's 0..1 as 0..100; whatever is not valid has no score."""
+    replies = answered.replies
+    match answered.outcome:
+        case ValidJudgment() as judgment:
+            comment = judgment.fields.get("comment")
+            text = comment if isinstance(comment, str) else judgment.verdict
+            # 0.55 * 100 is not 55 in binary; nobody meant the difference.
+            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, replies)
+        case InvalidJudgment(findings=findings):
+            said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in findings)
+            reason = f"the judge's reply is invalid ({said})"
+            return MissingMetric(metric.name, reason, replies, is_permanent=True, is_invalid=True)
+        case Undecided(reason=reason):
+            return metric.missing(Undecided(f"undecided: {reason}"), replies)
+        case Missing() as missing:
+            return metric.missing(missing, replies)
+        case unexpected:
+            assert_never(unexpected)
+
+
+class ClarityCoherence(LLMJudgeMetric):
+    """How clearly it is written, and how well its parts hold together."""
+
+    criteria = CRITERIA["ClarityCoherence"]
+
+
+class Coverage(LLMJudgeMetric):
+    """How completely it deals with what was asked."""
+
+    criteria = CRITERIA["Coverage"]
+
+
+class Relevance(LLMJudgeMetric):
+    """How closely it keeps to what was asked."""
+
+    criteria = CRITERIA["Relevance"]
+
+
+class LLMPlain(LLMJudgeMetric):
+    """In the user's own words: options `instruction` (text) and `criteria` (a table of name = {points, text})."""
+
+    def get_instruction(self) -> str:
+        given = self.setting.options.get("instruction")
+        if given is None:
+            return super().get_instruction()
+        if not isinstance(given, str) or not given.strip():
+            raise ConfigurationError(f"metric {self.name}: options.instruction must be text")
+        return given
+
+    def get_criteria(self) -> tuple[Criterion, ...]:
+        unknown = sorted(set(self.setting.options) - {"instruction", "criteria"})
+        if unknown:
+            raise ConfigurationError(
+                f"metric {self.name}: unknown option {unknown[0]!r}; known are instruction and criteria"
+            )
+        given = self.setting.options.get("criteria")
+        return CRITERIA["LLMPlain"] if given is None else tuple(read_criteria(given, f"metric {self.name}"))
+
+
+def read_criteria(given: Any, where: str) -> list[Criterion]:
+    """From a table such as `{accuracy = {points = 60, text = "…"}, style = {points = 40, text = "…"}}`."""
+    if not isinstance(given, Mapping) or not given:
+        raise ConfigurationError(f"{where}: options.criteria must be a table of name = {{points, text}}")
+    criteria = []
+    for name, one in given.items():
+        if not isinstance(one, Mapping) or set(one) != {"points", "text"} or not isinstance(one["text"], str):
+            raise ConfigurationError(f"{where}: criterion {name!r} must be {{points = …, text = …}}")
+        if not name.isidentifier():
+            raise ConfigurationError(f"{where}: criterion {name!r} must be one word of letters, digits and _")
+        criteria.append(Criterion(name, one["points"], {"en": one["text"]}))
+    return criteria
+
+
+# Any protocol as a metric: rubric, semantic, cross, or one of the user's own.
+
+# What a protocol may be told about the task; the rest of a sample is the submission's.
+SAMPLE_OPTIONS = (
+    "ground_truth",
+    "ground_truth_alternatives",
+    "question_id",
+    "prompt_variant",
+    "task_name",
+    "task_type",
+    "rubric",
+)
+_TRIAL = EvaluationRequest("a query", "a submission")
+_TRIAL_NONCE = "0123456789abcdef01234567"
+
+
+class ProtocolMetric(BaseMetric):
+    """The protocol's score of the submission, times 100; its own scale stays in the details."""
+
+    def __init__(self, setting: MetricSetting, protocol: JudgeProtocol, asker: Asker, judge: str) -> None:
+        super().__init__(setting)
+        self.protocol = protocol
+        self._asker = asker
+        self._judge = judge
+        self._fields = sample_fields(setting)
+        try:
+            # What the protocol needs to know about a task is missing from the first submission as from any other.
+            protocol.messages(self._sample(_TRIAL), _TRIAL_NONCE)
+        except DatasetError as error:
+            raise ConfigurationError(f"metric {self.name}: {error} (give it in the metric's options)") from error
+
+    async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
+        """A score, or why the protocol gave none."""
+        return score_answer(self, await self._asker.ask(self.protocol, self._sample(request), self._judge))
+
+    def _sample(self, request: EvaluationRequest) -> Sample:
+        """A team that is no model is known by its own name where a protocol wants to know who wrote this."""
+        return Sample(
+            id=f"{request.place}/{self.name}",
+            response=request.submission,
+            question=request.user_query,
+            target_model=request.target_model or request.team_id,
+            output_id=request.place,
+            **self._fields,
+        )
+
+
+def sample_fields(setting: MetricSetting) -> Mapping[str, Any]:
+    """The options that describe the task, checked; raises ConfigurationError naming the one that is wrong."""
+    fields: dict[str, Any] = {}
+    for name, value in setting.options.items():
+        if name not in SAMPLE_OPTIONS:
+            raise ConfigurationError(
+                f"metric {setting.name}: unknown option {name!r}; known are {', '.join(SAMPLE_OPTIONS)}"
+            )
+        if name == "ground_truth_alternatives":
+            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+                raise ConfigurationError(f"metric {setting.name}: options.{name} must be a list of texts")
+            value = tuple(value)
+        elif not isinstance(value, str):
+            raise ConfigurationError(f"metric {setting.name}: options.{name} must be text")
+        fields[name] = value
+    return fields

@@ -1,0 +1,1 @@
+"""A loopback endpoint to try everything on."""

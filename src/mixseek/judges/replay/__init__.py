@@ -1,0 +1,1 @@
+"""Replies recorded elsewhere."""

@@ -1,0 +1,386 @@
+"""Judges whose replies were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
+
+import hashlib
+import heapq
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from mixseek.domain.judgments import Missing, Reply
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.judges.replay.bundles import Matching, PlacedBundle, match_bundles, scope_of
+from mixseek.protocols.reply.bundles import split_bundle
+
+# A recorded reply as it stands in a row, whatever the column is called.
+
+# In the order in which they are looked for: the most explicit name first.
+REPLY_NAMES = ("reply", "raw_output", "raw", "text", "output", "response", "content")
+JUDGE_NAMES = ("judge_model", "judge")
+# What is wrong with the bundle that the reply was taken out of: {"flag": …, "detail": …}.
+PROBLEM_NAME = "reply_problem"
+# The reply was taken out of a bundle.
+BUNDLED_NAME = "reply_bundled"
+
+
+def recorded_reply(
+    row: Mapping[str, Any], name: str, judge: str, sample_id: str, *, may_be_bundled: bool = False
+) -> Reply | Missing:
+    """The text in column `name`, to the letter; a value that is not text is written as JSON, and marked so.
+
+    `may_be_bundled`: the row may have been made out of a bundle; otherwise it cannot say so of itself.
+    """
+    value = row.get(name)
+    if value is None:
+        return Missing(f"no recorded reply for id {sample_id!r}")
+    details: dict[str, Any] = {}
+    if not isinstance(value, str):
+        # The original bytes are lost: key order survives, spacing and duplicate keys do not.
+        value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
+        details["reserialised"] = True
+    problem = row.get(PROBLEM_NAME)
+    if may_be_bundled and isinstance(problem, Mapping):
+        details["unusable"] = dict(problem)
+    if may_be_bundled and row.get(BUNDLED_NAME) is True:
+        details["bundle"] = True
+    model = judge_of(row)
+    if model is not None:
+        details["judge_model"] = model
+    return Reply(value, judge, details=details)
+
+
+def judge_of(row: Mapping[str, Any]) -> str | None:
+    """Who wrote the reply, where the row says so."""
+    return next((row[key] for key in JUDGE_NAMES if isinstance(row.get(key), str)), None)
+
+
+# Where in a file each key's line begins: sixteen bytes a slot, so that millions of lines fit anywhere.
+
+_SMALLEST = 1 << 10
+
+
+class OffsetIndex:
+    """An open-addressing table of 64-bit key digests and offsets.
+
+    Digests may collide, so every hit is a candidate that the caller checks against the line itself. A dict of
+    strings would take ten times the memory.
+    """
+
+    def __init__(self) -> None:
+        self._digests = array("Q", bytes(8 * _SMALLEST))
+        # Offset + 1: zero marks an empty slot.
+        self._offsets = array("Q", bytes(8 * _SMALLEST))
+        self._count = 0
+        # A byte for each slot that somebody asked about; made when the first one does, after everything was added.
+        self._marks = bytearray()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, key: str, offset: int) -> None:
+        """Does not look for an earlier entry of the same key; see `find`."""
+        if self._count * 3 >= len(self._offsets) * 2:
+            self._grow()
+        self._place(_digest(key), offset + 1)
+        self._count += 1
+
+    def find(self, key: str, is_key_at: Callable[[int], bool]) -> int | None:
+        """The offset of the key's line, confirmed by `is_key_at`."""
+        digest = _digest(key)
+        for slot in self._slots(digest):
+            if not self._offsets[slot]:
+                return None
+            if self._digests[slot] == digest and is_key_at(self._offsets[slot] - 1):
+                return self._offsets[slot] - 1
+        return None
+
+    def mark(self, key: str) -> None:
+        """The key is wanted. By its digest alone: a collision, once in 10^19, hides one line from `unmarked`."""
+        digest = _digest(key)
+        self._marks = self._marks or bytearray(len(self._offsets))
+        for slot in self._slots(digest):
+            if not self._offsets[slot]:
+                return
+            if self._digests[slot] == digest:
+                self._marks[slot] = 1
+
+    @property
+    def unmarked_count(self) -> int:
+        """Lines that nobody wanted."""
+        return self._count - sum(self._marks)
+
+    def unmarked(self, limit: int) -> list[int]:
+        """Offsets of the first such lines, in the order of the file."""
+        wanted = self._marks or bytes(len(self._offsets))
+        return heapq.nsmallest(
+            limit, (stored - 1 for stored, mark in zip(self._offsets, wanted, strict=True) if stored and not mark)
+        )
+
+    def _slots(self, digest: int) -> Iterator[int]:
+        mask = len(self._offsets) - 1
+        slot = digest & mask
+        while True:
+            yield slot
+            slot = (slot + 1) & mask
+
+    def _place(self, digest: int, stored: int) -> None:
+        slot = next(slot for slot in self._slots(digest) if not self._offsets[slot])
+        self._digests[slot] = digest
+        self._offsets[slot] = stored
+
+    def _grow(self) -> None:
+        digests, offsets = self._digests, self._offsets
+        self._digests = array("Q", bytes(16 * len(offsets)))
+        self._offsets = array("Q", bytes(16 * len(offsets)))
+        for digest, stored in zip(digests, offsets, strict=True):
+            if stored:
+                self._place(digest, stored)
+
+
+def _digest(key: str) -> int:
+    return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+# A file of these kinds may be one reply about many samples, as a judge wrote it.
+_WHOLE_FILES = (".json", ".txt", ".md")
+_MAX_WHOLE_BYTES = 64 << 20
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetReplayJudge:
+    """The reply stands in the sample's own row, in column `reply`, or `raw_output` or `raw`."""
+
+    name: str = "replay"
+    # Whether rows were made out of bundles.
+    bundles: bool = False
+
+    def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
+        """The other names are not looked at: `response` and `output` are the judged text here."""
+        column = next((name for name in REPLY_NAMES[:3] if sample.metadata.get(name) is not None), REPLY_NAMES[0])
+        return recorded_reply(sample.metadata, column, self.name, sample.id, may_be_bundled=self.bundles)
+
+
+class FileContent:
+    """Digest and length of what was read, taken while it is read: the file may be large, or a pipe."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self.length_bytes = 0
+
+    def add(self, data: bytes) -> None:
+        self._digest.update(data)
+        self.length_bytes += len(data)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class FileReplayJudge:
+    """Replies in a file: JSON lines matched by id, of which only offsets are kept; bundles by name where asked for.
+
+    `FILE#JUDGE` takes the lines of one judge out of a file that holds several.
+    """
+
+    name: str
+    path: Path
+    index: OffsetIndex = field(repr=False, compare=False)
+    wanted_judge: str | None = None
+    bundles: tuple[PlacedBundle, ...] = field(default=(), repr=False, compare=False)
+    matching: Matching | None = field(default=None, repr=False, compare=False)
+    # Of the whole file, as it was when it was opened.
+    sha256: str = ""
+    length_bytes: int = 0
+
+    @classmethod
+    def open(cls, path: Path, name: str, *, takes_bundles: bool = False) -> "FileReplayJudge":
+        """Reads the file once, and refuses it as a whole when a line is bad or an id stands twice.
+
+        With `takes_bundles` a reply about many samples is taken apart; without, it is one reply like any other.
+        """
+        path, wanted = split_judge(path)
+        content = FileContent()
+        bundle = read_whole_bundle(path, content)
+        if bundle is not None and not takes_bundles:
+            raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
+        if bundle is not None:
+            return cls(name, path, OffsetIndex(), wanted, (bundle,), None, content.sha256, content.length_bytes)
+        content = FileContent()
+        judge = cls(name, path, OffsetIndex(), wanted)
+        bundles = tuple(judge._take_up_lines(content, takes_bundles))
+        if not len(judge.index) and not bundles:
+            raise DatasetError(
+                f"{path}: holds no replies{f' of judge {wanted!r}' if wanted else ''}; "
+                'expected JSON lines such as {"id": …, "reply": …}'
+            )
+        return replace(judge, bundles=bundles, sha256=content.sha256, length_bytes=content.length_bytes)
+
+    def has_grown_from(self, sha256: str, length_bytes: int) -> bool:
+        """Whether lines were only added since: every reply that was there is still the same.
+
+        Never with bundles: a name that fitted one entry may fit two when another is added.
+        """
+        if self.bundles or length_bytes >= self.length_bytes:
+            return False
+        content = FileContent()
+        try:
+            with self.path.open("rb") as file:
+                while content.length_bytes < length_bytes:
+                    data = file.read(min(_CHUNK_BYTES, length_bytes - content.length_bytes))
+                    if not data:
+                        return False
+                    content.add(data)
+        except OSError as error:
+            raise ConfigurationError(f"{self.path}: recorded replies cannot be read ({error.strerror})") from error
+        return content.sha256 == sha256
+
+    def matched_to(self, samples: Callable[[], Iterable[Sample]]) -> "FileReplayJudge":
+        """With every bundled entry laid at the door of its sample; needs all samples, because a name may fit two."""
+        return replace(self, matching=match_bundles(self.bundles, samples)) if self.bundles else self
+
+    def note_sample(self, sample_id: str) -> None:
+        """Told of every sample of the dataset, so that replies to none of them can be counted."""
+        self.index.mark(sample_id)
+
+    def unmatched(self, limit: int) -> tuple[int, list[str]]:
+        """How many replies are about no sample, and the first of them as their file names them."""
+        lines = [str(_id_text(self._row_at(offset))) for offset in self.index.unmarked(limit)]
+        entries = self.matching.unmatched if self.matching is not None else ()
+        named = [repr(one) for one in lines] + [entry.label for entry in entries]
+        return self.index.unmarked_count + len(entries), named[:limit]
+
+    def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
+        """The recorded text to the letter, or Missing; never a guess by position."""
+        offset = self._find(sample.id) if len(self.index) else None
+        if offset is not None:
+            row = self._row_at(offset)
+            return recorded_reply(row, _reply_name(row) or REPLY_NAMES[0], self.name, sample.id)
+        if self.matching is None:
+            return Missing(f"no recorded reply for id {sample.id!r}")
+        return self.matching.reply(sample, self.name)
+
+    def _take_up_lines(self, content: FileContent, takes_bundles: bool) -> Iterator[PlacedBundle]:
+        """Fills the index; gives the lines whose reply is about many samples."""
+        for number, offset, line in _lines(self.path, content):
+            place = f"{self.path}:{number}"
+            row = _checked_row(line, place)
+            if self.wanted_judge is not None and judge_of(row) != self.wanted_judge:
+                continue
+            reply = row[_reply_name(row) or REPLY_NAMES[0]]
+            # Nothing without a bracket is a bundle, and most replies have none.
+            bundle = split_bundle(reply) if takes_bundles and isinstance(reply, str) and "[" in reply else None
+            row_id = _id_text(row)
+            if bundle is not None:
+                yield PlacedBundle(bundle, f"line {number}", scope_of(row), judge_of(row), row_id)
+                continue
+            if row_id is None:
+                raise DatasetError(
+                    f"{place}: no usable id; give each reply the id of its sample, as text or integer"
+                    f"{'' if takes_bundles else ', or add --bundles if it is about many'}"
+                )
+            earlier = self._find(row_id)
+            if earlier is not None:
+                raise self._twice(place, row_id, row, earlier)
+            self.index.add(row_id, offset)
+
+    def _twice(self, place: str, row_id: str, row: Mapping[str, Any], earlier: int) -> DatasetError:
+        line = next(number for number, at, _ in _lines(self.path) if at == earlier)
+        first, second = judge_of(self._row_at(earlier)), judge_of(row)
+        advice = ""
+        if first and second and first != second:
+            advice = (
+                f"; take the judges apart with --judge replay:{self.path}#{first} --judge replay:{self.path}#{second}"
+            )
+        return DatasetError(f"{place}: id {row_id!r} stood already at line {line}{advice}")
+
+    def _find(self, row_id: str) -> int | None:
+        return self.index.find(row_id, lambda offset: _id_text(self._row_at(offset)) == row_id)
+
+    def _row_at(self, offset: int) -> Mapping[str, Any]:
+        # Opened anew each time: nothing to share between processes and threads, at 20 µs a reply.
+        try:
+            with self.path.open("rb") as file:
+                file.seek(offset)
+                row = orjson.loads(file.readline())
+        except (OSError, orjson.JSONDecodeError) as error:
+            raise ConfigurationError(f"{self.path}: changed while it was being read; run again") from error
+        return row if isinstance(row, dict) else {}
+
+
+def split_judge(path: Path) -> tuple[Path, str | None]:
+    """`FILE#JUDGE`, unless a file of that very name exists."""
+    name, mark, judge = str(path).rpartition("#")
+    return (Path(name), judge) if mark and name and judge and not path.exists() else (path, None)
+
+
+def read_whole_bundle(path: Path, content: FileContent) -> PlacedBundle | None:
+    """None for JSON lines, whatever the file is called; else `content` has all of it."""
+    if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > _MAX_WHOLE_BYTES:
+        return None
+    first = next((line for _, _, line in _lines(path)), b"")
+    if _is_row(first):
+        return None
+    data = path.read_bytes()
+    content.add(data)
+    try:
+        bundle = split_bundle(data.decode())
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
+    return None if bundle is None else PlacedBundle(bundle, path.name)
+
+
+def _is_row(line: bytes) -> bool:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(row, dict) and _reply_name(row) is not None
+
+
+def _lines(path: Path, content: FileContent | None = None) -> Iterator[tuple[int, int, bytes]]:
+    """Line number, byte offset and text of every line that is not blank; `content` is given every byte."""
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for number, line in enumerate(file, start=1):
+                if content is not None:
+                    content.add(line)
+                skipped = len(_UTF8_MARK) if number == 1 and line.startswith(_UTF8_MARK) else 0
+                if line[skipped:].strip():
+                    yield number, offset + skipped, line[skipped:]
+                offset += len(line)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: recorded replies cannot be read ({error.strerror})") from error
+
+
+def _checked_row(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise DatasetError(f"{place}: not a JSON line ({error})") from error
+    if not isinstance(row, dict):
+        raise DatasetError(f"{place}: a JSON object is expected, this is {type(row).__name__}")
+    if _reply_name(row) is None:
+        if _id_text(row) is None:
+            raise DatasetError(f"{place}: no usable id; give each reply the id of its sample, as text or integer")
+        raise DatasetError(f"{place}: no reply; expected one of the columns {', '.join(REPLY_NAMES)}")
+    return row
+
+
+def _id_text(row: Mapping[str, Any]) -> str | None:
+    value = row.get("id")
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value)
+
+
+def _reply_name(row: Mapping[str, Any]) -> str | None:
+    return next((name for name in REPLY_NAMES if name in row), None)

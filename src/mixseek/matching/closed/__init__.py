@@ -1,0 +1,1 @@
+"""Answers of a closed kind: options, booleans, numbers, lists."""

@@ -1,0 +1,1 @@
+"""Answers that are a name, a date or a few words."""

@@ -1,0 +1,603 @@
+"""Compare a free-text answer with the names, places, titles or short phrases that would be right.
+
+Few rules, and general ones: `make table` holds each against human judgments of open question answering, and one that
+is not right in 98.5 % of its decisions goes (`docs/decisions/0004-what-the-rules-may-decide.md`). What no rule can
+see is that a gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final
+
+from mixseek.domain.judgments import Span
+from mixseek.matching.closed.choice import commits_to_words
+from mixseek.matching.outcome import Comparison, Decision
+from mixseek.matching.short_text.gold import (
+    Answer,
+    Asked,
+    Gold,
+    Kind,
+    PartialDate,
+    Question,
+    dates_in,
+    prepare_gold,
+    read_question,
+)
+from mixseek.matching.short_text.words import (
+    FILLER_WORDS,
+    FUNCTION_WORDS,
+    ROMAN_NUMERALS,
+    Words,
+    is_unspaced,
+    relation_keys,
+    stem,
+    word_set,
+)
+
+# One comparison in progress: what is compared, what was found, and the names of the rules that may decide it.
+
+
+class Rule(StrEnum):
+    """Every reason the short-text comparer gives."""
+
+    # Correct: the gold is in the response, said in one of these ways.
+    EXACT_ANSWER = "exact_answer"
+    CONTAINED = "contained"
+    SAME_DATE = "same_date"
+    INFLECTED = "inflected"
+    ALL_ITEMS = "all_items"
+
+    # Incorrect: the response answers with nothing, or with something that leaves no room for the gold.
+    NO_ANSWER = "no_answer"
+    REFUSAL = "refusal"
+    NONE_OF_THE_NAMES = "none_of_the_names"
+    OTHER_NUMBER = "other_number"
+    OTHER_DATE = "other_date"
+    NO_DATE = "no_date"
+    MISSING_ITEM = "missing_item"
+
+    # Undecided: the gold is there, but is it meant?
+    DENIED = "denied"
+    HEDGED = "hedged"
+    ECHOED = "echoed"
+    LONGER_NAME = "longer_name"
+    RIVAL_GOLDS = "rival_golds"
+    TOO_FEW_ITEMS = "too_few_items"
+    WRONG_KIND = "wrong_kind"
+    FINER_DATE = "finer_date"
+    COARSER_DATE = "coarser_date"
+    IN_PASSING = "in_passing"
+    ONE_OF_SEVERAL = "one_of_several"
+    # Undecided: no rule speaks.
+    NO_RULE = "no_rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A rule that holds for the words from `first` to `last` of the response, both included."""
+
+    rule: Rule
+    first: int
+    last: int
+    answer: Answer | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """The response, the golds and the question as folded words."""
+
+    words: Words
+    gold: Gold
+    question: Question
+    is_cut: bool  # only a part of the response was read, so nothing can be said about what is not in it
+
+    @cached_property
+    def padded(self) -> str:
+        return f" {' '.join(self.words.text)} "
+
+    @cached_property
+    def lowered(self) -> str:
+        """The response in lower case, with the same offsets."""
+        source = self.words.folded_source
+        lowered = source.lower()
+        return lowered if len(lowered) == len(source) else source
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        return frozenset(self.words.text)
+
+    @cached_property
+    def dates(self) -> tuple[PartialDate, ...]:
+        return tuple(dates_in(self.words))
+
+    def places_of(self, padded: str) -> Iterator[int]:
+        """The index of the first word of each occurrence of padded words."""
+        at = self.padded.find(padded)
+        while at >= 0:
+            yield self.padded.count(" ", 0, at)
+            # The closing space of one occurrence may open the next.
+            at = self.padded.find(padded, at + len(padded) - 1)
+
+
+# The gold is in the response, but is it given as the answer? Each objection is a way in which it may not be.
+
+# A question with this many content words has one answer, so golds without a common word are names of one thing.
+_DETAIL_OF_ONE_ANSWER: Final = 7
+# Words around a gold in a response that is nothing but the gold.
+_MOST_WORDS_AROUND: Final = 2
+# Words before the gold: an answer that comes later than this is seldom the one that was asked for.
+_FARTHEST_ANSWER: Final = 40
+
+_REFUSAL_WORDS: Final = word_set("sorry not no cannot unknown unclear unable depends ai")
+# All patterns but the one for sentences are applied to lower case.
+_REFUSAL: Final = re.compile(
+    r"\b(?:sorry|(?:could|can|did|do|does|was|were|am|is|are)(?: not|n't|not)(?: \w+){0,2}"
+    r" (?:find|know|provide|determine|answer|sure|confirm|identify|able|have (?:enough|any|access|information|the))"
+    r"|unknown|unclear"
+    r"|not (?:clear|specified|mentioned|known|enough|sure|certain|available|possible)"
+    r"|no (?:information|definitive|specific|single|official|known|clear|record|evidence)"
+    r"|unable to|depends on|as an ai)\b"
+    r"|わかりません|分かりません|わからない|分からない|不明|不知道|不清楚|无法|無法",
+)
+_DENIAL_BEFORE: Final = re.compile(
+    r"(?:\b(?:not|never|neither|nor|without|except|unlike|instead of|rather than|other than|no longer|contrary to"
+    r"|defeat(?:s|ed|ing)?|beat(?:s|ing)?|against|replac(?:es|ed|ing)|succeed(?:s|ed|ing))|n't)\b[^.;,]{0,20}$"
+    r"|\b(?:former|formerly|previous|previously|predecessor|took over from|death of)\b[^.;,]{0,50}$"
+    r"|(?:不是|并非|並非)\W{0,2}$",
+)
+_DENIAL_AFTER: Final = re.compile(
+    r"\W{0,3}(?:(?:is|was|are|were|did|does|do|has|had|can|could|would|will)(?: not|n't)|(?:never|no longer))\b"
+    r"|(?:では|じゃ|で)(?:ない|ありません|なく)",
+)
+_CORRECTION_AFTER: Final = re.compile(r"\b(?:wait|correction|scratch that|on second thought|i mean)\b")
+_DENIAL_ANYWHERE: Final = re.compile(r"\b(?:not|no|never|incorrect|false)\b|n't\b")
+_SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
+# A guess between two: "maybe X, maybe Y", "it may have been X, or possibly Y", 可能是X，也可能是Y.
+_HEDGE: Final = re.compile(
+    r"\b(?:maybe|perhaps|possibly|may have|might have|may be|might be|could be)\b|かもしれ|可能是|也许|或许"
+)
+_CHOICE: Final = re.compile(r"\bor\b|\bmaybe\b.*\bmaybe\b|かもしれ.*かもしれ|もしくは|あるいは|也可能|也许.*也许|或者")
+_SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
+_LONGEST_DENIAL: Final = 80
+
+# A list of names with nothing said about them.
+_LONGEST_LIST: Final = 160
+_LONGEST_NAME: Final = 4
+_ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
+_BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_NAME_PARTICLES: Final = frozenset(
+    {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
+)
+_ASKS_WHERE: Final = re.compile(
+    r"\b(?:where|city|town|village|place|located|location|setting|birthplace)\b|どこ|哪里|哪裡"
+)
+
+_COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
+# Characters that join words of an unspaced script without belonging to a name.
+_UNSPACED_PARTICLES: Final = frozenset(
+    "はがをにへとでものやかだ是为為在于於即叫和与與的了也就年月日市県国國省은는이가을를에의로와과도입"
+)
+
+
+def refusal_in(case: Case) -> re.Match[str] | None:
+    """The words with which the response declines to answer."""
+    lowered = case.lowered
+    if case.vocabulary.isdisjoint(_REFUSAL_WORDS) and "n't" not in lowered and lowered.isascii():
+        return None
+    return _REFUSAL.search(lowered)
+
+
+def objection_to(case: Case, found: Found) -> Rule | None:
+    """The first reason not to take what was found for the answer."""
+    objection = _objection_from_gold(case, found)
+    if objection is not None or found.rule is Rule.EXACT_ANSWER:
+        return objection
+    if found.rule is Rule.COARSER_DATE:
+        return Rule.COARSER_DATE
+    if _is_echo(case, found):
+        return Rule.ECHOED
+    if _is_part_of_longer_name(case, found):
+        return Rule.LONGER_NAME
+    if _is_one_of_several(case, found):
+        return Rule.ONE_OF_SEVERAL
+    return _objection_from_context(case, found)
+
+
+def _objection_from_gold(case: Case, found: Found) -> Rule | None:
+    question, gold = case.question, case.gold
+    if _differs_in_sign(case, found):
+        return Rule.WRONG_KIND
+    if _has_too_few_items(case, found):
+        return Rule.TOO_FEW_ITEMS
+    may_vary = question.is_open or question.wanted_items > 1
+    if found.answer and found.answer.is_rival and not may_vary and question.detail < _DETAIL_OF_ONE_ANSWER:
+        return Rule.RIVAL_GOLDS
+    if not gold.dates:
+        return None
+    if _contradicts_finer_gold(case, found):
+        return Rule.FINER_DATE
+    if question.asked is Asked.TIME:
+        if gold.has_rival_dates:
+            return Rule.RIVAL_GOLDS
+        if gold.kind is not Kind.DATE and not _date_at(case, found):
+            return Rule.WRONG_KIND
+    return None
+
+
+def _differs_in_sign(case: Case, found: Found) -> bool:
+    """What the folded words do not show: C++ is not C, A+ is not A-, and minus five is not five."""
+    if found.answer is None:
+        return False
+    signs = _SIGN.findall(found.answer.written)
+    if not signs and not any(word[0] == "#" or len(word) < 3 for word in found.answer.words):
+        return False
+    span = case.words.span(found.first, found.last)
+    around = case.words.folded_source[max(0, span.start - 2) : span.end + 2]
+    return _SIGN.findall(around) != signs
+
+
+def _has_too_few_items(case: Case, found: Found) -> bool:
+    """Several items are wanted, and the response is one of them, or names fewer than were wanted."""
+    question = case.question
+    is_counted = question.wanted_items > 2
+    is_alone = len(case.words) - (found.last - found.first + 1) <= _MOST_WORDS_AROUND
+    if (
+        is_alone
+        and found.rule is not Rule.ALL_ITEMS
+        and (is_counted or (question.wanted_items > 1 and not question.is_open))
+    ):
+        return True
+    if found.rule is Rule.ALL_ITEMS or len(case.gold.answers) < 2 or not (is_counted or question.is_list):
+        return False
+    wanted = len(case.gold.answers) if question.is_list else min(question.wanted_items, len(case.gold.answers))
+    return sum(answer.padded in case.padded for answer in case.gold.answers) < wanted
+
+
+def _date_at(case: Case, found: Found) -> bool:
+    return any(date.first <= found.last and found.first <= date.last for date in case.dates)
+
+
+def _contradicts_finer_gold(case: Case, found: Found) -> bool:
+    """The response names a day or month of the gold's year, and it is not the one that a finer gold names."""
+    return any(
+        wanted.year == date.year and wanted.contradicts(date)
+        for date in case.dates
+        if date.first <= found.last and found.first <= date.last
+        if not any(wanted.accepts(date) and wanted.is_as_fine_as(date) for wanted, _ in case.gold.dates)
+        for wanted, _ in case.gold.dates
+    )
+
+
+def _is_echo(case: Case, found: Found) -> bool:
+    """The gold is in the question, and the response says nothing beyond it or had to choose from it."""
+    if found.answer is None or not found.answer.content <= case.question.words:
+        return False
+    return case.question.is_choice or case.vocabulary - FUNCTION_WORDS <= case.question.words
+
+
+def _is_part_of_longer_name(case: Case, found: Found) -> bool:
+    """ "Guinea" in "New Guinea", "Elizabeth" in "Elizabeth II", "京都" in "東京都"."""
+    words, text = case.words, case.words.text
+    before, after = found.first - 1, found.last + 1
+    if before >= 0:
+        if is_unspaced(text[found.first]) and is_unspaced(text[before]) and not words.gap(found.first):
+            if text[before] not in _UNSPACED_PARTICLES:
+                return True
+        elif text[before] in _COMPASS and words.is_capitalised(before) and words.gap(found.first) == " ":
+            return True
+    if after < len(text):
+        if is_unspaced(text[found.last]) and is_unspaced(text[after]) and not words.gap(after):
+            return text[after] not in _UNSPACED_PARTICLES
+        written = words.written(after)
+        is_numeral = (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
+        return is_numeral and words.gap(after) == " "
+    return False
+
+
+def _is_one_of_several(case: Case, found: Found) -> bool:
+    """One answer was asked for, and the response is a bare list of names, of which one is the gold."""
+    source, question = case.words.folded_source, case.question
+    if len(source) > _LONGEST_LIST or question.wanted_items > 1 or question.is_list or question.is_open:
+        return False
+    items = [item for part in _ITEM_BREAK.split(source) if (item := _BULLET.sub("", part).strip(" .\"'*"))]
+    if len(items) < 2 or not all(_is_name(item) for item in items):
+        return False
+    folded = [f" {' '.join(Words(item).text)} " for item in items]
+    golds = {answer.padded for answer in case.gold.answers}
+    if not golds.intersection(folded):
+        return False
+    others = [item for item in folded if item not in golds and not any(item in gold for gold in golds)]
+    if found.rule is Rule.ALL_ITEMS or question.words.issuperset(word for item in others for word in item.split()):
+        return False
+    # A place and the one it lies in: "Lyon, France".
+    is_placed = len(items) == 2 and source.count(",") == 1 and _ASKS_WHERE.search(question.text) is not None
+    return bool(others) and not is_placed
+
+
+def _is_name(item: str) -> bool:
+    words = item.split()
+    return (
+        len(words) <= _LONGEST_NAME
+        and all(not word[0].islower() or word in _NAME_PARTICLES for word in words)
+        and _UNSPACED_PARTICLES.isdisjoint(item)
+    )
+
+
+def _objection_from_context(case: Case, found: Found) -> Rule | None:
+    span = case.words.span(found.first, found.last)
+    before, after = case.lowered[: span.start], case.lowered[span.end :]
+    refusal = refusal_in(case)
+    if refusal is not None and refusal.start() < span.start:
+        return Rule.HEDGED
+    if (
+        _DENIAL_BEFORE.search(before[-_LONGEST_DENIAL:])
+        or _DENIAL_AFTER.match(after)
+        or _CORRECTION_AFTER.search(after)
+    ):
+        return Rule.DENIED
+    if not commits_to_words(case.lowered, span.start, span.end):
+        return Rule.HEDGED
+    if _HEDGE.search(case.lowered) and _CHOICE.search(case.lowered):
+        return Rule.HEDGED
+    if found.answer is not None and len(found.answer.glued) == 1:
+        return Rule.IN_PASSING
+    if found.first > _FARTHEST_ANSWER:
+        return Rule.IN_PASSING
+    if _SENTENCE_END.search(case.words.folded_source, 0, span.start):
+        if _DENIAL_ANYWHERE.search(before):
+            return Rule.DENIED
+        if found.answer is not None and found.rule is not Rule.SAME_DATE and not found.answer.is_proper:
+            return Rule.IN_PASSING
+    return None
+
+
+# Answers stand at the beginning or at the end; what lies between in a very long response is not read.
+_HEAD: Final = 4_000
+_LAST_SENTENCE: Final = 600
+# A later mention or a weaker likeness does not take these back; the others may be answered by another form of the gold.
+_FINAL_OBJECTIONS: Final = frozenset({Rule.DENIED, Rule.HEDGED, Rule.IN_PASSING})
+# A bare date or number may be one of several right ones; a sentence commits itself to what was asked.
+_SHORT_RESPONSE: Final = 6
+# So many names of one thing leave few ways of saying it without any of them.
+_MANY_NAMES: Final = 4
+# A count this near the gold may be a later or an earlier count of the same thing.
+_NEAR: Final = 0.1
+_SMALLEST_NEAR: Final = 20
+_LONGEST_VALUE: Final = 15
+_VAGUE_TIME: Final = frozenset({"century", "centuries", "decade", "decades", "era", "period", "世", "紀", "纪", "代"})
+_CONCESSION: Final = frozenset({"however", "but", "believed", "although", "though", "likely", "probably", "estimated"})
+
+
+def compare_short_text(response: str, gold: Sequence[str], *, question: str = "") -> Comparison:
+    """Whether the response gives one of the golds; undecided unless a named rule is sure.
+
+    Args:
+        response: the final part of an answer, reasoning already dropped.
+        gold: every acceptable answer; one string that joins several with " | " is taken apart.
+    """
+    asked = read_question(question)
+    prepared = prepare_gold(tuple(gold), asked.words)
+    is_cut = len(response) > _HEAD
+    head = _compare_part(response[:_HEAD], prepared, asked, is_cut=is_cut)
+    if not is_cut or head.decision is not Decision.UNDECIDED or head.rule != Rule.NO_RULE:
+        return head
+    offset = _last_sentence(response)
+    tail = _compare_part(response[offset:], prepared, asked, is_cut=True)
+    if tail.decision is not Decision.CORRECT or tail.span is None:
+        return head
+    return Comparison(tail.decision, tail.rule, Span(tail.span.start + offset, tail.span.end + offset))
+
+
+def _last_sentence(response: str) -> int:
+    """Where the last line or sentence of a long response begins; its end, if that is too far away to be one."""
+    text = response.rstrip()
+    begin = max(_HEAD, len(text) - _LAST_SENTENCE)
+    at = max(text.rfind("\n", begin), text.rfind(". ", begin), text.rfind("。", begin, len(text) - 1))
+    return at + 1 if at >= 0 else len(response)
+
+
+def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) -> Comparison:
+    words = Words(part)
+    case = Case(words, gold, question, is_cut)
+    if not case.vocabulary or (FILLER_WORDS.issuperset(case.vocabulary) and not _is_gold(case)):
+        return Comparison(Decision.UNDECIDED if is_cut else Decision.INCORRECT, Rule.NO_ANSWER)
+    objection: Rule | None = None
+    for found in _find_gold(case):
+        objection = objection_to(case, found)
+        if objection is None:
+            return Comparison(Decision.CORRECT, found.rule, words.span(found.first, found.last))
+        if objection in _FINAL_OBJECTIONS:
+            break
+    if _lacks_item(case):
+        return Comparison(Decision.INCORRECT, Rule.MISSING_ITEM)
+    if objection is not None:
+        return Comparison(Decision.UNDECIDED, objection)
+    other = _find_other(case)
+    if other is None:
+        return Comparison(Decision.UNDECIDED, Rule.NO_RULE)
+    return Comparison(Decision.INCORRECT, other.rule, words.span(other.first, other.last))
+
+
+def _is_gold(case: Case) -> bool:
+    return any(answer.padded == case.padded for answer in case.gold.answers)
+
+
+# Is the gold in the response? Each finder knows one way of writing it; whether it is meant is for the objections.
+
+
+def _find_gold(case: Case) -> Iterator[Found]:
+    """Every sign of the gold in the response, the strongest first."""
+    yield from _contained(case)
+    if case.gold.dates:
+        yield from _dates(case)
+    yield from _plurals(case)
+    yield from _items(case)
+
+
+def _contained(case: Case) -> Iterator[Found]:
+    """The words of the gold in a row: the whole response, or somewhere in it."""
+    for answer in case.gold.answers:
+        if answer.padded not in case.padded:
+            continue
+        last = len(answer.words) - 1
+        if answer.padded == case.padded:
+            yield Found(Rule.EXACT_ANSWER, 0, last, answer)
+            continue
+        for first in case.places_of(answer.padded):
+            yield Found(Rule.CONTAINED, first, first + last, answer)
+
+
+def _dates(case: Case) -> Iterator[Found]:
+    """The gold's date in another writing; whatever says less than the gold says too little."""
+    for date in case.dates:
+        for wanted, answer in case.gold.dates:
+            if wanted.is_same(date):
+                yield Found(Rule.SAME_DATE, date.first, date.last, answer)
+    for date in case.dates:
+        if date.year is not None and any(not wanted.contradicts(date) for wanted, _ in case.gold.dates):
+            yield Found(Rule.COARSER_DATE, date.first, date.last)
+
+
+def _plurals(case: Case) -> Iterator[Found]:
+    """ "rock" and "rocks". Names of several words are left out: the Roberts family is not named Robert."""
+    padded = ""
+    for answer in case.gold.answers:
+        if answer.is_proper and len(answer.words) > 1:
+            continue
+        padded = padded or f" {' '.join(map(stem, case.words.text))} "
+        wanted = f" {' '.join(map(stem, answer.words))} "
+        if wanted in padded:
+            first = padded.count(" ", 0, padded.find(wanted))
+            yield Found(Rule.INFLECTED, first, first + len(answer.words) - 1, answer)
+
+
+def _items(case: Case) -> Iterator[Found]:
+    """A gold that enumerates, in any order."""
+    for items in case.gold.item_lists:
+        if all(item in case.padded for item in items):
+            places = [next(case.places_of(item)) for item in items]
+            ends = [place + item.strip().count(" ") for place, item in zip(places, items, strict=True)]
+            yield Found(Rule.ALL_ITEMS, min(places), max(ends))
+
+
+# Is something else in the response? Only where nothing of the gold is there, and only what leaves no room for it.
+
+
+def _lacks_item(case: Case) -> bool:
+    """A counted list was asked for ("the three …"), and the response names some of its items but not all."""
+    wanted = case.question.wanted_items
+    lists = [items for items in case.gold.item_lists if len(items) == wanted > 2]
+    if len(lists) != 1 or case.is_cut:
+        return False
+    named = sum(item in case.padded for item in lists[0])
+    return 0 < named < wanted
+
+
+def _find_other(case: Case) -> Found | None:
+    """The rule under which the response cannot be right; None where that is not plain."""
+    if case.is_cut or not case.gold.answers or not _share_a_script(case):
+        return None
+    whole = (0, len(case.words) - 1)
+    is_refused = refusal_in(case) is not None and _CONCESSION.isdisjoint(_without_apology(case))
+    if (is_refused or _has_many_names(case.gold)) and not _is_related(case):
+        return Found(Rule.REFUSAL if is_refused else Rule.NONE_OF_THE_NAMES, *whole)
+    if is_refused or case.question.is_dated or len(case.words) <= _SHORT_RESPONSE:
+        return None
+    if case.gold.kind is Kind.DATE and case.question.asked is Asked.TIME:
+        return _other_date(case)
+    if case.gold.kind is Kind.NUMBER and case.question.asked is Asked.QUANTITY:
+        return _other_number(case)
+    return None
+
+
+def _without_apology(case: Case) -> frozenset[str]:
+    """The "but" of "I'm sorry, but" concedes nothing."""
+    is_apology = case.padded.count(" but ") == 1 and " sorry but " in case.padded
+    return case.vocabulary - {"but"} if is_apology else case.vocabulary
+
+
+def _has_many_names(gold: Gold) -> bool:
+    """Numbers and dates have more writings than any list of them."""
+    return gold.kind is Kind.WORDS and len(gold.answers) >= _MANY_NAMES and gold.names_one_thing
+
+
+def _share_a_script(case: Case) -> bool:
+    """A name in another alphabet cannot be compared letter by letter."""
+    scripts = [
+        {word[0] > "\u024f" for word in words if word[0] != "#"} for words in (case.words.text, case.gold.vocabulary)
+    ]
+    return not scripts[0] or not scripts[1] or not scripts[0].isdisjoint(scripts[1])
+
+
+def _is_related(case: Case) -> bool:
+    """A word of the gold, or one that begins or ends like it, or its initials, somewhere in the response."""
+    words = case.words
+    if not case.gold.keys.isdisjoint(relation_keys(words.text)):
+        return True
+    glued = "".join(words.text)
+    initials = "".join(word[0] for word in words.text)
+    for answer in case.gold.answers:
+        if (len(answer.glued) > 3 and answer.glued in glued) or (
+            answer.initials and answer.initials in case.vocabulary
+        ):
+            return True
+        if 1 < len(answer.glued) <= 5 and answer.written.isupper() and answer.glued in initials:
+            return True
+    return False
+
+
+def _other_date(case: Case) -> Found | None:
+    """No date at all, or every date of the response contradicts every date of the gold."""
+    if not _VAGUE_TIME.isdisjoint(case.vocabulary):
+        return None
+    if not case.dates:
+        is_timeless = not any(word[0] == "#" and word not in case.question.words for word in case.vocabulary)
+        return Found(Rule.NO_DATE, 0, len(case.words) - 1) if is_timeless and not _is_related(case) else None
+    for date in case.dates:
+        is_decade = case.words.text[date.last + 1 : date.last + 2] == ["s"]
+        if is_decade or not all(wanted.contradicts(date) for wanted, _ in case.gold.dates):
+            return None
+    told = [date for date in case.dates if date.year is not None and f"#{date.year}" not in case.question.words]
+    if not told or _may_include_gold(case, told):
+        return None
+    return Found(Rule.OTHER_DATE, told[0].first, told[0].last)
+
+
+def _may_include_gold(case: Case, told: list[PartialDate]) -> bool:
+    """The response gives a stretch of time ("1946-47", "from 1990 to 1995"), or golds disagree and one is close."""
+    years = [date.year for date in told if date.year is not None]
+    wanted = [date.year for date, _ in case.gold.dates if date.year is not None]
+    if any(min(years) < year < max(years) for year in wanted):
+        return True
+    if case.gold.is_disputed and any(abs(year - other) < 2 for year in years for other in wanted):
+        return True
+    source = case.words.folded_source
+    return any(source.startswith("-", case.words.span(date.first, date.last).end) for date in told)
+
+
+def _other_number(case: Case) -> Found | None:
+    """The response counts, and no number in it is, or is near, a number of the gold."""
+    gold = case.gold
+    if (
+        not gold.is_count
+        or not gold.numbers.isdisjoint(case.question.words)
+        or not _VAGUE_TIME.isdisjoint(case.vocabulary)
+    ):
+        return None
+    told = [
+        index
+        for index, word in enumerate(case.words.text)
+        if word[0] == "#" and len(word) < _LONGEST_VALUE and word not in case.question.words
+    ]
+    wanted = [float(number[1:]) for number in gold.numbers if len(number) < _LONGEST_VALUE]
+    if not told or not wanted:
+        return None
+    values = [float(case.words.text[index][1:]) for index in told]
+    for number in wanted:
+        margin = _NEAR * number if number >= _SMALLEST_NEAR else 0
+        if min(values) <= number <= max(values) or any(abs(value - number) <= margin for value in values):
+            return None
+    return Found(Rule.OTHER_NUMBER, told[0], told[0])

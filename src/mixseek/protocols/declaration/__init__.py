@@ -1,0 +1,1 @@
+"""What a protocol file says, and what can be wrong with it."""

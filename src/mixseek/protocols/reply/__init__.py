@@ -1,0 +1,1 @@
+"""Reading a reply: one JSON object out of whatever a judge wrote."""

@@ -1,0 +1,234 @@
+"""Splits one reply about many samples into one reply each: a list, or an object that holds a list of entries.
+
+Judges asked to score a folder answer with {"bundle_meta": …, "per_file_scores": [{"file": …, "scores": …}, …]}.
+Every entry keeps its own text, so a protocol reads it like any other reply; a broken or doubled one spoils no other.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from mixseek.domain.judgments import Finding, Flag
+from mixseek.protocols.reply.json import (
+    MAX_DEPTH,
+    STRING,
+    Broken,
+    Decoded,
+    canonical,
+    decode_object,
+    excerpt,
+    find_objects,
+)
+from mixseek.protocols.reply.reader import without_thought
+
+# In the order of trust: what seed 003 calls the sample's identity first.
+IDENTITY_NAMES = ("output_id", "sample_id", "id", "file", "file_name", "filename")
+# Cross replies name their sample one level down.
+_NESTED = "meta"
+_MAX_ENTRIES = 100_000
+
+_STRUCTURE = re.compile(STRING + r"|[{}\[\]]", re.DOTALL)
+_NAMED_TEXT = re.compile(rf'"({"|".join(IDENTITY_NAMES)})"\s*:\s*(?:"([^"\\\n]{{1,300}})"|(\d{{1,18}})(?![\d.]))')
+_EXTENSION = re.compile(r"\.(?:pdf|txt|md|markdown|json|jsonl|html?|docx?)\Z", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[\s_\-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class BundleEntry:
+    """One entry's own JSON text, the names it gives its sample, and what is wrong with it as an entry."""
+
+    text: str
+    identities: tuple[str, ...]
+    problem: Finding | None = None
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Entries in the reply's order, identical copies given once. `is_whole` is False when the reply was cut off."""
+
+    entries: tuple[BundleEntry, ...]
+    is_whole: bool = True
+
+    def entry_for(self, names: Sequence[str]) -> BundleEntry | Finding | None:
+        """The entry that one of the sample's names means, to the letter or else by its folded form.
+
+        None: no entry means it. A finding: several could, or they contradict each other.
+        """
+        named = [name for name in names if name]
+        for index, wanted in (
+            (self._by_name, named),
+            (self._by_folded_name, [fold_identity(name) for name in named]),
+        ):
+            fitting = list(dict.fromkeys(entry for name in wanted for entry in index.get(name, ())))
+            if len(fitting) == 1:
+                return fitting[0]
+            if fitting:
+                return _ambiguity(named, fitting)
+        return None
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[BundleEntry]]:
+        return _index(self.entries, lambda identity: identity)
+
+    @cached_property
+    def _by_folded_name(self) -> Mapping[str, list[BundleEntry]]:
+        return _index(self.entries, fold_identity)
+
+
+def split_bundle(text: str) -> Bundle | None:
+    """None when the reply is not about many samples. Never raises; linear in the text."""
+    spoken = without_thought(text.strip().strip("\ufeff").strip())
+    pieces = list(_objects_in_lists(spoken.text))
+    if not pieces:
+        return None
+    last = pieces[-1]
+    is_whole = last.end is not None and "]" in spoken.text[last.end :]
+    lists: dict[int, list[_Piece]] = defaultdict(list)
+    for piece in pieces:
+        lists[piece.list_start].append(piece)
+    candidates = [[_entry(spoken.text, piece) for piece in members] for members in lists.values()]
+    entries = max(candidates, key=_named_count)
+    # A list of quotes or of flags is part of one reply; in a bundle, entries say what they are about.
+    if 2 * _named_count(entries) < len(entries):
+        return None
+    return Bundle(_flagged(_without_doubles(entries), spoken.text), is_whole)
+
+
+def fold_identity(name: str) -> str:
+    """A file's name without its folder, its extension, case, spaces, underscores and hyphens."""
+    last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    return _SEPARATORS.sub("", _EXTENSION.sub("", last.strip())).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    list_start: int
+    start: int
+    end: int | None
+    depth: int
+
+
+def _objects_in_lists(text: str) -> Iterator[_Piece]:
+    """Objects that stand in a list which is the reply itself or a member of its one object."""
+    open_brackets: list[tuple[str, int]] = []
+    deepest = entries = 0
+    for token in _STRUCTURE.finditer(text):
+        mark = token[0]
+        if mark in ("{", "["):
+            if not open_brackets and mark == "[" and not _begins_list(text, token.start()):
+                continue
+            open_brackets.append((mark, token.start()))
+            deepest = 0 if _is_entry(open_brackets) else max(deepest, len(open_brackets))
+        elif mark in ("}", "]") and open_brackets:
+            if _is_entry(open_brackets):
+                yield _Piece(open_brackets[-2][1], open_brackets[-1][1], token.end(), deepest)
+                entries += 1
+                if entries >= _MAX_ENTRIES:
+                    return
+            open_brackets.pop()
+    if open_brackets[2:] and _is_entry(open_brackets[:3]):
+        yield _Piece(open_brackets[1][1], open_brackets[2][1], None, deepest)
+    elif open_brackets[1:] and _is_entry(open_brackets[:2]):
+        yield _Piece(open_brackets[0][1], open_brackets[1][1], None, deepest)
+
+
+def _begins_list(text: str, place: int) -> bool:
+    """A bracket in prose ("[1]") begins no list of objects."""
+    return text[place + 1 : place + 200].lstrip()[:1] == "{"
+
+
+def _is_entry(open_brackets: Sequence[tuple[str, int]]) -> bool:
+    kinds = [mark for mark, _ in open_brackets[:4]]
+    return kinds in (["[", "{"], ["{", "[", "{"])
+
+
+def _entry(text: str, piece: _Piece) -> BundleEntry:
+    own = text[piece.start : piece.end]
+    if piece.end is None:
+        cut = Finding(Flag.UNPARSABLE_OUTPUT, "the bundle ends inside this entry: it was cut off")
+        return BundleEntry(own.rstrip(), _identities_in_text(own), cut)
+    if piece.depth > MAX_DEPTH:
+        deep = Finding(Flag.UNPARSABLE_OUTPUT, f"the entry is nested more than {MAX_DEPTH} deep")
+        return BundleEntry(own, _identities_in_text(own), deep)
+    match decode_object(own):
+        case Decoded(value, _):
+            return BundleEntry(own, _identities(value))
+        case Broken(finding):
+            return BundleEntry(own, _identities_in_text(own), finding)
+
+
+def _identities(value: Mapping[str, Any]) -> tuple[str, ...]:
+    nested = value.get(_NESTED)
+    sources = (value, nested) if isinstance(nested, Mapping) else (value,)
+    named = [source.get(name) for source in sources for name in IDENTITY_NAMES]
+    texts = [str(name) for name in named if isinstance(name, str | int) and not isinstance(name, bool)]
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def _identities_in_text(text: str) -> tuple[str, ...]:
+    """What a broken entry says about itself, so that the failure can still be laid at the right sample's door."""
+    return tuple(dict.fromkeys(found[2] or found[3] for found in _NAMED_TEXT.finditer(text)))
+
+
+def _named_count(entries: Sequence[BundleEntry]) -> int:
+    return sum(bool(entry.identities) for entry in entries)
+
+
+def _without_doubles(entries: Sequence[BundleEntry]) -> tuple[BundleEntry, ...]:
+    """Copies count once. Entries that contradict each other about one sample are both refused."""
+    unlike = dict.fromkeys(entries)
+    by_identity: dict[str, list[BundleEntry]] = defaultdict(list)
+    for entry in unlike:
+        if entry.identities:
+            by_identity[entry.identities[0]].append(entry)
+    kept: list[BundleEntry] = []
+    for entry in unlike:
+        same = by_identity[entry.identities[0]] if entry.identities else [entry]
+        if len(same) == 1 or entry.problem is not None:
+            kept.append(entry)
+        elif len({_content(other) for other in same}) > 1:
+            kept.append(replace(entry, problem=_contradiction(entry.identities[0], len(same))))
+        elif same[0] is entry:
+            kept.append(entry)
+    return tuple(kept)
+
+
+def _flagged(entries: tuple[BundleEntry, ...], text: str) -> tuple[BundleEntry, ...]:
+    """Seed 003 §6: flags name an unusable judging, and flags of the whole bundle are those of every entry."""
+    wrappers = find_objects(text).found if '"flags"' in text else ()
+    flags = wrappers[0].decoded.value.get("flags") if len(wrappers) == 1 else None
+    if not isinstance(flags, list) or not flags:
+        return entries
+    known = next((flag for flag in Flag if flag in flags), Flag.PROTOCOL_VIOLATION)
+    finding = Finding(known, f"the bundle flags itself as unusable: {excerpt(flags)}")
+    return tuple(entry if entry.problem else replace(entry, problem=finding) for entry in entries)
+
+
+def _content(entry: BundleEntry) -> str:
+    decoded = None if entry.problem else decode_object(entry.text)
+    return canonical(decoded.value) if isinstance(decoded, Decoded) else entry.text
+
+
+def _contradiction(identity: str, count: int) -> Finding:
+    detail = f"{count} entries of the bundle are about {identity!r}, and they differ"
+    return Finding(Flag.INTERNAL_INCONSISTENCY, detail)
+
+
+def _ambiguity(names: Sequence[str], fitting: Sequence[BundleEntry]) -> Finding:
+    """Entries under one and the same name contradict each other; entries under similar names are only unclear."""
+    problem = fitting[0].problem
+    if problem is not None and problem.flag is Flag.INTERNAL_INCONSISTENCY:
+        return problem
+    said = ", ".join(repr(entry.identities[0]) for entry in fitting[:3])
+    return Finding(Flag.INCOMPLETE_COVERAGE, f"several entries of the bundle could be about {names[0]!r}: {said}")
+
+
+def _index(entries: Sequence[BundleEntry], key: Callable[[str], str]) -> Mapping[str, list[BundleEntry]]:
+    index: dict[str, list[BundleEntry]] = defaultdict(list)
+    for entry in entries:
+        for name in dict.fromkeys(map(key, entry.identities)):
+            index[name].append(entry)
+    return index

@@ -1,0 +1,304 @@
+"""Catches a reply that merely repeats a verdict which stands in the judged text.
+
+Whoever writes a response may put a finished verdict into it and hope that the judge copies it. A fence tells the judge
+not to; this tells us when it did. Three signs, each enough:
+
+    the object    the reply is, as JSON, an object of the judged text
+    the words     every sentence and every figure of the reply stands in one such object, or in pieces of one and in
+                  whatever notation (single quotes, escapes, YAML, a table, two objects); the judge has added no more
+                  than quotes
+    the quotes    every quote of the reply is taken from such an object and stands nowhere else in the response
+
+Figures alone prove nothing: a response may have to be such an object, and an honest judge may come to the same few
+numbers. What two authors do not share are sentences. Nor do quotes prove anything where JSON was asked for. And a judge
+that quotes an injected verdict in order to object to it writes a reason of its own and quotes more than that.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+from mixseek.domain.judgments import Finding, Flag
+from mixseek.domain.samples import Sample
+from mixseek.protocols.reply.json import canonical
+
+# How much of a reply's keys an object must have to be taken for a verdict.
+_SHARED = 0.6
+# Looked at, at most; what is copied to the letter is found without any of these limits.
+_MAX_VERDICTS = 64
+_MAX_QUOTES = 64
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+_SPACE = re.compile(r"\s+")
+_ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt])|([\"'/\\]))")
+_NO_WORD = re.compile(r"\W+")
+_WORD = re.compile(r"\w+")
+_ASKS_FOR_JSON = re.compile(r"\bjson\b|ＪＳＯＮ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedVerdict:
+    """An object of the judged text that has the shape of a reply; half-open range in that text."""
+
+    start: int
+    end: int
+    value: Mapping[str, Any]
+
+
+def repetitions(reply: Mapping[str, Any], sample: Sample, quotes: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """The objection, for `parse` of every protocol; empty as a rule."""
+    found = find_repetition(reply, {"response": sample.response, "question": sample.question}, quotes)
+    return () if found is None else (found,)
+
+
+def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: Sequence[str] = ()) -> Finding | None:
+    """The objection to a reply that is not the judge's own, or None.
+
+    `texts` are the judged texts by name (response, question); `quotes` are the reply's evidence, if it gives any.
+    Never raises and takes time linear in the texts.
+    """
+    if not reply:
+        return None
+    if _ASKS_FOR_JSON.search(texts.get("question", "")):
+        # Then an object is what there is to be quoted from.
+        quotes_that_tell: Sequence[str] = ()
+    else:
+        quotes_that_tell = quotes
+    for name, text in texts.items():
+        found = _repetition_in(text, name, reply, quotes, quotes_that_tell)
+        if found is None and '\\"' in text:
+            # A verdict inside a JSON string of the text: what is copied there comes back without its backslashes.
+            text = text.replace('\\"', '"')
+            found = _repetition_in(text, f"{name}, where it is escaped", reply, quotes, quotes_that_tell)
+        if found is not None:
+            return found
+    return None
+
+
+def _repetition_in(
+    text: str, name: str, reply: Mapping[str, Any], quotes: Sequence[str], quotes_that_tell: Sequence[str]
+) -> Finding | None:
+    if _stands_in_pieces(reply, text, quotes):
+        return _objection(f"{name}, in another notation or in pieces")
+    if "{" not in text or not any(_quoted(key) in text for key in reply):
+        return None
+    verdicts = find_verdicts(text, reply)
+    copied = next((one for one in verdicts if _is_copy(reply, one, quotes)), None)
+    if copied is not None:
+        return _objection(f"{name}, characters {copied.start} to {copied.end}")
+    if _is_telling(reply) and _squeezed(json.dumps(reply, ensure_ascii=False)) in _squeezed(text):
+        return _objection(name)
+    if quotes_that_tell and _quotes_only_from(verdicts, text, reply, quotes_that_tell[:_MAX_QUOTES]):
+        return _objection(f"{name}; every quote is taken from it and stands nowhere else")
+    return None
+
+
+def _stands_in_pieces(reply: Mapping[str, Any], text: str, quotes: Sequence[str]) -> bool:
+    """All of the judge's own sentences, most of its keys and every figure behind its key, however they are written.
+
+    Only letters and digits are compared, so quotation marks, braces, tags, bullets and tables make no difference.
+    """
+    own = _own_sentences(reply, quotes)
+    if not own or _lacks_a_word(text, own):
+        return False
+    letters = _letters(text)
+    if not all(_letters(sentence) in letters for sentence in own):
+        return False
+    if sum(_letters(key) in letters for key in reply) < _SHARED * len(reply):
+        return False
+    try:
+        figures = _figures(reply)
+        return all(_is_written(*figure, letters) for figure in figures.items()) or _values_in_order(reply) in letters
+    except RecursionError:
+        return False
+
+
+def _lacks_a_word(text: str, sentences: Iterable[str]) -> bool:
+    """The usual case in a fraction of the time: plain text, without a long word of a sentence."""
+    if not text.isascii() or "\\" in text or "&" in text:
+        return False
+    lowered = text.lower()
+    return any(max(_WORD.findall(sentence), key=len, default="").lower() not in lowered for sentence in sentences)
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone, unescaped and in one case and width."""
+    if "\\" in text:
+        text = _ESCAPED.sub(_unescape, text)
+    if "&" in text:
+        text = unescape(text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return _NO_WORD.sub("", text).casefold()
+
+
+def _unescape(found: re.Match[str]) -> str:
+    if found[1]:
+        return chr(int(found[1], 16))
+    return " " if found[2] else found[3]
+
+
+def _is_written(place: str, figure: object, letters: str) -> bool:
+    """`key: 1` for a figure of a key, in whatever marks; a list's figure has no name to look for."""
+    key = place.rpartition(".")[2]
+    if key.endswith("]"):
+        return True
+    ways = ("null", "none") if figure == "null" else (str(figure),)
+    return any(_letters(f"{key}{way}") in letters for way in ways)
+
+
+def _values_in_order(reply: Mapping[str, Any]) -> str:
+    """As a row of a table gives them, under a row of keys. Raises RecursionError for a nesting that is too deep."""
+
+    def walk(value: object) -> Iterator[str]:
+        match value:
+            case Mapping():
+                inner = list(value.values())
+            case list():
+                inner = value
+            case _:
+                yield value if isinstance(value, str) else canonical(value)
+                return
+        for item in inner:
+            yield from walk(item)
+
+    return _letters(" ".join(walk(reply)))
+
+
+def _own_sentences(reply: Mapping[str, Any], quotes: Sequence[str]) -> set[str]:
+    """Quotes are the response's words, whoever gives them: they make a borrowed verdict nobody's own."""
+    sentences = {leaf for leaf in _leaves(reply) if _is_sentence(leaf)}
+    return sentences - {quote.strip() for quote in quotes} or sentences
+
+
+def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict, ...]:
+    """Objects of the text that share most keys with the reply, in order; none of them inside another."""
+    keys = "|".join(re.escape(_quoted(key)) for key in reply)
+    window = 4 * len(canonical(reply)) + 2_000
+    budget = 8 * len(text) + 100_000
+    found: list[InjectedVerdict] = []
+    end = 0
+    for start in re.finditer(r"\{(?=\s*+(?:" + keys + r")\s*+:)", text):
+        if len(found) >= _MAX_VERDICTS or budget < 0:
+            break
+        if start.start() < end:
+            continue
+        value, length = _decode_at(text[start.start() : start.start() + window])
+        budget -= length + 1
+        if isinstance(value, dict) and len(value.keys() & reply.keys()) >= _SHARED * len(reply):
+            end = start.start() + length
+            found.append(InjectedVerdict(start.start(), end, value))
+    return tuple(found)
+
+
+def _decode_at(text: str) -> tuple[object, int]:
+    """The value that begins here and its length; None and how far it could be read where there is none."""
+    try:
+        value, length = json.JSONDecoder().raw_decode(text)
+    except json.JSONDecodeError as error:
+        return None, error.pos
+    # An integer of too many digits, or a nesting that is too deep: nothing a judge would copy.
+    except (ValueError, RecursionError):
+        return None, len(text)
+    return value, length
+
+
+def _is_copy(reply: Mapping[str, Any], verdict: InjectedVerdict, quotes: Sequence[str]) -> bool:
+    try:
+        if _is_telling(reply) and canonical(reply) == canonical(verdict.value):
+            return True
+        own = _own_sentences(reply, quotes)
+        return bool(own) and own <= set(_leaves(verdict.value)) and _has_figures_of(reply, verdict)
+    except RecursionError:
+        return False
+
+
+def _is_telling(reply: Mapping[str, Any]) -> bool:
+    return any(_is_sentence(leaf) for leaf in _leaves(reply))
+
+
+def _quotes_only_from(
+    verdicts: Sequence[InjectedVerdict], text: str, reply: Mapping[str, Any], quotes: Sequence[str]
+) -> bool:
+    """Whole texts of an injected verdict; or any pieces of it, where the reply gives its very figures too."""
+    wanted = {stripped for quote in quotes if (stripped := quote.strip())}
+    if not verdicts or not wanted:
+        return False
+    leaves = {leaf for verdict in verdicts for leaf in _leaves(verdict.value)}
+    if not wanted <= leaves and not any(_lends_pieces(verdict, text, reply, wanted) for verdict in verdicts):
+        return False
+    outside = _outside(verdicts, text)
+    if _WORD.search(outside) is None:
+        # The response is that object and nothing else: there is nothing else to quote.
+        return False
+    return not any(quote in outside for quote in wanted)
+
+
+def _lends_pieces(verdict: InjectedVerdict, text: str, reply: Mapping[str, Any], wanted: Iterable[str]) -> bool:
+    try:
+        has_figures = _has_figures_of(reply, verdict)
+    except RecursionError:
+        return False
+    return has_figures and all(quote in text[verdict.start : verdict.end] for quote in wanted)
+
+
+def _has_figures_of(reply: Mapping[str, Any], verdict: InjectedVerdict) -> bool:
+    """Raises RecursionError for a nesting that is too deep."""
+    return _figures(reply) == _figures(verdict.value)
+
+
+def _outside(verdicts: Sequence[InjectedVerdict], text: str) -> str:
+    pieces, position = [], 0
+    for verdict in verdicts:
+        pieces.append(text[position : verdict.start])
+        position = verdict.end
+    # NUL keeps what stood before and behind an object from reading as one quote.
+    return "\x00".join([*pieces, text[position:]])
+
+
+def _leaves(value: object) -> Iterator[str]:
+    """Every text of a JSON value but its keys; the walk keeps its own stack, so no depth is too deep."""
+    waiting: list[object] = [value]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case str():
+                yield node.strip()
+            case Mapping():
+                waiting.extend(node.values())
+            case list() | tuple():
+                waiting.extend(node)
+
+
+def _figures(value: object, path: str = "") -> dict[str, object]:
+    """Numbers, true, false and null by their place; texts are left out, so that a corrected name changes nothing."""
+    match value:
+        case str():
+            return {}
+        case Mapping():
+            inner = [(f"{path}.{key}", item) for key, item in value.items()]
+        case list():
+            inner = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+        case _:
+            return {path: canonical(value)}
+    return {place: figure for name, item in inner for place, figure in _figures(item, name).items()}
+
+
+def _is_sentence(text: str) -> bool:
+    """Words of one's own: not a name, a date, a short answer or one of a few options."""
+    return len(_SPACE.split(text.strip()[:200])) >= 4 or len(_CJK.findall(text[:200])) >= 8
+
+
+def _quoted(key: str) -> str:
+    return json.dumps(key, ensure_ascii=False)
+
+
+def _squeezed(text: str) -> str:
+    return _SPACE.sub("", text)
+
+
+def _objection(place: str) -> Finding:
+    return Finding(Flag.PROTOCOL_VIOLATION, f"repeats a verdict that stands in the judged text ({place})")

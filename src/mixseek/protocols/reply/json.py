@@ -1,0 +1,372 @@
+"""Strict JSON out of a reply, with every repair named."""
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import orjson
+
+from mixseek.domain.judgments import Finding, Flag
+
+# What may be mended in a reply, each by name, and what strict mode says of it.
+
+
+class ReplyMode(StrEnum):
+    """STRICT: every repair but a think block is a violation (seed 003 §5). REPAIR: accepted and recorded."""
+
+    STRICT = "strict"
+    REPAIR = "repair"
+
+
+class Repair(StrEnum):
+    """Minimal repairs: none of them changes what the judge said."""
+
+    THINK_BLOCK = "think_block"
+    CODE_FENCE = "code_fence"
+    PROSE_BEFORE = "prose_before"
+    PROSE_AFTER = "prose_after"
+    TRAILING_COMMAS = "trailing_commas"
+    CONTROL_CHARACTERS = "control_characters"
+    LATEX_BACKSLASHES = "latex_backslashes"
+    LONE_SURROGATES = "lone_surrogates"
+    REPEATED_KEY = "repeated_key"
+    REPEATED_OBJECT = "repeated_object"
+    EXTRA_KEYS_IGNORED = "extra_keys_ignored"
+
+
+# A think block is how reasoning models speak, not a liberty that the judge took. Keys that nobody asked for change
+# neither dimension nor scale (seed 003 §6), and its §5 only recommends the structure. Strict mode allows both.
+ALWAYS_ALLOWED = frozenset({Repair.THINK_BLOCK, Repair.EXTRA_KEYS_IGNORED})
+
+# What no JSON parser takes as it stands. Seed 003 §6 names a syntax error UNPARSABLE_OUTPUT, mended or not.
+SYNTAX_REPAIRS = frozenset({Repair.TRAILING_COMMAS, Repair.CONTROL_CHARACTERS, Repair.LATEX_BACKSLASHES})
+
+REPAIR_DETAILS = {
+    Repair.THINK_BLOCK: "a think block stands before the object",
+    Repair.CODE_FENCE: "the object stands inside a Markdown code fence",
+    Repair.PROSE_BEFORE: "text stands before the object",
+    Repair.PROSE_AFTER: "text stands after the object",
+    Repair.TRAILING_COMMAS: "a comma stands before a closing bracket",
+    Repair.CONTROL_CHARACTERS: "a string holds line breaks or other control characters that are not escaped",
+    Repair.LATEX_BACKSLASHES: "a string holds backslashes that are not escaped, as in \\frac",
+    Repair.LONE_SURROGATES: "a string holds half of a surrogate pair, which is no character",
+    Repair.REPEATED_KEY: "a key is given twice, with the same value",
+    Repair.REPEATED_OBJECT: "the same object is given more than once",
+    Repair.EXTRA_KEYS_IGNORED: "the object holds keys that the protocol does not know",
+}
+
+
+# One piece of text that should be a JSON object: decoded strictly, then with minimal repairs.
+
+# No protocol nests deeper than five; the limit keeps every later walk over the value safe from deep recursion.
+MAX_DEPTH = 64
+
+# The possessive repeat and the end-of-text branch keep an unclosed string from being scanned once per quote.
+STRING = r'"[^"\\]*(?:\\.[^"\\]*)*+(?:"|\\?\Z)'
+_STRING_OR_COMMA = re.compile(STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+# \b and \f are JSON escapes that no judge means: a letter behind them makes \boxed or \frac.
+# \n, \r and \t are often meant, so only words that no line starts with count.
+_LATEX_WORD = re.compile(
+    r"\\(?:[bf][A-Za-z]"
+    r"|n(?:abla|eq|eg|geq|leq|mid|ot|otin|u|subseteq)(?![A-Za-z])"
+    r"|r(?:ho|ight|ightarrow|angle|floor|ceil|vert|Vert)(?![A-Za-z])"
+    r"|t(?:ext[a-z]*|imes|heta|frac|au|o|riangle|ilde|herefore)(?![A-Za-z]))"
+)
+# Where a backslash stands before anything else, or begins a LaTeX word, the strings are looked at one by one.
+_NOT_PLAIN = re.compile(rf'\\[^"\\/nrt]|{_LATEX_WORD.pattern}')
+# Beyond, orjson reads an integer as a float.
+_EXACT_FLOAT = 2.0**53
+_LATEX_SUSPECT = re.compile(r"\\[^\"\\/u]|\\u(?![0-9a-fA-F]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """An object and the repairs that it took."""
+
+    value: dict[str, Any]
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Text that begins like an object and is none."""
+
+    finding: Finding
+
+
+class _RefusedError(ValueError):
+    """JSON that Python would accept and we do not; raised out of the decoder's hooks."""
+
+    def __init__(self, flag: Flag, detail: str) -> None:
+        super().__init__(detail)
+        self.finding = Finding(flag, detail)
+
+
+def canonical(value: object) -> str:
+    """One text per JSON value: 1, 1.0 and true differ, the order of keys does not."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def decode_plain(text: str) -> dict[str, Any] | None:
+    """The usual case in a fraction of the time: the text is one object and needs no repair. None says nothing.
+
+    orjson keeps the last of repeated keys in silence. But every member has its colon, so a text with a member more
+    than the value has a colon more; colons in strings are counted on both sides, and none can hide in an escape.
+    """
+    if text.count("{") + text.count("[") > MAX_DEPTH or ("\\" in text and _NOT_PLAIN.search(text)):
+        return None
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or _colons(value) != text.count(":"):
+        return None
+    return value
+
+
+def _colons(node: dict[str, Any] | list[Any]) -> float:
+    """NaN, which equals nothing, where a number may have been written as an integer too long for orjson."""
+    count = 0.0
+    if isinstance(node, dict):
+        count += len(node)
+        for key in node:
+            count += key.count(":")
+        items: Iterable[Any] = node.values()
+    else:
+        items = node
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            count += item.count(":")
+        elif kind is dict or kind is list:
+            count += _colons(item)
+        elif kind is float and not 0.0 < abs(item) < _EXACT_FLOAT:
+            return math.nan
+    return count
+
+
+def decode_object(text: str) -> Decoded | Broken:
+    """`text` starts with a brace and is nested at most MAX_DEPTH deep."""
+    repairs: list[Repair] = []
+    if _LATEX_SUSPECT.search(text):
+        text = _mend_strings(text, repairs, backslashes=True)
+    try:
+        value = _decode(text, repairs)
+    except _RefusedError as refused:
+        return Broken(refused.finding)
+    except ValueError as first:
+        mended = _mend_strings(text, repairs, backslashes=False)
+        if mended == text:
+            return Broken(_syntax_finding(first))
+        try:
+            value = _decode(mended, repairs)
+        except _RefusedError as refused:
+            return Broken(refused.finding)
+        except ValueError as second:
+            return Broken(_syntax_finding(second))
+    if _SURROGATE.search(text) or _ESCAPED_SURROGATE.search(text):
+        value = _replace_surrogates(value, repairs)
+    return Decoded(value, tuple(dict.fromkeys(repairs)))
+
+
+def _syntax_finding(error: ValueError) -> Finding:
+    if isinstance(error, json.JSONDecodeError):
+        place = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno} of the object"
+        return Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {place}")
+    # The only other one: an integer of more digits than Python converts.
+    return Finding(Flag.UNPARSABLE_OUTPUT, "not valid JSON: a number is too long")
+
+
+def _decode(text: str, repairs: list[Repair]) -> dict[str, Any]:
+    def pairs_to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            _refuse_contradictions(pairs)
+            repairs.append(Repair.REPEATED_KEY)
+        return value
+
+    decoder = json.JSONDecoder(
+        object_pairs_hook=pairs_to_object, parse_float=_finite_float, parse_constant=_refuse_constant
+    )
+    value: dict[str, Any] = decoder.decode(text)
+    return value
+
+
+def _refuse_contradictions(pairs: list[tuple[str, Any]]) -> None:
+    seen: dict[str, str] = {}
+    for key, value in pairs:
+        written = canonical(value)
+        earlier = seen.setdefault(key, written)
+        if earlier != written:
+            raise _RefusedError(
+                Flag.INTERNAL_INCONSISTENCY,
+                f"key {excerpt(key)} is given twice, as {excerpt_text(earlier)} and as {excerpt_text(written)}",
+            )
+
+
+def _finite_float(digits: str) -> float:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        raise _RefusedError(Flag.UNPARSABLE_OUTPUT, f"{excerpt_text(digits)} is beyond any number")
+    return number
+
+
+def _refuse_constant(word: str) -> float:
+    raise _RefusedError(Flag.UNPARSABLE_OUTPUT, f"{word} is not a JSON number")
+
+
+def _mend_strings(text: str, repairs: list[Repair], *, backslashes: bool) -> str:
+    """Backslashes first, on their own: they also hide in JSON that is valid, where \\frac reads as a form feed."""
+
+    def mend(found: re.Match[str]) -> str:
+        piece = found[0]
+        if piece == ",":
+            if backslashes:
+                return piece
+            repairs.append(Repair.TRAILING_COMMAS)
+            return ""
+        if backslashes:
+            mended = _ESCAPE.sub(_double_backslash, piece)
+            repair = Repair.LATEX_BACKSLASHES
+        else:
+            mended = _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", piece)
+            repair = Repair.CONTROL_CHARACTERS
+        if mended != piece:
+            repairs.append(repair)
+        return mended
+
+    return _STRING_OR_COMMA.sub(mend, text)
+
+
+def _double_backslash(found: re.Match[str]) -> str:
+    escape = found[0]
+    if escape[1] in '"\\/' or len(escape) > 2:
+        return escape
+    if escape[1] not in "bfnrt" or _LATEX_WORD.match(found.string, found.start()):
+        return "\\" + escape
+    return escape
+
+
+def _replace_surrogates(value: dict[str, Any], repairs: list[Repair]) -> dict[str, Any]:
+    """Half a pair cannot be written as UTF-8, so it would break the journal long after the reply was paid."""
+
+    def walk(node: Any) -> Any:
+        match node:
+            case str() if _SURROGATE.search(node):
+                repairs.append(Repair.LONE_SURROGATES)
+                return _SURROGATE.sub("\ufffd", node)
+            case dict():
+                return {walk(key): walk(item) for key, item in node.items()}
+            case list():
+                return [walk(item) for item in node]
+            case _:
+                return node
+
+    walked: dict[str, Any] = walk(value)
+    return walked
+
+
+def excerpt(value: object, limit: int = 60) -> str:
+    """A JSON value as one would write it, cut for a message."""
+    return excerpt_text(json.dumps(value, ensure_ascii=False), limit)
+
+
+def excerpt_text(text: str, limit: int = 60) -> str:
+    """The beginning of a text on one line, always encodable."""
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub(" ", cut))
+
+
+# Finds the JSON objects in a text, in one pass: nothing inside a broken object counts as one.
+
+# An object begins with a key and a colon, or is empty; the braces of LaTeX, sets and code do neither.
+_OBJECT_START = re.compile(r'\{(?=\s*+(?:\}|"[^"\\\n]{0,100}+"\s*+:))')
+_STRUCTURE = re.compile(STRING + r"|[{}\[\]]", re.DOTALL)
+
+# A reply with more is no reply, and reading on would only cost time.
+_MAX_OBJECTS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """An object and the half-open range where it stands."""
+
+    start: int
+    end: int
+    decoded: Decoded
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """What a text holds; `broken` are pieces that begin like an object and cannot be read."""
+
+    found: tuple[Located, ...]
+    broken: tuple[Finding, ...]
+
+
+def find_objects(text: str) -> Objects:
+    """Top-level objects in order. Linear: every character is scanned once, whatever the braces do."""
+    whole = _whole_object(text)
+    if whole is not None:
+        return Objects((whole,), ())
+    found: list[Located] = []
+    broken: list[Finding] = []
+    position = 0
+    while start := _OBJECT_START.search(text, position):
+        begin = start.start()
+        if len(found) + len(broken) >= _MAX_OBJECTS:
+            broken.append(Finding(Flag.PROTOCOL_VIOLATION, f"the reply holds more than {_MAX_OBJECTS} objects"))
+            break
+        end, depth = _closing_bracket(text, begin)
+        if end is None:
+            detail = f"the object that begins at character {begin} is never closed: the reply was cut off"
+            broken.append(Finding(Flag.UNPARSABLE_OUTPUT, detail))
+            break
+        position = end
+        if depth > MAX_DEPTH:
+            broken.append(Finding(Flag.UNPARSABLE_OUTPUT, f"the object is nested more than {MAX_DEPTH} deep"))
+            continue
+        match decode_object(text[begin:end]):
+            case Decoded() as decoded:
+                found.append(Located(begin, end, decoded))
+            case Broken(finding):
+                broken.append(finding)
+    return Objects(_without_empty(found), tuple(broken))
+
+
+def _whole_object(text: str) -> Located | None:
+    """The usual case without a scan: the text is one object and nothing else."""
+    if text[:1] != "{" or text[-1:] != "}" or text.count("{") + text.count("[") > MAX_DEPTH:
+        return None
+    decoded = decode_object(text)
+    return Located(0, len(text), decoded) if isinstance(decoded, Decoded) else None
+
+
+def _closing_bracket(text: str, start: int) -> tuple[int | None, int]:
+    """Where the object that opens at `start` ends, and how deep it nests; None when it does not end."""
+    depth = deepest = 0
+    for token in _STRUCTURE.finditer(text, start):
+        match token[0]:
+            case "{" | "[":
+                depth += 1
+                deepest = max(deepest, depth)
+            case "}" | "]":
+                depth -= 1
+                if depth == 0:
+                    return token.end(), deepest
+    return None, deepest
+
+
+def _without_empty(found: list[Located]) -> tuple[Located, ...]:
+    """`{}` beside a real object is prose (an empty set, a placeholder); alone it is the judge's answer."""
+    filled = tuple(located for located in found if located.decoded.value)
+    return filled or tuple(found[:1])

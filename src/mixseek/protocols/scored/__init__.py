@@ -1,0 +1,1 @@
+"""Protocols with dimensions: rubric, cross and those of users."""

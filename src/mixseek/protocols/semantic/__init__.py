@@ -1,0 +1,1 @@
+"""The semantic protocol of seed 001."""

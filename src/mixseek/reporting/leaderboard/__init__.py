@@ -1,0 +1,1 @@
+"""How the teams of a competition stand."""

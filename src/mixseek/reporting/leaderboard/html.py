@@ -1,0 +1,241 @@
+"""A competition as one self-contained page: nothing is fetched, and no submission can break out of its place."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from markupsafe import Markup
+
+from mixseek.domain.rounds import ImprovementJudgment, Opinion
+from mixseek.reporting.html import (
+    TEXT_BUDGET,
+    Excerpt,
+    asset_text,
+    content_security_policy,
+    field_limit,
+    manifest_entries,
+    page_environment,
+)
+from mixseek.reporting.leaderboard.board import Expense, LeaderBoard, TeamView
+from mixseek.reporting.wording import NOTHING, count_text, replace_unpaired_surrogates, usd_text
+
+# Score curves over the rounds, as numbers that an SVG can take: one line a team, labelled at its end.
+
+WIDTH, HEIGHT = 860, 320
+_LEFT, _RIGHT, _TOP, _BOTTOM = 34, 170, 14, 30
+# More lines than this cannot be told apart by colour and dash; the rest is drawn in grey, and all are in the table.
+COLOURS = 7
+DISTINCT = 2 * COLOURS
+_LABEL_HEIGHT = 16
+_LABEL_CHARACTERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One scored round."""
+
+    x: float
+    y: float
+    number: int
+    score: float
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A team's line; a round without a score is a gap, so there may be several strokes."""
+
+    style: str
+    team_name: str
+    label: str
+    strokes: tuple[str, ...]
+    points: tuple[Point, ...]
+    label_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Everything that is drawn, in the units of the view box."""
+
+    width: int
+    height: int
+    left: float
+    right: float
+    bottom: float
+    scores: tuple[tuple[float, int], ...]  # place and value of each horizontal line
+    rounds: tuple[tuple[float, int], ...]  # place and number of each round
+    curves: tuple[Curve, ...]
+
+
+def team_style(index: int) -> str:
+    """The class that gives a team its colour: seven of them, then the same seven dashed, then grey."""
+    if index >= DISTINCT:
+        return "dimension-0"
+    return f"dimension-{index % COLOURS + 1}" + (" dashed" if index >= COLOURS else "")
+
+
+def draw_chart(board: LeaderBoard) -> Chart | None:
+    """None before there is a second score to compare with."""
+    scores = [entry.score for team in board.teams for entry in team.rounds if entry.score is not None]
+    if len(scores) < 2:
+        return None
+    ticks = score_ticks(min(scores), max(scores))
+    low, high = ticks[0], ticks[-1]
+    right, bottom = WIDTH - _RIGHT, HEIGHT - _BOTTOM
+
+    def x(number: int) -> float:
+        span = max(1, board.most_rounds - 1)
+        # A single round stands in the middle.
+        share = 0.5 if board.most_rounds == 1 else (number - 1) / span
+        return round(_LEFT + 14 + share * (right - _LEFT - 28), 1)
+
+    def y(score: float) -> float:
+        return round(bottom - (score - low) / (high - low) * (bottom - _TOP), 1)
+
+    drawn = [
+        (
+            index,
+            team,
+            tuple(
+                Point(x(e.number), y(e.score), e.number, e.score, e.is_best) for e in team.rounds if e.score is not None
+            ),
+        )
+        for index, team in enumerate(board.teams)
+    ]
+    labelled = [(index, team, points) for index, team, points in drawn if points]
+    places = spread([points[-1].y for _, _, points in labelled[:DISTINCT]], _TOP, bottom)
+    curves = tuple(
+        Curve(
+            team_style(index),
+            team.team_name,
+            shorten(team.team_name) if order < len(places) else "",
+            strokes(team, points),
+            points,
+            places[order] if order < len(places) else 0.0,
+        )
+        for order, (index, team, points) in enumerate(labelled)
+    )
+    return Chart(
+        WIDTH, HEIGHT, _LEFT, right, bottom,
+        tuple((y(tick), tick) for tick in ticks),
+        tuple((x(number), number) for number in range(1, board.most_rounds + 1)),
+        curves,
+    )  # fmt: skip
+
+
+def score_ticks(lowest: float, highest: float) -> list[int]:
+    """Round numbers around all scores, at least ten points apart from end to end: small differences stay small."""
+    span = max(10.0, highest - lowest)
+    step = 5 if span <= 25 else 10 if span <= 50 else 20
+    low = max(0, math.floor((lowest - 1) / step) * step)
+    high = min(100, math.ceil((highest + 1) / step) * step)
+    while high - low < 2 * step:
+        low, high = (max(0, low - step), high) if high == 100 else (low, high + step)
+    return list(range(low, high + 1, step)) + ([high] if (high - low) % step else [])
+
+
+def strokes(team: TeamView, points: Sequence[Point]) -> tuple[str, ...]:
+    """Polylines of rounds that follow each other; a line through a missing score would invent one."""
+    by_number = {point.number: point for point in points}
+    runs: list[list[Point]] = [[]]
+    for entry in team.rounds:
+        point = by_number.get(entry.number)
+        if point is None:
+            runs.append([])
+        else:
+            runs[-1].append(point)
+    return tuple(" ".join(f"{point.x},{point.y}" for point in run) for run in runs if len(run) > 1)
+
+
+def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
+    """Places for labels near where their lines end, none upon another, all within the picture if they fit."""
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    places = [0.0] * len(wanted)
+    reached = -math.inf
+    for index in order:
+        reached = max(wanted[index], reached + _LABEL_HEIGHT)
+        places[index] = reached
+    limit = bottom
+    for index in reversed(order):
+        places[index] = min(places[index], limit)
+        limit = places[index] - _LABEL_HEIGHT
+    shift = max(0.0, top - min(places, default=top))
+    return [round(place + shift, 1) for place in places]
+
+
+def shorten(name: str) -> str:
+    """A label has one line beside the curves."""
+    plain = " ".join(name.split())
+    return plain if len(plain) <= _LABEL_CHARACTERS else plain[: _LABEL_CHARACTERS - 1] + "…"
+
+
+STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
+SCRIPT = "leaderboard.js"
+
+
+def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
+    """The whole file as text that UTF-8 can hold."""
+    style = "\n".join(asset_text(name) for name in STYLES)
+    script = asset_text(SCRIPT)
+    limit = field_limit([len(entry.submission) for team in board.teams for entry in team.rounds], budget)
+
+    def excerpt(text: str) -> Excerpt:
+        return Excerpt(text[:limit], after=max(0, len(text) - limit))
+
+    page = (
+        page_environment()
+        .get_template("leaderboard.html.j2")
+        .render(
+            board=board,
+            chart=draw_chart(board),
+            configuration=manifest_entries(board.configuration),
+            policy=content_security_policy(style, script),
+            style=Markup(style),  # noqa: S704 our own asset, read from the package
+            script=Markup(script),  # noqa: S704 our own asset, read from the package
+            excerpt=excerpt,
+            team_style=team_style,
+            expense_text=expense_text,
+            cost_text=cost_text,
+            points_text=points_text,
+            opinion_text=opinion_text,
+        )
+    )
+    # Macros leave their line ends before the page begins.
+    return replace_unpaired_surrogates(page.lstrip())
+
+
+def opinion_text(opinion: Opinion | None) -> str:
+    """What the judge of progress said, before anybody decided anything."""
+    match opinion:
+        case None:
+            return "was not asked"
+        case ImprovementJudgment():
+            what = "would go on" if opinion.should_continue else "would stop"
+            return f"{what}, confidence {opinion.confidence_score:.2f}"
+        case _:
+            return "gave no opinion"
+
+
+def points_text(score: float | None) -> str:
+    """Two digits; a dash is not nought."""
+    return NOTHING if score is None else f"{score:.2f}"
+
+
+def expense_text(expense: Expense) -> str:
+    """Tokens in and out, as far as somebody counted them."""
+    if expense.input_tokens is None and expense.output_tokens is None:
+        return NOTHING
+    counts = (expense.input_tokens, expense.output_tokens)
+    return " / ".join(NOTHING if count is None else count_text(count) for count in counts)
+
+
+def cost_text(*expenses: Expense) -> str:
+    """The known part with a plus where more was spent; a dash where nothing is known."""
+    known = [expense.cost_usd for expense in expenses if expense.cost_usd is not None]
+    is_partial = any(expense.is_cost_partial for expense in expenses)
+    if not known:
+        return "unknown" if is_partial else NOTHING
+    # By way of text: a float's binary tail is not money.
+    amount = usd_text(Decimal(repr(sum(known))))
+    return f"{amount} + unknown" if is_partial else amount

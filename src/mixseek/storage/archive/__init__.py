@@ -1,0 +1,1 @@
+"""One JSON file for each judgment, written and checked."""

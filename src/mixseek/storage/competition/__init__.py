@@ -1,0 +1,1 @@
+"""The leader board of a competition in DuckDB."""

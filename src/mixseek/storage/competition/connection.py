@@ -1,0 +1,248 @@
+"""One thread in front of one connection, which is open only while there is something to read or write."""
+
+import asyncio
+import contextlib
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+
+from mixseek.errors import BusyError, MixseekError, StorageError
+from mixseek.storage.duckdb_session import first_line, session_settings, try_connect
+from mixseek.storage.durable import storage_error
+
+# Tables of the competitions' store, grown by numbered migrations: what is in a file of a user is never thrown away.
+
+# Applied in order, each once; never edit one that has been released, append the next. Times are UTC, without a zone
+# in the column: DuckDB needs an extension to hand out times with one.
+MIGRATIONS: tuple[str, ...] = (
+    """
+CREATE TABLE executions (
+    execution_id VARCHAR PRIMARY KEY, task VARCHAR NOT NULL, configuration JSON NOT NULL, status VARCHAR NOT NULL,
+    started_at TIMESTAMP NOT NULL, ended_at TIMESTAMP
+);
+CREATE TABLE leader_board (
+    execution_id VARCHAR NOT NULL, team_id VARCHAR NOT NULL, team_name VARCHAR NOT NULL,
+    round_number INTEGER NOT NULL CHECK (round_number >= 1),
+    submission VARCHAR NOT NULL, usage JSON NOT NULL, submitted_at TIMESTAMP NOT NULL,
+    score DOUBLE CHECK (score IS NULL OR (isfinite(score) AND score BETWEEN 0 AND 100)),
+    details JSON, evaluated_at TIMESTAMP,
+    CHECK (score IS NULL OR evaluated_at IS NOT NULL),
+    UNIQUE (execution_id, team_id, round_number)
+);
+CREATE TABLE round_status (
+    execution_id VARCHAR NOT NULL, team_id VARCHAR NOT NULL, round_number INTEGER NOT NULL,
+    should_continue BOOLEAN, reasoning VARCHAR,
+    confidence_score DOUBLE CHECK (confidence_score IS NULL OR confidence_score BETWEEN 0 AND 1),
+    no_opinion_reason VARCHAR,
+    continues BOOLEAN NOT NULL, stop_reason VARCHAR, decided_by VARCHAR NOT NULL, decided_at TIMESTAMP NOT NULL,
+    CHECK (continues = (stop_reason IS NULL)),
+    UNIQUE (execution_id, team_id, round_number)
+);
+CREATE TABLE team_endings (
+    execution_id VARCHAR NOT NULL, team_id VARCHAR NOT NULL, team_name VARCHAR, stop_reason VARCHAR NOT NULL,
+    message VARCHAR NOT NULL, finished_at TIMESTAMP NOT NULL,
+    UNIQUE (execution_id, team_id)
+);
+""",
+)
+
+
+def read_version(connection: duckdb.DuckDBPyConnection) -> int:
+    """How many migrations the file has seen; 0 for an empty one."""
+    try:
+        row = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    except duckdb.CatalogException:
+        return 0
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+def migrate(connection: duckdb.DuckDBPyConnection, path: Path, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Bring the file to this version, one transaction each; raises StorageError for a file of a later one."""
+    version = read_version(connection)
+    refuse_later(version, path, len(migrations))
+    for number, statements in enumerate(migrations[version:], version + 1):
+        connection.begin()
+        connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY)")
+        connection.execute(statements)
+        connection.execute("INSERT INTO schema_version VALUES ($number)", {"number": number})
+        connection.commit()
+
+
+def refuse_later(version: int, path: Path, known: int = len(MIGRATIONS)) -> None:
+    """What a later version writes is not for this one to interpret."""
+    if version > known:
+        raise StorageError(
+            f"{path}: written by a later mixseek (schema {version}, this one knows {known}); update mixseek"
+        )
+
+
+Result = TypeVar("Result")
+Operation = Callable[[duckdb.DuckDBPyConnection], Result]
+
+# A paid reply waits longer for the file than a glance at the leader board would.
+PATIENCE_SECONDS = 60.0
+# Uneven, so that two processes that want the file do not keep meeting.
+_RETRY_SECONDS = (0.005, 0.03)
+_HELD_IN_THIS_PROCESS = ("different configuration", "already attached")
+# Whoever waits is told why after so long, and again every so often.
+_FIRST_WORD_SECONDS = 5.0
+_NEXT_WORD_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the file is waited for while others have it: `seconds`, counted while `is_endless` says no."""
+
+    seconds: float = PATIENCE_SECONDS
+    is_endless: Callable[[], bool] = lambda: False
+    tell: Callable[[str], None] = lambda _: None
+
+
+# DuckDB allows several connections to a file in one process, but not while one of them is being closed.
+_turns: dict[str, threading.Lock] = {}
+
+
+@contextlib.contextmanager
+def opened(path: Path, *, read_only: bool, patience: Patience) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a file of this version; waits while another process, or another thread of this one, has it."""
+    settings = session_settings(path.parent / "tmp")
+    # Otherwise a table that is not there is looked for among Python's variables.
+    settings["python_enable_replacements"] = False
+    # A few rows at a time: starting a second thread at every opening would take longer than it helps.
+    settings["threads"] = 1
+    turn = _turns.setdefault(os.path.realpath(path), threading.Lock())
+    _wait_for(lambda: turn.acquire(timeout=_RETRY_SECONDS[1]) or None, path, "another part of this program", patience)
+    try:
+        connection = _wait_for(lambda: _try_open(path, read_only, settings), path, "another process", patience)
+        with contextlib.closing(connection):
+            if read_only:
+                refuse_later(read_version(connection), path)
+            else:
+                migrate(connection, path)
+            yield connection
+    finally:
+        turn.release()
+
+
+def _wait_for(attempt: Callable[[], Result | None], path: Path, holder: str, patience: Patience) -> Result:
+    """What the attempt gives at last; raises BusyError when the patience is used up."""
+    deadline = time.monotonic() + patience.seconds
+    next_word = time.monotonic() + _FIRST_WORD_SECONDS
+    while (result := attempt()) is None:
+        now = time.monotonic()
+        if patience.is_endless():
+            deadline = now + patience.seconds
+        elif now >= deadline:
+            raise BusyError(
+                f"{path}: in use by {holder} for more than {patience.seconds:g} s; wait for it to end and try again"
+            )
+        if now >= next_word:
+            patience.tell(f"{path}: {holder} has it open; waiting for it to be closed (nothing is lost)")
+            next_word = now + _NEXT_WORD_SECONDS
+        time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - waiting, not a secret
+    return result
+
+
+def _try_open(path: Path, read_only: bool, settings: Any) -> duckdb.DuckDBPyConnection | None:
+    try:
+        return try_connect(path, read_only, settings)
+    except duckdb.Error as error:
+        # Somebody else in this process, past us, has it open or is closing it; both pass.
+        if any(words in str(error) for words in _HELD_IN_THIS_PROCESS):
+            return None
+        raise
+
+
+class Worker:
+    """Runs operations in the order they were given; those that wait together share one opening of the file."""
+
+    def __init__(self, path: Path, *, read_only: bool, patience: Patience) -> None:
+        self._path = path
+        self._read_only = read_only
+        self._patience = patience
+        self._waiting: list[tuple[Operation[Any], Future[Any]]] = []
+        self._lock = threading.Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="competitions")
+
+    async def run(self, operation: Operation[Result]) -> Result:
+        """The result after its commit. Cancelling stops the waiting, not the writing: what was paid for is kept."""
+        future: Future[Result] = Future()
+        with self._lock:
+            self._waiting.append((operation, future))
+        self._thread.submit(self._work_off)
+        waiting = asyncio.wrap_future(future)
+        waiting.add_done_callback(_look_at)
+        return await asyncio.shield(waiting)
+
+    def close(self) -> None:
+        """After everything that waits has been done."""
+        self._thread.shutdown(wait=True)
+
+    def _work_off(self) -> None:
+        with self._lock:
+            batch, self._waiting = self._waiting, []
+        if not batch:
+            return
+        # Nobody may be left waiting for ever, whatever happens here.
+        failure: MixseekError = StorageError(f"{self._path}: the request was not carried out; this is a bug")
+        try:
+            if not self._read_only:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            with opened(self._path, read_only=self._read_only, patience=self._patience) as connection:
+                for operation, future in batch:
+                    _settle(future, connection, operation, self._path)
+        except (duckdb.Error, OSError, MixseekError) as error:
+            failure = _as_storage_error(self._path, error)
+        finally:
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(failure)
+
+
+def _settle(future: Future[Any], connection: duckdb.DuckDBPyConnection, operation: Operation[Any], path: Path) -> None:
+    """One transaction each: what one caller asks for cannot undo what another was promised."""
+    connection.begin()
+    try:
+        result = operation(connection)
+        connection.commit()
+    except duckdb.Error as error:
+        _roll_back(connection)
+        future.set_exception(_as_storage_error(path, error))
+    # Whatever an operation raises belongs to its caller; the thread goes on for the others.
+    except BaseException as error:  # noqa: BLE001 - handed on, not swallowed
+        _roll_back(connection)
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    # A failed commit has ended the transaction already.
+    with contextlib.suppress(duckdb.Error):
+        connection.rollback()
+
+
+def _look_at(waiting: "asyncio.Future[Any]") -> None:
+    """A caller that was cancelled does not ask for the failure any more; asyncio would complain about it."""
+    if not waiting.cancelled():
+        waiting.exception()
+
+
+def _as_storage_error(path: Path, error: duckdb.Error | OSError | MixseekError) -> MixseekError:
+    match error:
+        case MixseekError():
+            return error
+        case OSError():
+            return storage_error("keep competitions", path, error)
+        case _:
+            failure = StorageError(f"{path}: {first_line(error)}; what was stored before is still there")
+            failure.__cause__ = error
+            return failure

@@ -1,0 +1,347 @@
+"""Row sources that DuckDB streams: Parquet, and a JSON file that is one list of objects."""
+
+import codecs
+import contextlib
+import csv
+import gzip
+import hashlib
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, NoReturn
+
+import duckdb
+import orjson
+
+from mixseek.errors import DatasetError
+from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings
+from mixseek.storage.durable import storage_error
+
+# Stdin as a file, so that it can be read twice and resumed.
+
+_CHUNK_BYTES = 1 << 20
+
+
+def spool_stdin(directory: Path, stream: BinaryIO | None = None) -> Path:
+    """The path of a copy, named by its content: the same input piped in again is the same file, and the same run."""
+    stream = sys.stdin.buffer if stream is None else stream
+    if stream.isatty():
+        raise DatasetError("-: nothing is piped in; use it as `… | mixseek judge -`, or name a file")
+    digest = hashlib.sha256()
+    temporary = directory / f".stdin.{os.getpid()}.tmp"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as spooled:
+            while chunk := stream.read(_CHUNK_BYTES):
+                digest.update(chunk)
+                spooled.write(chunk)
+        target = directory / f"stdin-{digest.hexdigest()[:16]}.jsonl"
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise storage_error("keep a copy of stdin", directory, error) from error
+    return target
+
+
+# Row sources that are text: JSON lines and CSV, plain or gzipped, one line in memory at a time.
+
+Row = dict[str, Any]
+ByteStream = gzip.GzipFile | BufferedReader
+_HEAD_BYTES = 8_192
+# orjson turns integers beyond this into floats, which would change an id or a ground truth.
+_EXACT_LIMIT = 2.0**63
+
+
+class JsonLines:
+    """A JSON object a line; blank lines are skipped."""
+
+    unit: ClassVar[str] = "line"
+    format: ClassVar[str] = "jsonl"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Line number and row."""
+        with reading(self.path) as stream:
+            offset = stream.tell()
+            for number, line in enumerate(stream, 1):
+                try:
+                    row = orjson.loads(line)
+                except orjson.JSONDecodeError:
+                    if line.isspace():
+                        offset += len(line)
+                        continue
+                    row = look_again(self.path, number, offset, line)
+                if type(row) is not dict:
+                    raise DatasetError(
+                        f"{self.path}: line {number} is {name_of(row)}, expected an object "
+                        'such as {"id": "1", "response": "…", "ground_truth": "…"}'
+                    )
+                for value in row.values():
+                    if type(value) is float and abs(value) >= _EXACT_LIMIT:
+                        row = json.loads(line)
+                        break
+                yield number, row
+                offset += len(line)
+
+
+class DelimitedLines:
+    """CSV or TSV with a header line. Python's reader, because it names the line of a bad row and never guesses.
+
+    DuckDB's reader guesses: given a fixed dialect it still took rows that begin with `#` for comments and dropped them.
+    """
+
+    unit: ClassVar[str] = "line"
+
+    def __init__(self, path: Path, format_name: str) -> None:
+        self.path = path
+        self.format = format_name
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Number of the line where the row begins, and the row; every cell is text."""
+        # The default limit of 128 KB a cell is less than a long response; it can only be set for the whole process.
+        csv.field_size_limit(sys.maxsize)
+        with reading(self.path) as stream:
+            lines = decode_lines(self.path, stream)
+            first = next(lines, "")
+            delimiter = "\t" if self.format == "tsv" else guess_delimiter(first)
+            table = csv.reader(with_first(first, lines), delimiter=delimiter, strict=True)
+            begin = 1
+            try:
+                header = self._read_header(next(table, []))
+                begin = table.line_num + 1
+                for cells in table:
+                    if len(cells) == len(header):
+                        yield begin, dict(zip(header, cells, strict=True))
+                    elif cells:
+                        self._refuse_width(begin, len(cells), len(header))
+                    begin = table.line_num + 1
+            except csv.Error as error:
+                raise DatasetError(
+                    f"{self.path}: line {begin}: {error}; check the quotes of this row "
+                    '(a cell with a quote, comma or line break stands in "…", quotes inside it doubled)'
+                ) from error
+
+    def _read_header(self, cells: list[str]) -> list[str]:
+        header = [cell.strip() for cell in cells]
+        for position, name in enumerate(header):
+            if name in header[:position]:
+                raise DatasetError(f"{self.path}: line 1: the column `{name}` appears twice; rename one")
+        return header
+
+    def _refuse_width(self, line: int, cells: int, columns: int) -> NoReturn:
+        raise DatasetError(
+            f"{self.path}: line {line} has {cells} cells, the header has {columns}; "
+            'put cells that contain the delimiter or a line break in "…"'
+        )
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[ByteStream]:
+    """The file's lines, unpacked, without a byte-order mark; whatever the disk says becomes one line."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            skip_mark(path, stream)
+            yield stream
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DatasetError(f"{path}: not a complete gzip file ({error}); pack or download it again") from error
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot read: {(error.strerror or str(error)).lower()}") from error
+
+
+def skip_mark(path: Path, stream: ByteStream) -> None:
+    """Step over a UTF-8 byte-order mark, and refuse what is plainly not text before anything is parsed."""
+    head = stream.read(_HEAD_BYTES)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DatasetError(f"{path}: encoded as UTF-16; save it as UTF-8")
+    if b"\0" in head:
+        meant = "; it looks like Parquet: rename it to .parquet" if head.startswith(b"PAR1") else ""
+        raise DatasetError(f"{path}: a binary file (byte {head.index(0)} is zero), expected text in UTF-8{meant}")
+    stream.seek(len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0)
+
+
+def look_again(path: Path, number: int, offset: int, line: bytes) -> Any:
+    """A line that orjson refused: read it if Python's reader can (NaN, unpaired surrogates), else say what is wrong."""
+    text = decode_line(path, number, offset, line)
+    try:
+        # Missing cells of a data frame are often written as NaN, which JSON does not have.
+        return json.loads(text, parse_constant=lambda name: None if name == "NaN" else name)
+    except json.JSONDecodeError as error:
+        raise DatasetError(
+            f"{path}: line {number}, column {error.colno}: invalid JSON: {error.msg.lower()}; "
+            "every line must be one complete JSON object"
+        ) from error
+    except RecursionError:
+        raise DatasetError(f"{path}: line {number}: JSON nested too deeply to be a row") from None
+    except ValueError:
+        # Python reads no integer of more than 4,300 digits.
+        raise DatasetError(
+            f"{path}: line {number}: holds a number of thousands of digits; write it as text, in quotes"
+        ) from None
+
+
+def decode_lines(path: Path, stream: ByteStream) -> Iterator[str]:
+    """Lines as text, each checked, so that the first wrong byte is named by its place."""
+    offset = stream.tell()
+    for number, line in enumerate(stream, 1):
+        yield decode_line(path, number, offset, line)
+        offset += len(line)
+
+
+def decode_line(path: Path, number: int, offset: int, line: bytes) -> str:
+    """UTF-8 or a DatasetError that names line and byte."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            f"{path}: line {number} is not valid UTF-8 (byte 0x{line[error.start]:02x} at offset "
+            f"{offset + error.start}); convert the file to UTF-8"
+        ) from error
+
+
+def guess_delimiter(header: str) -> str:
+    """A comma, unless the header line has none but has what spreadsheets of other countries write."""
+    return next((mark for mark in (",", ";", "\t") if mark in header), ",")
+
+
+def with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
+    """The line that was looked at, and then the others."""
+    yield first
+    yield from rest
+
+
+def name_of(value: Any) -> str:
+    """A JSON value's kind in a sentence."""
+    match value:
+        case list():
+            return "a JSON list"
+        case str():
+            return "a JSON string"
+        case bool() | int() | float():
+            return f"the JSON value {str(value).lower()}"
+        case _:
+            return "null"
+
+
+_FETCH_ROWS = 1_000
+# Enough for row groups of ordinary writers; a file with larger ones is read without a limit instead of refused.
+_MEMORY_LIMIT = "256MB"
+_AS_THEY_ARE = {"VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+_AS_THEY_ARE |= {"UBIGINT", "FLOAT", "DOUBLE"}
+_PARQUET = "read_parquet($path, binary_as_string = true)"
+_DESCRIBE = f"DESCRIBE SELECT * FROM {_PARQUET}"  # noqa: S608 - two constants
+_ELEMENTS = "SELECT json FROM read_json_objects($path, format = 'array', maximum_object_size = 67108864)"
+
+
+class ParquetTable:
+    """Parquet in file order. Only plain types reach Python, so neither numpy nor pytz is needed."""
+
+    unit: ClassVar[str] = "row"
+    format: ClassVar[str] = "parquet"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Row number and row; dates, decimals and the like as text, nested values as JSON values."""
+        with connecting(self.path) as connection:
+            columns = connection.execute(_DESCRIBE, {"path": escape_glob(self.path)}).fetchall()
+        names = [str(column[0]) for column in columns]
+        kinds = [str(column[1]) for column in columns]
+        nested = [name for name, kind in zip(names, kinds, strict=True) if is_nested(kind)]
+        chosen = ", ".join(select_plain(name, kind) for name, kind in zip(names, kinds, strict=True))
+        query = f"SELECT {chosen} FROM {_PARQUET}"  # noqa: S608 - column names are quoted by select_plain
+        for number, cells in enumerate(stream_query(self.path, query), 1):
+            row = dict(zip(names, cells, strict=True))
+            for name in nested:
+                if row[name] is not None:
+                    row[name] = orjson.loads(row[name])
+            yield number, row
+
+
+class JsonArray:
+    """`[{…}, {…}]`, element by element: the list itself is never in memory."""
+
+    unit: ClassVar[str] = "item"
+    format: ClassVar[str] = "json"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Number of the element, and the element."""
+        for number, (text,) in enumerate(stream_query(self.path, _ELEMENTS), 1):
+            try:
+                row = orjson.loads(text)
+            except orjson.JSONDecodeError as error:
+                raise DatasetError(f"{self.path}: item {number} cannot be read: {error.msg}") from error
+            if not isinstance(row, dict):
+                raise DatasetError(f"{self.path}: item {number} is {name_of(row)}, expected an object")
+            yield number, row
+
+
+def stream_query(path: Path, query: str) -> Iterator[tuple[Any, ...]]:
+    """Rows of a query over one file, with bounded memory where that suffices."""
+    done = 0
+    try:
+        for row in stream_once(path, query, _MEMORY_LIMIT):
+            yield row
+            done += 1
+    except duckdb.OutOfMemoryException:
+        yield from islice(stream_once(path, query, None), done, None)
+
+
+def stream_once(path: Path, query: str, memory_limit: str | None) -> Iterator[tuple[Any, ...]]:
+    """One thread: it is fast enough, keeps the order of the file and holds one row group, not several."""
+    with connecting(path) as connection:
+        connection.execute("SET threads = 1")
+        # Prefetching keeps whole row groups in memory for a disk that is right here.
+        connection.execute("SET disable_parquet_prefetching = true")
+        if memory_limit is not None:
+            connection.execute(f"SET memory_limit = '{memory_limit}'")
+        connection.execute(query, {"path": escape_glob(path)})
+        while rows := connection.fetchmany(_FETCH_ROWS):
+            yield from rows
+
+
+@contextlib.contextmanager
+def connecting(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An in-memory DuckDB that never looks for extensions on the network; its refusals become one line."""
+    try:
+        with duckdb.connect(config=offline_settings()) as connection:
+            yield connection
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:
+        raise DatasetError(
+            f"{path}: cannot be read: {unnamed(first_line(error), path)}; "
+            "check that the content is what the suffix says"
+        ) from error
+
+
+def select_plain(name: str, kind: str) -> str:
+    """One item of the SELECT list that arrives as str, bool, int or float."""
+    column = '"' + name.replace('"', '""') + '"'
+    if is_nested(kind):
+        return f"CAST(to_json({column}) AS VARCHAR) AS {column}"
+    if kind in _AS_THEY_ARE:
+        return column
+    return f"CAST({column} AS VARCHAR) AS {column}"
+
+
+def is_nested(kind: str) -> bool:
+    """Lists, arrays, structs, maps, unions and JSON."""
+    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION", "JSON", "VARIANT"))
+
+
+def unnamed(text: str, path: Path) -> str:
+    """DuckDB's words without the file's name, which stands before them already."""
+    for quoted in (f' in file "{path}",', f" File '{path}'", f' "{path}"', f" '{path}'"):
+        text = text.replace(quoted, "")
+    return text

@@ -1,0 +1,581 @@
+"""A dataset as samples: surveyed once so that a bad row is named before anything is judged, then read to be judged."""
+
+import difflib
+import hashlib
+import json
+import stat
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Protocol
+
+from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
+from mixseek.errors import DatasetError
+from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
+from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, Demands, ResponseFiles
+from mixseek.storage.dataset.files import DelimitedLines, JsonLines, Row, reading, spool_stdin
+from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
+
+# Datasets that hold replies and not the judged text: one reply a row, or a bundle of them, taken apart here.
+
+REPLY_COLUMN = "reply"
+# Told to whoever reads the reply: an entry may look well and its bundle not be.
+PROBLEM_COLUMN = "reply_problem"
+# Told too: an entry says in its own way which sample it is about, which a reply by itself would not.
+BUNDLED_COLUMN = "reply_bundled"
+# What a reply says of itself, taken over where the row says nothing.
+_LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
+_WHOLE_FILES = (".json", ".txt", ".md")
+
+
+class RowStream(Protocol):
+    """What is wrapped."""
+
+    path: Path
+
+    @property
+    def unit(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    def rows(self) -> Iterator[tuple[int, Row]]: ...
+
+
+class ReplyRows:
+    """Rows as they are; where bundles are asked for, one becomes a row for each of its entries."""
+
+    def __init__(self, source: RowStream, mapping: Mapping[str, str], takes_bundles: bool) -> None:
+        self.path = source.path
+        self._takes_bundles = takes_bundles
+        self._source = source
+        columns = (
+            "response",
+            *ALIASES["response"],
+            *(name for name, field in FILE_FIELDS.items() if field == "response"),
+        )
+        self._texts = tuple(mapping.get(column, column) for column in columns)
+
+    @property
+    def unit(self) -> str:
+        return self._source.unit
+
+    @property
+    def format(self) -> str:
+        return self._source.format
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Line number and row; all entries of a bundle have the number of its line."""
+        for place, row in self._source.rows():
+            column = next((name for name in REPLY_COLUMNS if row.get(name) is not None), None)
+            # Beside its judged text a reply is about that text, whatever it looks like.
+            if column is None or any(row.get(name) for name in self._texts):
+                yield place, row
+                continue
+            reply = row[column]
+            text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+            rest = {name: value for name, value in row.items() if name != column}
+            bundle = split_bundle(text) if self._takes_bundles else None
+            if bundle is None:
+                yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
+            else:
+                prefix = f"{row['id']}/" if row.get("id") is not None else f"{place}/"
+                yield from ((place, entry) for entry in entry_rows(bundle, rest, prefix))
+
+
+class BundleFile:
+    """A file that is one bundle, as a judge wrote it."""
+
+    unit: ClassVar[str] = "entry"
+    format: ClassVar[str] = "bundle"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Number of the entry, and a row for it."""
+        bundle = split_bundle(read_whole(self.path))
+        if bundle is None:
+            raise DatasetError(f"{self.path}: changed while it was being read; run again")
+        yield from enumerate(entry_rows(bundle, {}, ""), 1)
+
+
+def choose_reply_source(path: Path, takes_bundles: bool) -> BundleFile | None:
+    """A whole-file bundle, or None for what is rows: JSON lines by another name, or a list of rows with replies.
+
+    Raises DatasetError for a bundle that nobody asked for.
+    """
+    if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
+        return None
+    bundle = split_bundle(read_whole(path))
+    if bundle is None or any(is_row(entry) for entry in bundle.entries[:1]):
+        return None
+    if not takes_bundles:
+        raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
+    return BundleFile(path)
+
+
+def read_whole(path: Path) -> str:
+    """The file's text; DatasetError where it is none."""
+    with reading(path) as stream:
+        data = stream.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
+
+
+def entry_rows(bundle: Bundle, rest: Mapping[str, Any], prefix: str) -> Iterator[Row]:
+    """Entries that contradict each other become one row with both texts, which no protocol accepts."""
+    groups: dict[str, list[BundleEntry]] = {}
+    for number, entry in enumerate(bundle.entries, 1):
+        groups.setdefault(entry.identities[0] if entry.identities else str(number), []).append(entry)
+    for name, entries in groups.items():
+        text = "\n".join(entry.text for entry in entries)
+        row = {"output_id": name, **lifted(entries[0].text), **rest, "id": f"{prefix}{name}", REPLY_COLUMN: text}
+        row[BUNDLED_COLUMN] = True
+        problem = entries[0].problem
+        if problem is not None:
+            row[PROBLEM_COLUMN] = {"flag": problem.flag.value, "detail": problem.detail}
+        yield row
+
+
+def lifted(text: str) -> dict[str, str]:
+    """The sample's identity as the reply gives it: with no sample at hand, it is all that can be grouped by."""
+    value = decode_object(text)
+    meta = value.get("meta")
+    sources = (meta, value) if isinstance(meta, dict) else (value,)
+    found = {name: source[name] for name in _LIFTED for source in sources if isinstance(source.get(name), str)}
+    return {name: value for name, value in found.items() if value}
+
+
+def is_row(entry: BundleEntry) -> bool:
+    """An entry that holds a reply, instead of being one."""
+    return any(name in decode_object(entry.text) for name in REPLY_COLUMNS)
+
+
+def decode_object(text: str) -> dict[str, Any]:
+    """Empty for anything but one JSON object."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# A file of rows as a stream of samples: surveyed once before anything is judged, then read again.
+
+STDIN = "-"
+SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet, or - for JSONL on stdin"
+# Hashes of ids, spread so that looking for equal ones never needs a set of all of them.
+_BUCKETS = 64
+_PLACES_KEPT = 5
+# Of a batch: samples, their journal lines and copies on the way are in memory together.
+_BATCH_CHARACTERS = 4 << 20
+
+
+class RowSource(Protocol):
+    """A file as rows; `unit` is the word for the number that comes with each."""
+
+    path: Path
+
+    @property
+    def unit(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    def rows(self) -> Iterator[tuple[int, Row]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What one whole pass over a dataset found; every row in it is a sample, and every id is unique."""
+
+    rows: int
+    sha256: str
+    size_bytes: int
+    rows_without_ground_truth: int
+    columns: tuple[str, ...]
+    # Which column filled which field.
+    mapping: Mapping[str, str]
+    # Rows that lack a name of the grid, by field, and where the first of them stand.
+    incomplete: Mapping[str, int] = field(default_factory=dict)
+    incomplete_places: tuple[int, ...] = ()
+    # Texts that stand in files of their own; `sha256` covers them too.
+    attached: Mapping[str, Any] = field(default_factory=dict)
+    # What a person should know of rows that were taken as they are: one sentence each, with the first places.
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Places:
+    """How many, and where the first ones are."""
+
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, place: int) -> None:
+        self.count += 1
+        if self.count <= _PLACES_KEPT:
+            self.first.append(place)
+
+    def describe(self, unit: str) -> str:
+        shown = ", ".join(map(str, self.first))
+        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
+        return f"in {unit}{'s' if self.count > 1 else ''} {shown}{more}"
+
+
+class Dataset:
+    """The SampleSource port over a file."""
+
+    def __init__(
+        self,
+        name: str,
+        source: RowSource,
+        mapping: Mapping[str, str],
+        demands: Demands | None = None,
+        note_row: Callable[[Mapping[str, Any]], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.path = source.path
+        self._source = source
+        self._mapping = dict(mapping)
+        self._demands = demands or Demands()
+        # Told of every row's fields while the dataset is surveyed.
+        self._note_row = note_row
+        # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
+        self._directory = Path() if name == STDIN else source.path.parent
+        self._files = ResponseFiles(self._directory, allows_outside=self._demands.allows_outside_files)
+
+    @property
+    def stem(self) -> str:
+        """A short name for runs over this dataset."""
+        return "stdin" if self.name == STDIN else self.path.name.partition(".")[0] or self.path.name
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """For the manifest; the first call reads the whole file."""
+        survey = self.survey()
+        return {
+            "path": self.name,
+            "format": self._source.format,
+            "sha256": survey.sha256,
+            "bytes": survey.size_bytes,
+            "rows": survey.rows,
+            "mapping": dict(survey.mapping),
+            **survey.attached,
+        }
+
+    def survey(self) -> Survey:
+        """Check every row before anything is paid for; raises DatasetError for the first that cannot be judged."""
+        return self._survey
+
+    def batches(self, size: int) -> Iterator[list[Sample]]:
+        """Lists of at most `size` samples, in the order of the file; of fewer where their texts are long."""
+        surveyed = self.__dict__.get("_fingerprint")
+        attachments = self._attachments()
+        batch: list[Sample] = []
+        characters = 0
+        for _, values in self._checked_rows(self._reader(), attachments):
+            sample = Sample(**values)
+            batch.append(sample)
+            characters += sample.characters
+            if len(batch) == size or characters >= _BATCH_CHARACTERS:
+                yield batch
+                batch, characters = [], 0
+        if batch:
+            yield batch
+        if surveyed is None:
+            return
+        if surveyed != fingerprint(self.path):
+            raise DatasetError(f"{self.name}: changed while it was being judged; run the same command again")
+        if attachments.description() != self.survey().attached:
+            raise DatasetError(f"{self.name}: files that its rows name changed meanwhile; run the same command again")
+
+    @cached_property
+    def _fingerprint(self) -> tuple[int, int]:
+        return fingerprint(self.path)
+
+    @cached_property
+    def _survey(self) -> Survey:
+        size_bytes, _ = self._fingerprint
+        reader, attachments = self._reader(), self._attachments()
+        buckets = [array("q") for _ in range(_BUCKETS)]
+        rows = without_truth = 0
+        incomplete: Counter[str] = Counter()
+        places: list[int] = []
+        unnamed, empty = _Places(), _Places()
+        for place, values in self._checked_rows(reader, attachments):
+            if reader.is_blank_id:
+                unnamed.add(place)
+            response = values["response"]
+            if (not response or response.isspace()) and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
+                empty.add(place)
+            code = hash(values["id"])
+            buckets[code % _BUCKETS].append(code)
+            rows += 1
+            if self._note_row is not None:
+                self._note_row(values)
+            if missing := self._demands.missing(values):
+                incomplete.update(missing)
+                places.extend([place] if len(places) < _PLACES_KEPT else [])
+            without_truth += "ground_truth" not in values
+        if not rows:
+            raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
+        try:
+            reader.check_mapped_columns()
+            self._demands.refuse_absent(incomplete, rows, reader.columns)
+        except RowError as error:
+            raise DatasetError(f"{self.name}: {error}") from error
+        self._refuse_duplicates(buckets)
+        digest = attachments.cover(digest_file(self.path))
+        return Survey(
+            rows,
+            digest,
+            size_bytes,
+            without_truth,
+            tuple(reader.columns),
+            dict(reader.resolved),
+            incomplete,
+            tuple(places),
+            attachments.description(),
+            tuple(self._notices(unnamed, empty)),
+        )
+
+    def _notices(self, unnamed: "_Places", empty: "_Places") -> Iterator[str]:
+        unit = self._source.unit
+        if unnamed.count:
+            yield f"{self.name}: blank `id` {unnamed.describe(unit)}: the number of the row is taken instead"
+        if empty.count:
+            yield f"{self.name}: empty response {empty.describe(unit)}: judged as no answer"
+
+    def _reader(self) -> RowReader:
+        return RowReader(self._mapping, needs_response=self._demands.response)
+
+    def _attachments(self) -> Attachments:
+        return Attachments(self._files, self._directory, self._demands)
+
+    def _checked_rows(self, reader: RowReader, attachments: Attachments) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Place and the sample's fields; the id of a row without one counts rows, not lines."""
+        read, check = reader.values, self._demands.check
+        for number, (place, row) in enumerate(self._source.rows(), 1):
+            try:
+                values = read(row, number)
+                attachments.fill(values)
+                check(values)
+            except RowError as error:
+                raise DatasetError(f"{self.name}: {self._source.unit} {place}: {error}") from error
+            yield place, values
+
+    def _refuse_duplicates(self, buckets: list["array[int]"]) -> None:
+        """Equal hashes only raise the suspicion; a second pass finds both places, or that the ids differ."""
+        suspects: set[int] = set()
+        for bucket in buckets:
+            if len(set(bucket)) < len(bucket):
+                suspects.update(code for code, times in Counter(bucket).items() if times > 1)
+        if not suspects:
+            return
+        places: dict[str, int] = {}
+        for place, values in self._checked_rows(self._reader(), self._attachments()):
+            sample_id = values["id"]
+            if hash(sample_id) not in suspects:
+                continue
+            first = places.setdefault(sample_id, place)
+            if first != place:
+                unit = self._source.unit
+                raise DatasetError(
+                    f"{self.name}: {unit}s {first} and {place} have the same id {sample_id!r}; "
+                    "make ids unique, or name another column with --map id=COLUMN"
+                )
+
+
+def open_dataset(
+    path: str,
+    *,
+    mapping: Mapping[str, str],
+    spool_directory: Path | None,
+    stdin: BinaryIO | None = None,
+    demands: Demands | None = None,
+    note_row: Callable[[Mapping[str, Any]], None] | None = None,
+) -> Dataset:
+    """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
+
+    Stdin is copied into `spool_directory` first, so that it can be read twice and the run resumed.
+    """
+    RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
+    if path != STDIN:
+        return Dataset(path, choose_rows(check_file(path), mapping, demands), mapping, demands, note_row)
+    if spool_directory is None:
+        raise DatasetError("-: stdin cannot be read here; name a file")
+    lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
+    if demands is None or demands.response:
+        return Dataset(STDIN, lines, mapping, demands, note_row)
+    return Dataset(STDIN, ReplyRows(lines, mapping, demands.bundles), mapping, demands, note_row)
+
+
+def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None) -> RowSource:
+    """Where replies are recorded, a file may be a bundle of them, and so may a row."""
+    if demands is None or demands.response:
+        return choose_source(path)
+    return choose_reply_source(path, demands.bundles) or ReplyRows(choose_source(path), mapping, demands.bundles)
+
+
+def check_file(path: str) -> Path:
+    """An existing, regular, readable file."""
+    file = Path(path)
+    try:
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        close = difflib.get_close_matches(file.name, list_directory(file.parent), n=1)
+        meant = f"; did you mean {file.parent / close[0]}?" if close else "; check the path, or use - for stdin"
+        raise DatasetError(f"{path}: no such file{meant}") from None
+    except OSError as error:
+        raise DatasetError(f"{path!r}: cannot be opened: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:
+        raise DatasetError(f"{path!r}: cannot be opened: {error}") from error
+    if stat.S_ISDIR(mode):
+        raise DatasetError(
+            f"{path}: a directory, expected a file; name one inside it, such as {file / 'answers.jsonl'}"
+        )
+    if not stat.S_ISREG(mode):
+        raise DatasetError(f"{path}: not a regular file, so it cannot be read twice; pipe it in and use - instead")
+    return file
+
+
+def list_directory(directory: Path) -> list[str]:
+    """Names in a directory, none if it cannot be listed."""
+    try:
+        return [entry.name for entry in directory.iterdir()]
+    except OSError:
+        return []
+
+
+def choose_source(path: Path) -> RowSource:
+    """By suffix; content that belies it is refused when it is read."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    suffix = suffixes[-2:-1] if packed else suffixes[-1:]
+    match suffix:
+        case [".jsonl" | ".ndjson"]:
+            return JsonLines(path)
+        case [".csv" | ".tsv" as delimited]:
+            return DelimitedLines(path, delimited[1:])
+        case [".json"]:
+            return choose_json(path)
+        case [".parquet"] if not packed:
+            from mixseek.storage.dataset.files import ParquetTable
+
+            return ParquetTable(path)
+    shown = "".join(suffixes[-2:]) if packed else "".join(suffixes[-1:])
+    raise DatasetError(f"{path}: {f'unknown suffix {shown}' if shown else 'no suffix'}; supported are {SUPPORTED}")
+
+
+def choose_json(path: Path) -> RowSource:
+    """A .json file may be one list of objects, or JSON lines by another name."""
+    with reading(path) as stream:
+        is_list = next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
+    if not is_list:
+        return JsonLines(path)
+    from mixseek.storage.dataset.files import JsonArray
+
+    return JsonArray(path)
+
+
+def fingerprint(path: Path) -> tuple[int, int]:
+    """Size and time of change: cheap enough to ask whenever a pass ends."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def digest_file(path: Path) -> str:
+    """sha256 of the file's bytes as they are on disk."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        read: Callable[[], bytes] = partial(stream.read, 1 << 20)
+        for chunk in iter(read, b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+# What was meant to be judged, as a list: question by variant by target, held against what the dataset has.
+
+# Seed 003 §7: the list of all outputs to be judged, aligned by these.
+GRID_FIELDS = ("question_id", "prompt_variant", "target_model")
+_OUTPUT = "output_id"
+
+Cell = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """Planned places without an output, as samples that stand for them; `unplanned` samples are in no place."""
+
+    samples: tuple[Sample, ...]
+    unplanned: tuple[str, ...]
+
+
+class PlannedGrid:
+    """Every planned place; told of the rows of the dataset, it knows which places stayed empty."""
+
+    def __init__(self, path: str) -> None:
+        """Raises DatasetError for a file that is no such list."""
+        self.path = check_file(path)
+        self._cells = read_cells(self.path)
+        self._found: set[Cell] = set()
+        self._unplanned: list[str] = []
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {"path": str(self.path), "sha256": digest_file(self.path), "places": len(self._cells)}
+
+    def note_row(self, values: Mapping[str, Any]) -> None:
+        """One row of the dataset; several may be in one place."""
+        place = tuple(str(values.get(name, "")).strip() for name in GRID_FIELDS)
+        named = [(*place, str(values[name]).strip()) for name in (_OUTPUT, "id") if values.get(name) is not None]
+        fitting = [cell for cell in (*named, place) if cell in self._cells]
+        self._found.update(fitting)
+        if not fitting:
+            self._unplanned.append(str(values["id"]))
+
+    def holes(self) -> Holes:
+        """In the order of the list."""
+        empty = [cell for cell in self._cells if cell not in self._found]
+        return Holes(tuple(make_hole(cell) for cell in empty), tuple(self._unplanned))
+
+
+def make_hole(cell: Cell) -> Sample:
+    """A sample without a response, which no judge is asked about."""
+    question, variant, target, *output = cell
+    return Sample(
+        id=f"planned: {' / '.join(cell)}",
+        response="",
+        question_id=question,
+        prompt_variant=variant,
+        target_model=target,
+        output_id=output[0] if output else None,
+        metadata={PLANNED_WITHOUT_OUTPUT: True},
+    )
+
+
+def read_cells(path: Path) -> dict[Cell, None]:
+    """Each place once, in the order of the file."""
+    source = choose_source(path)
+    cells: dict[Cell, None] = {}
+    for place, row in source.rows():
+        cell = [str(row.get(name) if row.get(name) is not None else "").strip() for name in GRID_FIELDS]
+        missing = [name for name, value in zip(GRID_FIELDS, cell, strict=True) if not value]
+        if missing:
+            raise DatasetError(
+                f"{path}: {source.unit} {place}: no {list_names(missing)}; a plan has the columns "
+                f"{list_names(GRID_FIELDS)} and, if you like, {_OUTPUT}"
+            )
+        output = str(row.get(_OUTPUT) if row.get(_OUTPUT) is not None else "").strip()
+        cells[*cell, *([output] if output else [])] = None
+    if not cells:
+        raise DatasetError(f"{path}: the plan is empty; give it a row for each output that was to be judged")
+    return cells
+
+
+def list_names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,1 @@
+"""DuckDB over a journal: built from it, asked, exported, thrown away at will."""

@@ -1,0 +1,232 @@
+"""Every judgment of a run as a table: a row for each sample, judge and take, in dataset order."""
+
+import bisect
+import re
+import shutil
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from mixseek.errors import ConfigurationError, StorageError
+from mixseek.storage.duckdb_session import (
+    escape_glob,
+    first_line,
+    is_short_of_memory,
+    private_directory,
+    session_settings,
+)
+from mixseek.storage.durable import temporary_beside
+from mixseek.storage.index.loading import SMALLEST_OBJECT_BYTES, copy_part, ensure_indexed
+from mixseek.storage.index.schema import sample_texts
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+# Every column with where it comes from, in the order of the file. `said` is what the protocol read, each value as JSON.
+COLUMNS = {
+    "id": "sample.id",
+    "judge": "judge",
+    "status": "status",
+    "score": "score",
+    "verdict": "verdict",
+    "is_correct": "{is_correct: flag}",
+    "extracted_answer": "{extracted_answer: text}",
+    "error_type": "{error_type: text}",
+    "span": "span",
+    "rules": "coalesce(rules, [])",
+    "flags": "[item.flag for item in coalesce(flags, [])]",
+    "flag_details": "[item.detail for item in coalesce(flags, [])]",
+    "reasoning_score": "{reasoning_score: whole}",
+    "comment": "{comment: text}",
+    "method": "method",
+    "reason": "reason",
+    "repairs": "coalesce(repairs, [])",
+    "task_name": "sample.task_name",
+    "target_model": "sample.target_model",
+    "question_id": "sample.question_id",
+    "prompt_variant": "sample.prompt_variant",
+    "ground_truth": "sample.ground_truth",
+    "ground_truth_alternatives": "coalesce(sample.ground_truth_alternatives, [])",
+    "question": "coalesce(sample.question, '')",
+    "response": "sample.response",
+    "take": "take::BIGINT",
+    "output_id": "sample.output_id",
+    "task_type": "coalesce(sample.task_type, {task_type: text})",
+    "total": "{total: number}",
+    "total_maximum": "{total_maximum: number}",
+    "scores": "nullif(said.scores::VARCHAR, 'null')",
+    "confidence": "{confidence: text}",
+    "critical_fail": "{critical_fail: flag}",
+    "same_family": "{same_family: flag}",
+    # Everything that the protocol read, as JSON: what has no column of its own is in here.
+    "fields": "nullif(fields::VARCHAR, '{}')",
+}
+# A protocol of somebody else's may use the same word for another thing; that stays in `fields`.
+_KINDS = {
+    "flag": "CASE said.{0}::VARCHAR WHEN 'true' THEN true WHEN 'false' THEN false END",
+    "text": """CASE WHEN starts_with(said.{0}::VARCHAR, '"') THEN said.{0}->>'$' END""",
+    "whole": "CASE WHEN regexp_matches(said.{0}::VARCHAR, '^-?[0-9]+$') THEN try_cast(said.{0}::VARCHAR AS BIGINT) END",
+    "number": "CASE WHEN regexp_matches(said.{0}::VARCHAR, '^-?[0-9]') THEN try_cast(said.{0}::VARCHAR AS DOUBLE) END",
+}
+_FIELD_OF_KIND = re.compile(r"{(\w+): (\w+)}")
+# CSV has no lists: a span is start:end, names stand in order, texts are a JSON list.
+_CSV_FORMS = {
+    "span": "array_to_string(span, ':')",
+    "rules": "array_to_string(rules, ' > ')",
+    "flags": "array_to_string(flags, ' > ')",
+    "repairs": "array_to_string(repairs, ' > ')",
+    "flag_details": "CASE WHEN len(flag_details) > 0 THEN CAST(to_json(flag_details) AS VARCHAR) END",
+    "ground_truth_alternatives": "CASE WHEN len(ground_truth_alternatives) > 0 "
+    "THEN CAST(to_json(ground_truth_alternatives) AS VARCHAR) END",
+}
+# Columns that hold no text of anybody's.
+_NUMBERS_AND_FLAGS = (
+    *("score", "is_correct", "span", "reasoning_score", "take", "total", "total_maximum"),
+    *("critical_fail", "same_family"),
+)
+# What a spreadsheet would take for a formula is text to us; a plain number is a number to both.
+_NEUTRALISED = r"""CASE WHEN left({0}, 1) IN ('=', '+', '-', '@', chr(9), chr(13))
+    AND NOT regexp_full_match({0}, '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
+    THEN chr(39) || {0} ELSE {0} END"""
+SUFFIXES = (".jsonl", ".csv", ".parquet")
+# A row group is as many bytes, however long its texts are; DuckDB bounds it so only where it need not keep the order.
+# On one thread it keeps it all the same: the parts are read one after the other.
+_PARQUET = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE_BYTES 33554432"
+_IN_TURN = "SET preserve_insertion_order = false; SET threads = 1"
+# Of the journal, at once: texts are sorted in memory.
+_PART_BYTES = 24 << 20
+# Which outcome belongs to which sample, by their positions: a few bytes each.
+_PAIRS = """CREATE TEMP TABLE pairs AS SELECT samples.position AS sample, outcomes.position AS outcome
+    FROM samples JOIN outcomes USING (key)"""
+
+
+def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
+    """Write the file that the suffix asks for, whole or not at all; returns the number of rows."""
+    suffix = to.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ConfigurationError(
+            f"{to}: unknown suffix {suffix or '(none)'}; the export is one of {', '.join(SUFFIXES)}"
+        )
+    if to.is_dir():
+        raise ConfigurationError(f"{to}: a directory; name a file in it, such as {to / 'judgments.jsonl'}")
+    if not to.parent.is_dir():
+        raise ConfigurationError(f"{to}: there is no directory {to.parent}; create it first")
+    ensure_indexed(workspace, run)
+    with temporary_beside(to) as target:
+        # A place that takes no files is named in the words of the disk, not in DuckDB's.
+        target.write_bytes(b"")
+        try:
+            return write_table(workspace, run, target, suffix, is_ample=False)
+        except duckdb.Error as error:
+            if not is_short_of_memory(error):
+                raise export_error(to, error) from error
+        target.write_bytes(b"")
+        try:
+            return write_table(workspace, run, target, suffix, is_ample=True)
+        except duckdb.Error as error:
+            raise export_error(to, error) from error
+
+
+def export_error(to: Path, error: duckdb.Error) -> StorageError:
+    """One line."""
+    return StorageError(f"{to}: cannot write the export: {first_line(error)}; free some space there and try again")
+
+
+def write_table(workspace: Workspace, run: RunDirectory, target: Path, suffix: str, *, is_ample: bool) -> int:
+    """DuckDB reads the journal's texts part by part, joins them with the index and writes them, on all cores."""
+    rows = 0
+    with (
+        private_directory(workspace.scratch) as directory,
+        duckdb.connect(config=session_settings(directory / "spilled", is_ample=is_ample)) as connection,
+    ):
+        quoted = str(run.index).replace("'", "''")
+        connection.execute(f"ATTACH '{quoted}' AS run_index (READ_ONLY); USE run_index")
+        connection.execute(_PAIRS)
+        longest = (connection.execute("SELECT max(longest_bytes) FROM runs").fetchone() or (0,))[0]
+        written: list[Path] = []
+        for part in list_parts(connection):
+            texts, path = directory / "texts.jsonl", directory / f"{len(written)}{suffix}"
+            copy_part(run.journal, part.begin, part.end, texts)
+            done = connection.execute(
+                table_statement(suffix, longest, is_first=not written),
+                {"texts": escape_glob(texts), "target": str(path), "first": part.first, "last": part.last},
+            ).fetchone()
+            rows += done[0] if done else 0
+            if suffix == ".parquet":
+                written.append(path)
+            else:
+                append_file(path, target)
+                written = [path]
+        if suffix == ".parquet":
+            paths = [escape_glob(path) for path in written]
+            connection.execute(_IN_TURN)
+            connection.execute(
+                f"COPY (FROM read_parquet($paths)) TO $target ({_PARQUET})", {"paths": paths, "target": str(target)}
+            )
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Samples in a row, by position, and the bytes of the journal that hold their lines."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+
+
+def list_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[Part]:
+    """Of about the same length; one at least, because an empty table has a header too."""
+    (indexed,) = connection.execute("SELECT max(indexed_bytes) FROM runs").fetchall()[0]
+    places = connection.execute("SELECT offsets FROM places WHERE kind = 'sample' ORDER BY first").fetchall()
+    offsets = array("q", b"".join(row[0] for row in places))
+    first = 0
+    while first < len(offsets):
+        after = max(first + 1, bisect.bisect_left(offsets, offsets[first] + _PART_BYTES))
+        end = offsets[after] if after < len(offsets) else indexed
+        yield Part(first + 1, after, offsets[first], end)
+        first = after
+    if not offsets:
+        yield Part(1, 0, 0, 0)
+
+
+def append_file(source: Path, target: Path) -> None:
+    """And remove it."""
+    with source.open("rb") as stream, target.open("ab") as whole:
+        shutil.copyfileobj(stream, whole, 1 << 20)
+    source.unlink()
+
+
+def table_statement(suffix: str, longest_bytes: int, *, is_first: bool) -> str:
+    """COPY … TO, for one part of the journal; the header stands above the first."""
+    named = [name for name, _ in _FIELD_OF_KIND.findall("".join(COLUMNS.values()))]
+    structure = ", ".join(f'"{name}": "JSON"' for name in [*named, "scores"])
+    # A sample that was taken up twice counts where it first stood.
+    rows = f"""
+        SELECT pairs.sample AS sample_position, texts.sample AS sample,
+            from_json(fields, '{{{structure}}}') AS said, outcomes.* EXCLUDE (key, run)
+        FROM (SELECT * FROM pairs WHERE sample BETWEEN $first AND $last) AS pairs
+        JOIN outcomes ON outcomes.position = pairs.outcome
+        JOIN (SELECT key, any_value(sample) AS sample
+            FROM ({sample_texts(max(SMALLEST_OBJECT_BYTES, longest_bytes + 1_024))}) GROUP BY key) AS texts
+            ON texts.key = outcomes.key"""  # noqa: S608 - our own text
+    table = ", ".join(f"{expand(source)} AS {name}" for name, source in COLUMNS.items())
+    order = "sample_position, judge_order, rows.judge, rows.take"
+    query = f"SELECT {table} FROM ({rows}) AS rows ORDER BY {order}"  # noqa: S608 - our own text
+    if suffix == ".csv":
+        query = f"SELECT {', '.join(map(csv_cell, COLUMNS))} FROM ({query})"  # noqa: S608 - our own text
+    form = {".jsonl": "FORMAT json", ".csv": f"FORMAT csv, HEADER {is_first}", ".parquet": "FORMAT parquet"}[suffix]
+    return f"COPY ({query}) TO $target ({form})"
+
+
+def expand(source: str) -> str:
+    """A value that the protocol read, where it is of the kind that the column holds."""
+    return _FIELD_OF_KIND.sub(lambda found: _KINDS[found[2]].format(found[1]), source)
+
+
+def csv_cell(name: str) -> str:
+    """As text that no spreadsheet computes."""
+    cell = _CSV_FORMS.get(name, name)
+    return f"{cell if name in _NUMBERS_AND_FLAGS else _NEUTRALISED.format(cell)} AS {name}"

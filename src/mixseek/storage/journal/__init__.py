@@ -1,0 +1,1 @@
+"""The truth of a run: journal, manifest, and what they remember."""

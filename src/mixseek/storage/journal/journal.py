@@ -1,0 +1,366 @@
+"""The append-only truth of a run: what was appended is on disk, and a torn end is cut before anything is added."""
+
+import contextlib
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from shlex import quote
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from mixseek.errors import BusyError, DamagedError
+from mixseek.storage.durable import storage_error, sync_directory
+from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest
+from mixseek.storage.journal.records import Record, decode_line, decode_record, peek
+from mixseek.storage.workspace import RunDirectory
+
+# One writer for a run, whichever process it lives in.
+
+if sys.platform != "win32":
+    import fcntl
+
+# Record locks belong to a process, so a second writer in the same one must be noticed here.
+_held: set[str] = set()
+
+
+class WriterLock:
+    """Held from `acquire` to `release`, or until the process ends, however it ends.
+
+    A record lock and not `flock`: a forked child would keep the latter alive after kill -9 of its parent,
+    and the run could not be resumed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._name = os.path.realpath(path)
+        self._file: FileIO | None = None
+
+    def acquire(self) -> Self:
+        """Raises BusyError at once when another writer holds it."""
+        if self._name in _held:
+            raise self._refusal("this process")
+        try:
+            file = self._path.open("a+b", buffering=0)
+        except OSError as error:
+            raise storage_error("lock", self._path, error) from error
+        if not lock_exclusively(file):
+            file.seek(0)
+            holder = file.read(20).decode("ascii", "replace").strip()
+            file.close()
+            raise self._refusal(f"process {holder}" if holder else "another process")
+        self._file = file
+        _held.add(self._name)
+        # Only for the message of whoever comes second; a full disk must not stop us here.
+        with contextlib.suppress(OSError):
+            file.truncate(0)
+            file.write(b"%d\n" % os.getpid())
+        return self
+
+    def release(self) -> None:
+        """Closing gives the lock back; the file stays, because removing it would race with the next writer."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            _held.discard(self._name)
+
+    def __enter__(self) -> Self:
+        return self.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def _refusal(self, holder: str) -> BusyError:
+        run = self._path.parent
+        return BusyError(f"{run}: the run is being written by {holder}; wait for it, or choose another name")
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether some process holds that lock at this moment; nothing is made or changed."""
+    if os.path.realpath(path) in _held:
+        return True
+    try:
+        # Asking needs a file that may be written. Closing it would give up a lock of our own, which is excluded above.
+        with path.open("r+b", buffering=0) as file:
+            return not lock_exclusively(file)
+    except OSError:
+        return False
+
+
+def lock_exclusively(file: FileIO) -> bool:
+    """False when another process holds it; where there are no locks, two writers are the user's to avoid."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+_BLOCK_BYTES = 1 << 16
+_HASHED_BYTES = 1 << 20
+# The manifest of a run in progress lags behind its journal by this much at most, while lines are written.
+SEAL_EVERY_SECONDS = 1.0
+_ORPHANS_SHOWN = 5
+_WHAT_TO_DO = (
+    "restore it from a copy, or judge again under another --run (replies in the cache are not asked for twice); "
+    "to go on with what is left, take `journal` out of {manifest}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """A length and the digest of so many bytes; the digest is never changed once it is here."""
+
+    length_bytes: int
+    digest: hashlib.blake2b
+
+    def followed_by(self, data: bytes) -> "_Extent":
+        digest = self.digest.copy()
+        digest.update(data)
+        return _Extent(self.length_bytes + len(data), digest)
+
+    @property
+    def seal(self) -> JournalSeal:
+        return JournalSeal(bytes=self.length_bytes, blake2b=self.digest.hexdigest())
+
+
+class JournalFile:
+    """The Journal port over a file; the only writer of its run while it is open.
+
+    `keep_seal` is given the digest of what is on disk, after the first sync and then about once a second.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        keep_seal: Callable[[JournalSeal], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = path
+        self._keep_seal = keep_seal
+        self._clock = clock
+        self._sealed_at: float | None = None
+        self._lock = WriterLock(path.with_suffix(".lock")).acquire()
+        try:
+            # Unbuffered: a write that returned has left the process.
+            self._file = path.open("a+b", buffering=0)
+        except OSError as error:
+            self._lock.release()
+            raise storage_error("open the journal", path, error) from error
+        try:
+            sync_directory(path.parent)
+            # What an earlier process had begun to write and never counted.
+            length = cut_torn_end(self._file)
+            self._synced = self._written = _Extent(length, digest_start(self._file, length))
+        except OSError as error:
+            self.close()
+            raise storage_error("repair the end of the journal", path, error) from error
+
+    @property
+    def length_bytes(self) -> int:
+        """How much of the file is known to be on disk."""
+        return self._synced.length_bytes
+
+    @property
+    def seal(self) -> JournalSeal:
+        """Of what is known to be on disk."""
+        return self._synced.seal
+
+    def append(self, lines: Iterable[bytes]) -> None:
+        """One write and one fsync for all lines; on failure none of them stays."""
+        self.write(lines)
+        self.sync()
+
+    def write(self, lines: Iterable[bytes]) -> None:
+        """One write for all lines: a kill cannot take them any more, a power cut can until `sync`."""
+        data = b"".join(lines)
+        try:
+            write_all(self._file, data)
+        except OSError as error:
+            # Leave no half line; where even this fails, the next opening cuts it.
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._written.length_bytes)
+            raise storage_error("append to the journal", self.path, error) from error
+        # One assignment, so that `sync` in its thread sees a length and the digest that belongs to it.
+        self._written = self._written.followed_by(data)
+
+    def sync(self) -> None:
+        """One fsync for all that was written before; may run beside `write`, in another thread."""
+        written = self._written
+        if written is self._synced:
+            return
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            # What the disk did not take is not to be found there later either.
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._synced.length_bytes)
+            raise storage_error("append to the journal", self.path, error) from error
+        self._synced = written
+        self._keep_rolling_seal()
+
+    def _keep_rolling_seal(self) -> None:
+        """After the sync: what the manifest says of the journal is always the beginning of what is on disk."""
+        if self._keep_seal is None:
+            return
+        now = self._clock()
+        if self._sealed_at is None or now - self._sealed_at >= SEAL_EVERY_SECONDS:
+            self._keep_seal(self.seal)
+            self._sealed_at = now
+
+    def close(self) -> None:
+        """Lets the next writer in."""
+        self._file.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Byte offset and line, of complete lines only: an end without newline was never committed."""
+    try:
+        with path.open("rb", buffering=1 << 20) as stream:
+            offset = 0
+            for line in stream:
+                if not line.endswith(b"\n"):
+                    return
+                yield offset, line
+                offset += len(line)
+    except OSError as error:
+        raise storage_error("read the journal", path, error) from error
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Every record in the order of writing, one in memory at a time."""
+    for offset, line in read_lines(path):
+        try:
+            yield decode_record(line)
+        except ValueError as error:
+            raise damaged(path, offset, error) from error
+
+
+def damaged(path: Path, offset: int, error: ValueError) -> DamagedError:
+    """A line that cannot be read and is not the last: nobody but the user may decide what to do with it."""
+    return DamagedError(
+        f"{path}: damaged at byte {offset} ({error}); restore the file from a copy, or cut it there with "
+        f"`truncate -s {offset} {quote(str(path))}` and run the same command again to judge the rest anew"
+    )
+
+
+def verify_journal(run: RunDirectory) -> None:
+    """Raises DamagedError where the journal is not what the manifest says it was; reads the file once.
+
+    Cheap beside reading its lines, and remembered by whoever keeps the size and time of the journal with what it made
+    of it: the index does.
+    """
+    manifest = read_manifest(run.manifest)
+    while (problem := find_broken_seal(run.journal, manifest)) is not None:
+        again = read_manifest(run.manifest)
+        if again == manifest:
+            raise broken_seal(run.journal, problem)
+        # Another process took the run up meanwhile, and the journal has grown.
+        manifest = again
+
+
+def find_broken_seal(path: Path, manifest: Manifest) -> str | None:
+    """What is wrong, in words; None where the journal is whole, and for runs that were never sealed."""
+    seal = manifest.journal
+    if seal is None:
+        return None
+    try:
+        with path.open("rb", buffering=0) as file:
+            length = os.fstat(file.fileno()).st_size
+            if length < seal.bytes:
+                return f"cut short: it holds {length:,} of the {seal.bytes:,} bytes that were written"
+            if length > seal.bytes and manifest.status is not RunStatus.RUNNING:
+                return f"{length - seal.bytes:,} bytes were added after the run had ended"
+            if digest_start(file, seal.bytes).hexdigest() == seal.blake2b:
+                return None
+    except OSError as error:
+        raise storage_error("read the journal", path, error) from error
+    return f"changed since it was written{describe_change(path)}"
+
+
+def broken_seal(path: Path, problem: str) -> DamagedError:
+    """One line: which file, what is wrong, what to do."""
+    return DamagedError(f"{path}: {problem}; {_WHAT_TO_DO.format(manifest=path.with_name('manifest.json'))}")
+
+
+def describe_change(path: Path) -> str:
+    """Where, as far as the lines themselves tell: one that is no record, or one about a sample that is not there."""
+    samples: set[str] = set()
+    for offset, line in read_lines(path):
+        try:
+            decode_record(line)
+            kind, key, _ = peek(line)
+        except ValueError as error:
+            return f" (damaged at byte {offset}: {error})"
+        if kind == "sample":
+            samples.add(key)
+        elif key not in samples:
+            return f" (the {kind} at byte {offset} is about no sample of the run{name_of(line)})"
+    return ""
+
+
+def name_of(line: bytes) -> str:
+    """The sample's id, where the line has one."""
+    named = decode_line(line).get("id")
+    return f": {named!r}" if isinstance(named, str) else ""
+
+
+def orphaned(path: Path, ids: Sequence[str]) -> DamagedError:
+    """Outcomes or replies about samples that the run does not have: a key was changed, or a line is gone."""
+    shown = ", ".join(repr(one) for one in ids[:_ORPHANS_SHOWN])
+    more = f" and {len(ids) - _ORPHANS_SHOWN:,} more" if len(ids) > _ORPHANS_SHOWN else ""
+    return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown}{more})")
+
+
+def digest_start(file: FileIO | BinaryIO, length_bytes: int) -> hashlib.blake2b:
+    """Of the first bytes of a file, as far as there are so many."""
+    digest = hashlib.blake2b(digest_size=32)
+    file.seek(0)
+    left = length_bytes
+    while left and (data := file.read(min(left, _HASHED_BYTES))):
+        digest.update(data)
+        left -= len(data)
+    return digest
+
+
+def cut_torn_end(file: FileIO) -> int:
+    """Truncate to the last newline; returns the length that is left."""
+    length = file.seek(0, os.SEEK_END)
+    end = length
+    while end > 0:
+        begin = file.seek(max(0, end - _BLOCK_BYTES))
+        newline = file.read(end - begin).rfind(b"\n")
+        if newline >= 0:
+            end = begin + newline + 1
+            break
+        end = begin
+    if end < length:
+        file.truncate(end)
+        os.fsync(file.fileno())
+    return end
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """An unbuffered write may take less than it is given."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
