@@ -30,7 +30,7 @@ demo: compiled  ## judge the bundled samples offline, without any key, and show 
 	@$(BIN)/mixseek demo
 
 test: compiled  ## run every test
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 $(STAMP_ALL): pyproject.toml constraints.txt
 	@echo "setting up $(VENV_ALL) with every extra (about 460 MB, once)"
