@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -80,27 +81,32 @@ def test_twenty_kills_lose_nothing_and_cost_only_what_was_in_flight(tmp_path: Pa
     assert len(lost) <= asked - SAMPLES_TO_KILL_IN, (len(lost), asked)
 
 
+def has_begun(run: Path) -> bool:
+    journal = run / "journal.jsonl"
+    return journal.is_file() and journal.stat().st_size > 0
+
+
 def test_two_runs_and_whoever_reads_share_a_workspace(tmp_path: Path) -> None:
     """Two processes judge into one workspace, and one cache of replies, while others list, report and show."""
     rows = riddles(2 * SAMPLES)
     parts = {"first": rows[:SAMPLES], "second": rows[SAMPLES:]}
-    longest = 0.0
-    with loopback(slow(tmp_path)) as endpoint:
+    reads: list[float] = []
+    with loopback(slow(tmp_path)) as endpoint, contextlib.ExitStack() as stack:
         processes = {}
         for run, own in parts.items():
             write_jsonl(tmp_path / f"{run}.jsonl", own)
             words = ("--judge", endpoint.spec, "--workspace", "ws", "--run", run, "--json", "--concurrency", "2")
             processes[run] = begin("judge", f"{run}.jsonl", *words, cwd=tmp_path)
-        journals = [tmp_path / "ws" / "runs" / run / "journal.jsonl" for run in parts]
-        for process in processes.values():
-            assert wait_until(lambda: all(one.is_file() and one.stat().st_size > 0 for one in journals), process)
-        while any(process.poll() is None for process in processes.values()):
-            # The first sample of a run is in its journal as soon as there is anything.
-            shown = [("show", run, own[0]["id"]) for run, own in parts.items()]
+            stack.callback(processes[run].kill)
+        for run, process in processes.items():
+            assert wait_until(partial(has_begun, tmp_path / "ws" / "runs" / run), process), process.communicate()
+        # The first sample of a run is in its journal as soon as there is anything.
+        shown = [("show", run, own[0]["id"]) for run, own in parts.items()]
+        while not reads or any(process.poll() is None for process in processes.values()):
             for command in (("runs",), ("report", "first"), ("report", "second"), *shown):
                 started = time.monotonic()
                 read = mixseek_here(*command, "--workspace", "ws", cwd=tmp_path)
-                longest = max(longest, time.monotonic() - started)
+                reads.append(time.monotonic() - started)
                 assert read.returncode == 0, (command, read.stderr)
         said = {run: process.communicate(timeout=60) for run, process in processes.items()}
 
@@ -110,7 +116,7 @@ def test_two_runs_and_whoever_reads_share_a_workspace(tmp_path: Path) -> None:
         assert json.loads(out)["counts"]["valid"] == SAMPLES
     # Each asked for its own, once; and nobody stood in a queue: a read takes a fraction of a second on an idle machine.
     assert endpoint.requests == 2 * SAMPLES
-    assert 0 < longest < 30
+    assert max(reads) < 30
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
