@@ -136,10 +136,41 @@ _TAKEN_BACK = re.compile(
     r"| am) not (?:sure|certain)"
     r"|but i(?:'m| am) (?:not|un)\s?(?:sure|certain)|actually,? i(?:'m| am) not|then again\b|on second thought\b)"
 )
+# Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
+_SHORT_RESPONSE = 240
+_NONCOMMITTAL = re.compile(
+    r"\b(?:who knows|(?:hard|difficult|impossible) to (?:say|tell|know|be sure)|no idea|beats me|toss-?up|flip a coin"
+    r"|(?:can't|cannot|can not|couldn't|could not) (?:say|tell|decide|be (?:sure|certain))"
+    r"|(?:not|isn't|aren't) (?:entirely |completely |totally |quite |so |too |very )?(?:sure|certain|clear)"
+    r"|un(?:sure|certain|clear|decided)"
+    r"|(?:first|initially|originally|previously|once|always) (?:thought|believed|assumed|guessed)"
+    r"|(?:my|a|wild|best) guess|i(?:'d| would)? guess|on second thoughts?|your guess"
+    r"|(?:might|may|could) (?:also |well |instead |just as well )?(?:be|have been)|depend(?:s|ing) on"
+    r"|up for debate|debatable|(?:many|some|most|people|others)(?: people)? (?:believe|think|say|assume|claim)"
+    r"|neither (?:true|false|yes|no|valid|invalid|plausible|implausible))\b"
+    r"|(?:わか|分か|判)(?:ら|りませ)|はっきりしな|断言でき|言い切れ|かもしれ|と思って(?:い)?(?:た|まし)"
+    r"|でも[^。]{1,8}でも(?:な|あ)|不确定|不確定|不好说|说不准|很难说|难说|无法确定|不清楚|原以为|本来以为|起初以为|也可能|猜"
+)
+# A sentence that settles what was weighed before it.
+_CONCLUDES = re.compile(
+    r"\W*(?:so|therefore|thus|hence|then|consequently|in conclusion|(?:the|my) (?:final )?answer|finally)\b"
+    r"|\W*(?:因此|所以|故|答案|综上|したがって|従って|よって|ゆえに|だから|答え|結論)"
+)
+# Called wrong right behind it: "(B) is tempting but wrong".
+_CALLED_WRONG = re.compile(
+    r"[\s*_\"'`)\]}$]*(?:,? (?:which|that))? ?(?:is|was|are|were|would be|seems?|looks?|sounds?)\b[^.,;!?\n]{0,40}?"
+    r"\b(?:wrong|incorrect|mistaken|tempting|a trap|a (?:common |frequent )?mis\w+"
+    r"|not (?:it|right|correct|the answer))\b"
+)
+_EXAMPLE_OR_NEAR = re.compile(
+    r"(?:\b(?:e\.g\.|for (?:example|instance)|such as),?|\b(?:near|outside|close to|next to)) (?:the )?\W*$"
+)
 
 
 def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: OtherValue) -> bool:
-    """Whether the value at [start, end) of a lower-case text is hedged by what stands right around it."""
+    """Whether the value at [start, end) of a lower-case text is hedged, as a rule by what stands right around it."""
+    if len(text.strip()) <= _SHORT_RESPONSE and _is_noncommittal(text, start, end, cut):
+        return True
     begin, finish = max(0, start - _BEFORE), min(cut, end + _BEHIND)
     box = _BOX_BEFORE.search(text, begin, start)
     if _TAG_BEFORE.search(text, begin, start) or (box is not None and is_other(box.start(1))):
@@ -149,6 +180,16 @@ def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: 
     return _is_open_before(text, begin, start, end, kind, is_other) or _is_open_behind(
         text, start, end, finish, kind, is_other
     )
+
+
+def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
+    """Words of doubt outside the value itself: "unclear" may be the answer."""
+    if _EXAMPLE_OR_NEAR.search(text, max(0, start - _BEFORE), start):
+        return True
+    begin = max(text.rfind(mark, 0, start) for mark in ".!?。\n") + 1
+    if not _CONCLUDES.match(text, begin, start):
+        begin = 0
+    return any(mark.end() <= start or mark.start() >= end for mark in _NONCOMMITTAL.finditer(text, begin, cut))
 
 
 def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_other: OtherValue) -> bool:
@@ -197,6 +238,9 @@ def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
 
 
 def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
+    # What is wrong with a polarity is part of it: "valid is wrong" is read where booleans are.
+    if kind != "boolean" and _CALLED_WRONG.match(text, end, finish):
+        return True
     if _ASKED.match(text, end, finish) or _TAKEN_BACK.match(text, end, finish):
         return True
     if _AS_LIKELY.search(text, end, finish):

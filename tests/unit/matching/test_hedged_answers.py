@@ -517,7 +517,29 @@ MORE_HEDGED = [
     ("05/01/2021, 05/02/2021", "05/01/2021", ""),
 ]
 
+DOUBTFUL = [
+    # words of doubt anywhere in a short response
+    ("I first thought Torvik, however it might be Sund.", "Torvik", CAPITAL),
+    ("invalid... or valid, who knows", "valid", VALID),
+    ("Many believe Torvik, yet it's Sund.", "Torvik", CAPITAL),
+    ("Torvik is a common wrong answer; it is Sund.", "Torvik", CAPITAL),
+    ("A town near Torvik.", "Torvik", CAPITAL),
+    ("Torvik, but it is hard to say.", "Torvik", CAPITAL),
+    ("(B) is tempting but wrong.", "(B)", CHOICE),
+    ("Green is a trap.", "(B)", CHOICE),
+    ("Somewhere in the forties, e.g. 42.", "42", ""),
+    ("My guess: 42", "42", ""),
+    ("42, but I can't be sure.", "42", ""),
+    ("はいでもいいえでもない。", "はい", "正しいですか。"),
+    ("42だと思っていました。", "42", YEN),
+    ("很难说，42吧。", "42", "多少？"),
+]
+
 HARMLESS = [
+    ("It might be warm inside. So the answer is 42.", "42", ""),
+    ("起初以为是41。因此答案是42。", "42", ""),
+    ("The wrong answer would be 43. The answer is 42.", "42", ""),
+    ("Torvik is the capital, and Sund is wrong.", "Torvik", CAPITAL),
     ("The answer is 42 or more precisely 42.0.", "42", ""),
     ("The answer is 42, or forty-two.", "42", ""),
     ("Not only is it even, but the answer is 42.", "42", ""),
@@ -569,7 +591,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("response", "gold", "question"), HEDGED + MORE_HEDGED)
+@pytest.mark.parametrize(("response", "gold", "question"), HEDGED + MORE_HEDGED + DOUBTFUL)
 def test_a_hedged_answer_is_never_correct(response: str, gold: str, question: str) -> None:
     result = match_answer(response, gold, question=question)
     assert result.decision is not Decision.CORRECT, result.rules
