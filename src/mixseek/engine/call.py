@@ -14,7 +14,7 @@ from mixseek.domain.ports import Judge, JudgeAwareProtocol, JudgeProtocol, Messa
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import ReplyCache, RequestKeys, reuse
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import Budget, Called, Endpoint, RateLimit
+from mixseek.engine.limits import Budget, Called, Endpoint, NotNowError, RateLimit
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.errors import DatasetError, JudgeCallError, MixseekError, PermanentJudgeError, TransientJudgeError
 from mixseek.templating.fence import fence, unused_nonce
@@ -382,48 +382,66 @@ async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) ->
     """The endpoint's reply, durable."""
     expected = estimate_usage(call)
     expected_usd = (seat.price(expected, None) or 0.0) if desk.budget.counts_money else 0.0
+    while True:
+        await desk.budget.book(expected_usd)
+        try:
+            reply, usage, on_disk = await _send_booked(desk, seat, at_hand, call, (expected, expected_usd))
+            break
+        except NotNowError:
+            continue
+    if seat.tokens is not None:
+        seat.tokens.correct(total(usage, expected) - total(expected, expected))
+    await on_disk
+    return reply
+
+
+async def _send_booked(
+    desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call, booked: tuple[Usage, float]
+) -> "tuple[Reply, Usage, asyncio.Future[None]]":
+    """The reply and when it is durable; what was booked is settled, whatever becomes of it."""
+    expected, expected_usd = booked
     requests = 0
+    lost_usd = 0.0
     cost: float | None = None
 
     def permit() -> None:
         nonlocal requests
         desk.commits.check()
-        desk.budget.begin()
+        desk.budget.leave(expected_usd, is_repeat=requests > 0)
+        # It is out from here on, whatever the number of calls says: settled as such.
         requests += 1
+        desk.budget.begin()
 
-    def spend(usage: Usage, model: str | None = None) -> float | None:
-        nonlocal cost
-        price = seat.price(usage, model)
+    def lose(usage: Usage) -> None:
+        nonlocal lost_usd
+        price = seat.price(usage, None)
         if price is not None:
-            cost = (cost or 0.0) + price
-        return price
+            lost_usd += price
+            # At once, not with the reply that may come after it: the others must not spend the same money.
+            desk.budget.charge(expected_usd, price)
 
     def keep(called: Called) -> "tuple[Reply, Usage, asyncio.Future[None]]":
+        nonlocal cost
         usage = called.answer.usage
         if desk.first_replies is not None:
             desk.first_replies.answered(seat.name)
+        cost = seat.price(usage, called.answer.model)
         # What nobody knows the price of is not known as a whole either, whatever was lost before it.
-        known = spend(usage, called.answer.model)
-        details = describe(seat, call, called, None if known is None else cost)
+        details = describe(seat, call, called, None if cost is None else cost + lost_usd)
         reply = Reply(called.answer.reply.text, seat.name, call.ask, details)
         counts = {"calls": called.tries}
-        if cost:
-            counts["cost_millionths"] = round(cost * 1_000_000)
+        if cost or lost_usd:
+            counts["cost_millionths"] = round(((cost or 0.0) + lost_usd) * 1_000_000)
         return reply, usage, desk.commits.keep(lines_of(desk, at_hand, reply), counts)
 
-    await desk.budget.book(expected_usd)
     try:
         pace = partial(book_rates, seat, expected)
-        reply, usage, on_disk = await seat.endpoint.call(seat.judge, call, permit, keep, pace, spend)
+        return await seat.endpoint.call(seat.judge, call, permit, keep, pace, lose)
     except JudgeCallError as error:
         error.tries = requests
         raise
     finally:
-        desk.budget.settle(expected_usd, cost)
-    if seat.tokens is not None:
-        seat.tokens.correct(total(usage, expected) - total(expected, expected))
-    await on_disk
-    return reply
+        desk.budget.settle(expected_usd, cost, has_begun=requests > 0)
 
 
 def book_rates(seat: LiveSeat, expected: Usage) -> float:

@@ -1,10 +1,11 @@
 """One endpoint: who may call it now, what a failure means for the others, and when waiting is over."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
 from mixseek.errors import MixseekError, PermanentJudgeError, TransientJudgeError
@@ -321,6 +322,8 @@ class RateLimit:
 
 # Before the first bill nobody knows what a call costs: so much of the limit may be out at its estimate until then.
 _UNBILLED_SHARE = 0.25
+# Billed answers without a reply: as long as there was none, so many are expected still, but for a handful of calls.
+_UNSEEN_LOSSES, _RISKED_CALLS = 3.0, 4
 # Sums of binary fractions: a limit that is met to the cent is met.
 _ROUNDING_USD = 1e-12
 
@@ -329,11 +332,16 @@ class BudgetSpentError(MixseekError):
     """A limit that the caller set is reached; what was begun is finished."""
 
 
+class NotNowError(MixseekError):
+    """Since it was booked, others cost more than was thought: it has to be booked again. Nothing has left."""
+
+
 class Budget:
     """Requests sent and money spent: the one account, of which the report's is a copy.
 
-    Money in flight is booked at its estimate, scaled by the dearest call so far. A call that does not fit beside what
-    is in flight waits for those bills: the limit is used up as far as calls can be had for what is left of it.
+    Money in flight is booked at its estimate, scaled by the dearest request so far, with repeats of answers that are
+    billed without a reply. What does not fit beside it waits for those bills: the limit is used up as far as calls
+    can be had for the rest, and passed only by what a request costs more than every one before it.
     """
 
     def __init__(self, max_calls: int | None = None, max_cost_usd: float | None = None) -> None:
@@ -341,11 +349,14 @@ class Budget:
         self._max_cost_usd = max_cost_usd
         self.calls = 0
         self.cost_usd = 0.0
+        self.is_money_spent = False
         # Estimates of what is out; when calls turn out dearer, all of them do.
-        self._booked_usd = 0.0
-        self._bookings = 0
-        # What the dearest call cost of its estimate; None before the first bill.
+        self._booked_usd, self._bookings = 0.0, 0
+        # Of these, the calls of which a request has left already.
+        self._begun_usd, self._begun = 0.0, 0
+        # What the dearest request cost of its estimate; None before the first bill.
         self._dearest: float | None = None
+        self._bills = self._lost_bills = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
@@ -366,30 +377,69 @@ class Budget:
 
         Raises BudgetSpentError where it does not fit although nothing else is out.
         """
-        while self._max_cost_usd is not None and not self._fits(expected_usd, self._max_cost_usd):
+        # Beside what has begun too, or whoever is told "not now" would come back at once, for ever.
+        while not (
+            self._fits(expected_usd, self._booked_usd, self._bookings)
+            and self._fits(expected_usd, self._begun_usd, self._begun)
+        ):
             if not self._bookings:
-                raise BudgetSpentError(self.describe_spent())
+                self._end()
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(waiting)
             await waiting
         self._booked_usd += expected_usd
         self._bookings += 1
 
-    def _fits(self, expected_usd: float, limit: float) -> bool:
-        booked = (self._booked_usd + expected_usd) * (1.0 if self._dearest is None else self._dearest)
-        if self.cost_usd + booked > limit + _ROUNDING_USD:
-            return False
-        return self._dearest is not None or not self._bookings or booked <= limit * _UNBILLED_SHARE
+    def leave(self, expected_usd: float, *, is_repeat: bool) -> None:
+        """NotNowError for a request that has no room any more beside what has begun, BudgetSpentError for a repeat."""
+        if not is_repeat:
+            if not self._fits(expected_usd, self._begun_usd, self._begun):
+                raise NotNowError("not now")
+            self._begun_usd += expected_usd
+            self._begun += 1
+        elif self._max_cost_usd is not None and self._foreseen(self._begun_usd) > self._max_cost_usd + _ROUNDING_USD:
+            self._end()
 
-    def settle(self, expected_usd: float, cost_usd: float | None) -> None:
-        """The bill; None where nothing came back or the price is not known."""
+    def _end(self) -> NoReturn:
+        self.is_money_spent = True
+        raise BudgetSpentError(self.describe_spent())
+
+    def _foreseen(self, expected_usd: float) -> float:
+        return self.cost_usd + expected_usd * (1.0 if self._dearest is None else self._dearest)
+
+    def _fits(self, expected_usd: float, others_usd: float, others: int) -> bool:
+        """Whether it can be paid beside the others, with the repeats that all of them probably need."""
+        if self._max_cost_usd is None:
+            return True
+        limit = (self._max_cost_usd + _ROUNDING_USD) * (_UNBILLED_SHARE if others and self._dearest is None else 1.0)
+        repeats = self._repeats(others + 1) / (others + 1)
+        return self._foreseen((others_usd + expected_usd) * (1 + repeats)) <= limit
+
+    def _repeats(self, calls: int) -> float:
+        """How many requests of so many calls may well be paid for and lost: likely ones, and twice the usual chance."""
+        if not self._lost_bills:
+            return max(0, calls - _RISKED_CALLS) * min(1.0, _UNSEEN_LOSSES / self._bills) if self._bills else 0.0
+        likely = calls * self._lost_bills / max(1, self._bills - self._lost_bills)
+        return max(1.0, likely + 2 * math.sqrt(likely))
+
+    def charge(self, expected_usd: float, cost_usd: float, *, is_lost: bool = True) -> None:
+        """The bill for an answer without a reply: the call goes on, and stays booked for its next request."""
+        self._lost_bills += is_lost
+        self._bills += 1
+        self.cost_usd += cost_usd
+        if expected_usd > 0:
+            self._dearest = max(self._dearest or 0.0, cost_usd / expected_usd)
+
+    def settle(self, expected_usd: float, cost_usd: float | None, *, has_begun: bool = False) -> None:
+        """The bill for the reply, None where there is none or nobody knows it; `has_begun` says that a request left."""
         self._bookings -= 1
+        self._begun -= has_begun
         # Exactly nothing when nothing is out, whatever the rounding.
         self._booked_usd = self._booked_usd - expected_usd if self._bookings else 0.0
+        if has_begun:
+            self._begun_usd = self._begun_usd - expected_usd if self._begun else 0.0
         if cost_usd is not None:
-            self.cost_usd += cost_usd
-            if expected_usd > 0:
-                self._dearest = max(self._dearest or 0.0, cost_usd / expected_usd)
+            self.charge(expected_usd, cost_usd, is_lost=False)
         while self._waiting:
             waiting = self._waiting.popleft()
             if not waiting.done():

@@ -98,6 +98,9 @@ class _Run:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
             await self._desk.commits.close()
+        if self._end.ending is Ending.OUT_OF_BUDGET and self._desk.budget.is_money_spent:
+            # What was in flight when it ended is on the bill by now.
+            return RunEnd(Ending.OUT_OF_BUDGET, self._desk.budget.describe_spent())
         return self._end
 
     async def _wait_for(self, workers: list[asyncio.Task[None]]) -> None:
