@@ -4,10 +4,13 @@ import ast
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+from tests.conftest import SECONDS_PER_TEST, at_most
 
 ROOT = Path(__file__).parent.parent
 PYTHON_FILES = sorted(
@@ -108,6 +111,17 @@ def test_paths_in_documents_exist(path: Path) -> None:
     named = re.findall(r"`((?:src|tests|docs|bench|scripts)/[\w./-]+)`", read(path))
 
     assert [place for place in named if not (ROOT / place).exists()] == []
+
+
+def test_a_test_that_hangs_fails_and_none_fails_for_being_slow() -> None:
+    """The alarm of tests/conftest.py rings; Hypothesis has no clock."""
+    started = time.monotonic()
+    with pytest.raises(pytest.fail.Exception, match=r"sleeping was not over after 0\.05 s"), at_most(0.05, "sleeping"):
+        time.sleep(60)
+
+    assert time.monotonic() - started < 30
+    assert 60 <= SECONDS_PER_TEST <= 300
+    assert settings().deadline is None
 
 
 def test_the_version_has_a_changelog_entry() -> None:

@@ -110,7 +110,7 @@ def test_a_workspace_that_cannot_be_made_is_one_line(workspace: str, tmp_path: P
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     """A limit on file size stands in for a full disk. With room again, the same command ends as if nothing had been."""
-    data = write_jsonl(tmp_path / "data.jsonl", sums(3_000))
+    data = write_jsonl(tmp_path / "data.jsonl", sums(1_000))
 
     def no_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.flows.arena import arena, race_text
 from tests.flows.live import CANARY, KEYS, begin, wait_until
-from tests.flows.running import mixseek_here, read_jsonl, the_one_line
+from tests.flows.running import environment, mixseek_here, read_jsonl, the_one_line
 
 TEAMS = 3
 SMALL = "min = 1\nmax = 2"
@@ -29,6 +29,13 @@ options = {ground_truth = "one"}
 [rounds]
 min = 1
 max = 2
+"""
+# The command, but it says after half a second instead of five that it waits.
+IMPATIENT = """
+from mixseek.cli.main import run
+from mixseek.storage.competition import connection
+connection._FIRST_WORD_SECONDS = 0.5
+run()
 """
 
 
@@ -306,7 +313,15 @@ def test_somebody_who_reads_the_store_for_long_does_not_end_a_race(tmp_path: Pat
         )
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        racing = begin("compete", "race.toml", "--execution", "second", "-w", "ws", cwd=tmp_path)
+        racing = subprocess.Popen(
+            [sys.executable, "-c", IMPATIENT, "compete", "race.toml", "--execution", "second", "-w", "ws"],
+            cwd=tmp_path,
+            env=environment(**KEYS),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         assert racing.stderr is not None
         while "waiting" not in said and (line := racing.stderr.readline()):
             said += line

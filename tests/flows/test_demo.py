@@ -2,10 +2,26 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.flows.running import mixseek, mixseek_here
 
 from mixseek.domain.judgments import Flag
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Where the demo was run, and what it printed: several tests look at one demo."""
+    place = tmp_path_factory.mktemp("printed")
+    return place, mixseek_here("demo", cwd=place).stdout
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The same as data, in the workspace w."""
+    place = tmp_path_factory.mktemp("told")
+    return place, json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=place).stdout)
 
 
 def test_the_demo_judges_compares_and_reports(tmp_path: Path) -> None:
@@ -21,25 +37,25 @@ def test_the_demo_judges_compares_and_reports(tmp_path: Path) -> None:
     assert "mixseek judge " in done.stdout
 
 
-def test_the_demo_shows_its_point_first_and_a_few_rows(tmp_path: Path) -> None:
+def test_the_demo_shows_its_point_first_and_a_few_rows(printed: tuple[Path, str]) -> None:
     """Not 130 rows: each way to end, three languages, where the rest is; nothing wider than 80 columns but paths."""
-    printed = mixseek_here("demo", cwd=tmp_path).stdout.splitlines()
-    rows = [line for line in printed if line.startswith(("en-", "ja-", "zh-"))]
+    lines = printed[1].splitlines()
+    rows = [line for line in lines if line.startswith(("en-", "ja-", "zh-"))]
 
-    assert printed[0] == "Rules and labels disagree: nowhere."
-    assert len(printed) < 75
+    assert lines[0] == "Rules and labels disagree: nowhere."
+    assert len(lines) < 75
     assert 6 <= len(rows) <= 12
     assert {row[:2] for row in rows} == {"en", "ja", "zh"}
     for ending in (" correct ", " incorrect ", "undecided → correct", "undecided → incorrect", "undecided → invalid"):
         assert any(ending in row for row in rows), ending
-    assert any(line.startswith("and 1") and "more, in the report below" in line for line in printed)
+    assert any(line.startswith("and 1") and "more, in the report below" in line for line in lines)
     assert all(len(row.rstrip()) <= 80 for row in rows)
 
 
-def test_the_demo_is_data_too(tmp_path: Path) -> None:
+def test_the_demo_is_data_too(told: tuple[Path, dict[str, Any]]) -> None:
     """At least 60 samples, three languages, every judgment traced to a rule; a second run shows the same."""
-    first = json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)
-    second = json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)
+    place, first = told
+    second = json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=place).stdout)
     lines = first["lines"]
 
     assert len(lines) >= 60
@@ -49,22 +65,21 @@ def test_the_demo_is_data_too(tmp_path: Path) -> None:
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
 
 
-def test_the_demo_can_be_gone_on_with(tmp_path: Path) -> None:
+def test_the_demo_can_be_gone_on_with(printed: tuple[Path, str]) -> None:
     """The next steps that it prints are commands that work."""
-    printed = mixseek_here("demo", cwd=tmp_path).stdout
-    steps = [line.split()[1:] for line in printed.splitlines() if line.startswith("  mixseek ")]
+    place, text = printed
+    steps = [line.split()[1:] for line in text.splitlines() if line.startswith("  mixseek ")]
     steps = [[word for word in step if word != "--open"] for step in steps if "your-answers.jsonl" not in step]
 
     assert [step[0] for step in steps] == ["report", "show"]
-    assert [mixseek_here(*step, cwd=tmp_path).returncode for step in steps] == [0, 0]
+    assert [mixseek_here(*step, cwd=place).returncode for step in steps] == [0, 0]
 
 
-def test_the_demo_shows_every_protocol_with_good_and_bad_replies_side_by_side(tmp_path: Path) -> None:
+def test_the_demo_shows_every_protocol_with_good_and_bad_replies_side_by_side(
+    told: tuple[Path, dict[str, Any]],
+) -> None:
     """Rubric and cross: every flag, a critical fail, self-judgments apart; what is invalid has no total."""
-    examples = {
-        example["protocol"]: example
-        for example in json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)["examples"]
-    }
+    examples = {example["protocol"]: example for example in told[1]["examples"]}
     cells = {name: [cell for row in own["rows"] for cell in row["cells"]] for name, own in examples.items()}
 
     assert set(examples) == {"rubric", "cross"}
@@ -79,14 +94,12 @@ def test_the_demo_shows_every_protocol_with_good_and_bad_replies_side_by_side(tm
     )
 
 
-def test_the_reports_of_the_demo_say_what_limits_their_scores(tmp_path: Path) -> None:
+def test_the_reports_of_the_demo_say_what_limits_their_scores(told: tuple[Path, dict[str, Any]]) -> None:
     """A hole, an uneven spread, quotes without support, drift and disagreement: each is in the data and is found."""
-    runs = {
-        example["protocol"]: example["run"]
-        for example in json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=tmp_path).stdout)["examples"]
-    }
-    cross = json.loads(mixseek_here("report", runs["cross"], "-w", "w", "--json", cwd=tmp_path).stdout)["scored"]
-    rubric = json.loads(mixseek_here("report", runs["rubric"], "-w", "w", "--json", cwd=tmp_path).stdout)["scored"]
+    place = told[0]
+    runs = {example["protocol"]: example["run"] for example in told[1]["examples"]}
+    cross = json.loads(mixseek_here("report", runs["cross"], "-w", "w", "--json", cwd=place).stdout)["scored"]
+    rubric = json.loads(mixseek_here("report", runs["rubric"], "-w", "w", "--json", cwd=place).stdout)["scored"]
 
     assert [(cell["question"], cell["variant"], cell["target"]) for cell in cross["coverage"]["holes"]].count(
         ("Q3", "B", "birch-2")

@@ -13,7 +13,7 @@ import pytest
 from tests.flows.running import mixseek, read_jsonl, start, sums, write_jsonl
 
 KILLS = 10
-SAMPLES = 12_000
+SAMPLES = 5_000
 
 
 @pytest.fixture(scope="module")

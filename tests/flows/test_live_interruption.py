@@ -1,11 +1,13 @@
 """A live run that is killed, stopped, doubled or left without a disk: complete in the end, and paid for once."""
 
 import contextlib
+import json
 import os
 import random
 import signal
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,13 +25,13 @@ from tests.flows.live import (
     wait_until,
 )
 from tests.flows.loopback import Loopback, loopback
-from tests.flows.running import COMMAND, environment, the_one_line, write_jsonl
+from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line, write_jsonl
 
 from mixseek.judges.mock.server import MockOptions
 
 KILLS = 20
-SAMPLES = 240
-SAMPLES_TO_KILL_IN = 900
+SAMPLES = 160
+SAMPLES_TO_KILL_IN = 320
 CONCURRENCY = 8
 
 
@@ -77,6 +79,44 @@ def test_twenty_kills_lose_nothing_and_cost_only_what_was_in_flight(tmp_path: Pa
     # In flight, as whoever is killed sees it: sent, and the answer not written down.
     assert 0 < asked - SAMPLES_TO_KILL_IN <= landed * CONCURRENCY
     assert len(lost) <= asked - SAMPLES_TO_KILL_IN, (len(lost), asked)
+
+
+def has_begun(run: Path) -> bool:
+    journal = run / "journal.jsonl"
+    return journal.is_file() and journal.stat().st_size > 0
+
+
+def test_two_runs_and_whoever_reads_share_a_workspace(tmp_path: Path) -> None:
+    """Two processes judge into one workspace, and one cache of replies, while others list, report and show."""
+    rows = riddles(2 * SAMPLES)
+    parts = {"first": rows[:SAMPLES], "second": rows[SAMPLES:]}
+    reads: list[float] = []
+    with loopback(slow(tmp_path)) as endpoint, contextlib.ExitStack() as stack:
+        processes = {}
+        for run, own in parts.items():
+            write_jsonl(tmp_path / f"{run}.jsonl", own)
+            words = ("--judge", endpoint.spec, "--workspace", "ws", "--run", run, "--json", "--concurrency", "2")
+            processes[run] = begin("judge", f"{run}.jsonl", *words, cwd=tmp_path)
+            stack.callback(processes[run].kill)
+        for run, process in processes.items():
+            assert wait_until(partial(has_begun, tmp_path / "ws" / "runs" / run), process), process.communicate()
+        # The first sample of a run is in its journal as soon as there is anything.
+        shown = [("show", run, own[0]["id"]) for run, own in parts.items()]
+        while not reads or any(process.poll() is None for process in processes.values()):
+            for command in (("runs",), ("report", "first"), ("report", "second"), *shown):
+                started = time.monotonic()
+                read = mixseek_here(*command, "--workspace", "ws", cwd=tmp_path)
+                reads.append(time.monotonic() - started)
+                assert read.returncode == 0, (command, read.stderr)
+        said = {run: process.communicate(timeout=60) for run, process in processes.items()}
+
+    for run, process in processes.items():
+        out, err = said[run]
+        assert process.returncode == 0, err
+        assert json.loads(out)["counts"]["valid"] == SAMPLES
+    # Each asked for its own, once; and nobody stood in a queue: a read takes a fraction of a second on an idle machine.
+    assert endpoint.requests == 2 * SAMPLES
+    assert max(reads) < 30
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
@@ -142,7 +182,7 @@ def test_a_full_disk_stops_with_one_line_and_resumes(data: Path, tmp_path: Path)
             [
                 "sh",
                 "-c",
-                'ulimit -f 200; exec "$@"',
+                'ulimit -f 130; exec "$@"',
                 "sh",
                 COMMAND,
                 *arguments(data, endpoint),

@@ -7,20 +7,37 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.flows.running import mixseek, start, sums, write_jsonl
+from tests.flows.live import wait_until
+from tests.flows.running import mixseek_here, start, sums, write_jsonl
 
 from mixseek.cli.interrupts import stop_signals, stopping_on_signals
 
+# What a run leaves on the disk tells how far it is; the first moment is before there is anything.
+MOMENTS = {
+    "loading": "",
+    "reading": "runs/r/manifest.json",
+    "judging": "runs/r/journal.jsonl",
+    "indexing": "tmp",
+    "ending": "runs/r/index.duckdb",
+}
 
-@pytest.mark.parametrize("seconds", [0.6, 1.0, 1.5, 2.2, 3.0])
-def test_whenever_it_comes_the_exit_code_is_130(seconds: float, tmp_path: Path) -> None:
-    """While the dataset is read, judged or indexed, or when all is done."""
-    data = write_jsonl(tmp_path / "data.jsonl", sums(30_000))
+
+def has_come(path: Path) -> bool:
+    return path.is_dir() or (path.is_file() and path.stat().st_size > 0)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_whenever_it_comes_the_exit_code_is_130(moment: str, tmp_path: Path) -> None:
+    """While modules are loaded, the dataset is read, judged or indexed, or when all is done."""
+    data = write_jsonl(tmp_path / "data.jsonl", sums(3_000))
     process = start("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
-    time.sleep(seconds)
+    if MOMENTS[moment]:
+        assert wait_until(lambda: has_come(tmp_path / "ws" / MOMENTS[moment]), process)
+    else:
+        time.sleep(0.4)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
-    again = mixseek("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
+    again = mixseek_here("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
 
     assert process.returncode == 130 or (process.returncode == 0 and "mean score" in out), err
     assert "Traceback" not in err

@@ -181,7 +181,7 @@ def test_a_million_characters_take_no_longer_than_a_page(piece: str) -> None:
     assert time.process_time() - began < 4 * 0.05
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     response=st.text(max_size=200),
     gold=st.lists(st.text(max_size=40), max_size=4),
@@ -202,7 +202,7 @@ _TELLING = [
 _PIECES = st.sampled_from(_TELLING)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(_PIECES, max_size=25), st.lists(st.lists(_PIECES, max_size=5), max_size=3), st.lists(_PIECES, max_size=8)
 )

@@ -257,7 +257,7 @@ def test_hostile_text_reaches_the_page_unchanged_as_data(text: str) -> None:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.text(st.characters(codec=None), max_size=40))
 def test_any_text_leaves_a_page_that_can_be_written_and_read(text: str) -> None:
     page = render_html(report_of(valid(text or "id", response=text, task=text, rules=(text,)), run_id=text))

@@ -1,0 +1,56 @@
+"""What holds for every test: no clock of Hypothesis on a busy machine, and no test that hangs for ever."""
+
+import signal
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import hypothesis
+import pytest
+
+# A machine that has more to do than our tests is no failure of theirs.
+hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None)
+hypothesis.settings.load_profile("mixseek")
+
+SECONDS_PER_TEST = 180.0
+# Those who fetch a model wait for a network, too.
+SECONDS_WITH_DOWNLOAD = 1_800.0
+# An exception that was raised where Python drops exceptions (in a destructor, say) is raised once more.
+_RINGS_AGAIN_SECONDS = 30.0
+
+
+@contextmanager
+def at_most(seconds: float, name: str) -> Iterator[None]:
+    """What hangs fails, and says where it hung. An alarm wakes the main thread only, where pytest-xdist runs tests."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(_signum: int, _frame: FrameType | None) -> None:
+        pytest.fail(f"{name} was not over after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _RINGS_AGAIN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def limit_of(item: pytest.Item) -> float:
+    return SECONDS_WITH_DOWNLOAD if item.get_closest_marker("optin") else SECONDS_PER_TEST
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """What a fixture makes for several tests has a time of its own."""
+    with at_most(limit_of(item), f"the setup of {item.nodeid}"):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    with at_most(limit_of(item), item.nodeid):
+        return (yield)
