@@ -15,6 +15,7 @@ EXPECTED = {
     "DatasetError": ExitCode.USAGE,
     "StorageError": ExitCode.INTERNAL,
     "WorkerError": ExitCode.INCOMPLETE,
+    "DamagedError": ExitCode.USAGE,
     "BusyError": ExitCode.INCOMPLETE,
     "TransientJudgeError": ExitCode.INCOMPLETE,
     "PermanentJudgeError": ExitCode.USAGE,
