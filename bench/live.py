@@ -264,7 +264,12 @@ def peer(name: str, base_url: str, data: Path) -> dict[str, float] | None:
 
 def write_dataset(path: Path, count: int) -> Path:
     with path.open("w", encoding="utf-8") as sink:
-        sink.writelines(json.dumps(row) + "\n" for row in synthetic_rows(count))
+        # The endpoint says the same of every row: "True", and correct. Where that contradicts the ground truth, the
+        # reply is invalid and asked for again, which is another bench.
+        sink.writelines(
+            json.dumps({**row, "response": f"{row['response']}\nSo the answer is True.", "ground_truth": "True"}) + "\n"
+            for row in synthetic_rows(count)
+        )
     return path
 
 
