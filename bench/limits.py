@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from mixseek.domain.calls import Call
 from mixseek.domain.ports import Message
-from mixseek.engine.limits import AdaptiveLimit, Endpoint, RetryPolicy, Surroundings
+from mixseek.engine.limits import AdaptiveLimit, Endpoint, Environment, RetryPolicy
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge
 
@@ -103,7 +103,7 @@ async def measure(behaviour: Behaviour, limit: AdaptiveLimit, seconds: float) ->
     replies: list[float] = []
     async with _serving(behaviour) as base_url:
         judge = EndpointJudge(resolve_target(f"vllm:m@{base_url}", {}, {}), {})
-        around = Surroundings(time.monotonic, asyncio.sleep, random.random, lambda text: None)
+        around = Environment(time.monotonic, asyncio.sleep, random.random, lambda text: None)
         endpoint = Endpoint(base_url, limit, RetryPolicy(), around)
         numbers = itertools.count()
 

@@ -153,9 +153,9 @@ def run_compete(
     request = arguments.to_request()
     if is_dry_run:
         return print_forecast(request, as_json=as_json)
-    tell = (lambda _: None) if quiet else notify_plainly
+    notify = (lambda _: None) if quiet else notify_plainly
     with stopping_on_signals() as stop, show_teams(quiet) as watcher:
-        competition = run_competition(request, watcher, stop, tell)
+        competition = run_competition(request, watcher, stop, notify)
     checked = gates.check(competition.result)
     print_competition(competition, [document for document, _ in checked], as_json=as_json)
     return decide_exit(competition, [(document["gate"], said) for document, said in checked if not document["met"]])

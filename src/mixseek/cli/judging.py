@@ -22,17 +22,17 @@ from mixseek.composition.summary import (
     describe_groups,
     describe_summary,
     explain_nothing_valid,
-    first_unusable,
+    failure_groups,
+    first_failed_rows,
     has_nothing_valid,
     summary_document,
-    unusable_groups,
 )
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.executor import NoProgress
 from mixseek.reporting import wording
 from mixseek.settings.load import load_settings
-from mixseek.storage.index.run import UnusableGroup
+from mixseek.storage.index.run import FailureGroup
 
 # Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
 
@@ -231,11 +231,11 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
     if output.is_dry_run:
         return print_dry_run(request, as_json=output.as_json)
     notify = make_notifier(as_json=output.log_json)
-    tell = (lambda _: None) if output.quiet else notify
+    notify = (lambda _: None) if output.quiet else notify
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(
-                request, lambda total: stop.draining(show_progress(total, output.quiet, notify)), stop, tell
+                request, lambda total: stop.draining(show_progress(total, output.quiet, notify)), stop, notify
             )
     except KeyboardInterrupt:
         notify("interrupted; what was judged is kept: run the same command again to go on")
@@ -247,12 +247,12 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
         notify("interrupted; everything is judged: run the same command again to see it")
         return ExitCode.INTERRUPTED
     checked = check_gates(gates, result.headlines)
-    groups = unusable_groups(result)
+    groups = failure_groups(result)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
-        tell(line)
+        notify(line)
     if output.as_json:
-        records = first_unusable(result)
+        records = first_failed_rows(result)
         print_json(
             {
                 **summary_document(result, checked),
@@ -290,7 +290,7 @@ def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
 
 
 def decide_exit(
-    summary: RunSummary, checked: Sequence[GateResult], groups: Sequence[UnusableGroup], notify: Notify
+    summary: RunSummary, checked: Sequence[GateResult], groups: Sequence[FailureGroup], notify: Notify
 ) -> ExitCode:
     """Incomplete comes before any gate: its numbers are not the last ones."""
     failed = [gate for gate in checked if not gate.is_met]

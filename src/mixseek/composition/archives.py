@@ -13,7 +13,7 @@ from mixseek.composition.protocols import (
     restore_protocol,
 )
 from mixseek.composition.report import find_run
-from mixseek.engine.offline import read_reply
+from mixseek.engine.offline import judge_reply
 from mixseek.judges.math_verify import find_maths
 from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.storage.archive.documents import INVALID_ROOM, PROTOCOL, VALID_ROOM
@@ -38,7 +38,7 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> tuple[str, Arc
     run = find_run(Workspace(root), name)
     manifest = read_manifest(run.manifest)
     protocol = protocol_of_run(run, manifest)
-    read = partial(read_reply, protocol=protocol)
+    read = partial(judge_reply, protocol=protocol)
     return run.name, write_archive(run, protocol_record(protocol), to or run.archive, read)
 
 

@@ -16,7 +16,7 @@ from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.competition.teams import CallableTeam, CommandTeam, FreeTextProtocol, ModelTeam
 from mixseek.composition.leaderboards import read_judging
 from mixseek.composition.live import JournalLines, key_id, price_of, workspace_key
-from mixseek.composition.protocols import answers_at_once, is_waited_for
+from mixseek.composition.protocols import is_local, is_remote
 from mixseek.composition.race import (
     CompetePlan,
     CompeteRequest,
@@ -30,9 +30,9 @@ from mixseek.domain.calls import LiveJudge, Usage
 from mixseek.domain.judgments import Missing
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
-from mixseek.engine.call import Desk, LiveSeat, OfflineSeat, Seat
+from mixseek.engine.call import CallContext, LiveSlot, OfflineSlot, Slot
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, RateLimit, RetryPolicy, Surroundings
+from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
@@ -61,11 +61,11 @@ def make_questions(
     cache: ReplyCache,
     key: bytes,
     progress: ProgressSink,
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
 ) -> Questions:
     """Everybody of the race at one desk, with what the journal already holds."""
     request = plan.request
-    desk = Desk(
+    context = CallContext(
         # Each question brings its own.
         protocol=FreeTextProtocol(""),
         encoder=JournalLines(),
@@ -74,25 +74,25 @@ def make_questions(
         budget=Budget(request.max_calls, request.max_cost_usd),
         nonce_of=partial(fence_nonce, key),
     )
-    return Questions(desk, make_seats(plan, key_id(key), tell), key_id(key), recall_answers(journal.path))
+    return Questions(context, make_slots(plan, key_id(key), notify), key_id(key), recall_answers(journal.path))
 
 
-def make_seats(plan: CompetePlan, nonce_key_id: str, tell: Callable[[str], None]) -> list[Seat]:
+def make_slots(plan: CompetePlan, nonce_key_id: str, notify: Callable[[str], None]) -> list[Slot]:
     """Judges behind one address share its limits."""
-    around = Surroundings(time.monotonic, asyncio.sleep, random.random, tell)
+    environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
     policy = RetryPolicy(patience_seconds=plan.request.patience_seconds)
-    live = [judge for judge in plan.judges if is_waited_for(judge)]
+    live = [judge for judge in plan.judges if is_remote(judge)]
     endpoints = {
         name: Endpoint(
             name,
             AdaptiveLimit(max(concurrency_of(plan, judge) for judge in live if judge.endpoint == name)),
             policy,
-            around,
+            environment,
         )
         for name in {judge.endpoint for judge in live}
     }
-    seats: list[Seat] = [OfflineSeat(judge) for judge in plan.judges if answers_at_once(judge)]
-    return seats + [make_seat(plan, judge, endpoints[judge.endpoint], nonce_key_id) for judge in live]
+    slots: list[Slot] = [OfflineSlot(judge) for judge in plan.judges if is_local(judge)]
+    return slots + [make_slot(plan, judge, endpoints[judge.endpoint], nonce_key_id) for judge in live]
 
 
 def check_prices(plan: CompetePlan) -> None:
@@ -100,7 +100,7 @@ def check_prices(plan: CompetePlan) -> None:
     if plan.request.max_cost_usd is None:
         return
     for judge in plan.judges:
-        if not is_waited_for(judge):
+        if not is_remote(judge):
             continue
         price = price_of(judge, plan.configured.get(judge.name, JudgeSettings()))
         if price(Usage(1_000, 100), None) is None:
@@ -110,10 +110,10 @@ def check_prices(plan: CompetePlan) -> None:
             )
 
 
-def make_seat(plan: CompetePlan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSeat:
+def make_slot(plan: CompetePlan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSlot:
     """A judge with its own limits."""
     settings = plan.configured.get(judge.name, JudgeSettings())
-    return LiveSeat(
+    return LiveSlot(
         judge=judge,
         endpoint=endpoint,
         keys=RequestKeys(_NO_PROTOCOL, judge.fingerprint, nonce_key_id),
@@ -196,7 +196,7 @@ def forecast_competition(request: CompeteRequest) -> CompeteForecast:
     least = count_calls(plan, rules.min_rounds)
     most = count_calls(plan, rules.max_rounds)
     calls = tuple(
-        CallForecast(judge.name, least[judge.name], most[judge.name]) for judge in plan.judges if is_waited_for(judge)
+        CallForecast(judge.name, least[judge.name], most[judge.name]) for judge in plan.judges if is_remote(judge)
     )
     names = tuple(metric.shown_name for metric in file.evaluator.metrics)
     return CompeteForecast(
@@ -266,13 +266,13 @@ class Counting:
 
 
 def run_competition(
-    request: CompeteRequest, watcher: Watcher, stop: Callable[[], bool], tell: Callable[[str], None]
+    request: CompeteRequest, watcher: Watcher, stop: Callable[[], bool], notify: Callable[[str], None]
 ) -> Competition:
     """Plays what is not played yet. Again, it resumes; a finished competition is only shown."""
     plan = make_compete_plan(request)
     check_prices(plan)
     for remark in plan.remarks:
-        tell(remark)
+        notify(remark)
     try:
         plan.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -280,36 +280,36 @@ def run_competition(
     # The journal's lock is the execution's: a second process on it is told so before it asks anything.
     with (
         JournalFile(plan.directory / "journal.jsonl") as journal,
-        closing(AggregationStore(request.workspace, patience=wait_while_playing(stop, tell))) as store,
+        closing(AggregationStore(request.workspace, patience=wait_while_playing(stop, notify))) as store,
         importable_from(plan.race.directory),
     ):
         # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
         file = ReplyCacheFile(request.workspace / CACHE_FILE, read_clock) if request.use_cache else None
         try:
-            return asyncio.run(compete(plan, journal, store, file or NoCache(), Surveyed(watcher, stop, tell)))
+            return asyncio.run(compete(plan, journal, store, file or NoCache(), RaceObserver(watcher, stop, notify)))
         finally:
             if file is not None:
                 file.close()
                 for warning in file.warnings:
-                    tell(warning)
+                    notify(warning)
 
 
-def wait_while_playing(stop: Callable[[], bool], tell: Callable[[str], None]) -> Patience:
+def wait_while_playing(stop: Callable[[], bool], notify: Callable[[str], None]) -> Patience:
     """Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop."""
-    return Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), tell=tell)
+    return Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), notify=notify)
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
+class RaceObserver:
     """Who looks on, and who may stop it."""
 
     watcher: Watcher
     stop: Callable[[], bool]
-    tell: Callable[[str], None]
+    notify: Callable[[str], None]
 
 
 async def compete(
-    plan: CompetePlan, journal: JournalFile, store: AggregationStore, cache: ReplyCache, surveyed: Surveyed
+    plan: CompetePlan, journal: JournalFile, store: AggregationStore, cache: ReplyCache, observer: RaceObserver
 ) -> Competition:
     """Connections and programs are given back whatever happens."""
     key = workspace_key(plan.request.workspace)
@@ -322,7 +322,7 @@ async def compete(
         environment=plan.request.environment,
         language=plan.race.file.team_language,
     )
-    questions = make_questions(plan, journal, cache, key, counting, surveyed.tell)
+    questions = make_questions(plan, journal, cache, key, counting, observer.notify)
     rounds, evaluator = plan.race.file.rounds, plan.race.file.evaluator
     parts = RoundParts(
         execution_id=plan.execution_id,
@@ -335,8 +335,8 @@ async def compete(
         limits=TimeLimits(rounds.round_timeout_seconds, rounds.team_timeout_seconds),
         on_missing_metric=OutagePolicy(evaluator.on_missing),
         retries_invalid=plan.request.retry_invalid,
-        watcher=surveyed.watcher,
-        stop=surveyed.stop,
+        watcher=observer.watcher,
+        stop=observer.stop,
     )
     async with questions:
         orchestrator = Orchestrator(

@@ -44,7 +44,7 @@ def run_demo_competition(root: Path) -> DemoCompetition:
     """Offline, in a moment. The second time it is only shown again."""
     race = unpack_race(root)
     request = CompeteRequest(race=race, workspace=root, execution=EXECUTION)
-    board = run_competition(request, NoWatcher(), stop=lambda: False, tell=lambda _: None).board
+    board = run_competition(request, NoWatcher(), stop=lambda: False, notify=lambda _: None).board
     page = root / "competitions" / EXECUTION / "leaderboard.html"
     write_leader_board(board, page)
     return DemoCompetition(board, race, page)
@@ -161,7 +161,7 @@ def run_demo(root: Path) -> DemoResult:
 
 def judge_quietly(request: JudgeRequest) -> RunSummary:
     """Nothing but the result: it is over in a moment."""
-    summary = judge_dataset(request, without_progress, stop=lambda: False, tell=lambda _: None)
+    summary = judge_dataset(request, without_progress, stop=lambda: False, notify=lambda _: None)
     if isinstance(summary, Interruption):
         raise MixseekError("the demo was interrupted; run it again")
     return summary

@@ -10,7 +10,7 @@ from mixseek.composition.live import Earlier, LiveParts, live_batches, make_part
 from mixseek.composition.request import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.domain.calls import Call, Usage
 from mixseek.engine.caching import NoCache, ReplyCache
-from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSeat, SampleAtHand, estimate_usage
+from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.errors import DatasetError
 from mixseek.storage.journal.recall import recall_journal
@@ -55,42 +55,42 @@ def forecast_run(request: JudgeRequest) -> DryRun:
     cache = open_cache(plan)
     try:
         known: ReplyCache = cache if cache is not None else NoCache()
-        at_hand = (
+        pending = (
             one
             for batch in live_batches(first_batches(plan), parts, plan.cascade, before, known)
             for one in batch.samples
         )
-        return add_up(plan, parts, at_hand)
+        return add_up(plan, parts, pending)
     finally:
         if cache is not None:
             cache.close()
 
 
-def add_up(plan: Plan, parts: LiveParts, at_hand: Iterator[SampleAtHand]) -> DryRun:
+def add_up(plan: Plan, parts: LiveParts, pending: Iterator[PendingSample]) -> DryRun:
     """Count every request that is neither journaled nor cached."""
-    seats = parts.live_seats
-    calls = dict.fromkeys((seat.name for seat in seats), 0)
+    slots = parts.live_slots
+    calls = dict.fromkeys((slot.name for slot in slots), 0)
     cached = dict(calls)
-    measured = list(islice(at_hand, _MEASURED_SAMPLES))
+    measured = list(islice(pending, _MEASURED_SAMPLES))
     tokens = mean_tokens(plan, parts, measured)
-    pending = 0
-    for one in chain(measured, at_hand):
-        pending += 1
+    count = 0
+    for one in chain(measured, pending):
+        count += 1
         if refuse_incomplete(one.sample, plan.protocol) is not None:
             continue
-        for seat in seats:
-            for take in range(1, seat.takes + 1):
-                if (seat.name, take) in one.known or (seat.name, take) in one.unread:
+        for slot in slots:
+            for take in range(1, slot.takes + 1):
+                if (slot.name, take) in one.known or (slot.name, take) in one.unread:
                     continue
-                if seat.keys.key(one.key, take, 1) in one.cached:
-                    cached[seat.name] += 1
+                if slot.keys.key(one.key, take, 1) in one.cached:
+                    cached[slot.name] += 1
                 else:
-                    calls[seat.name] += 1
-    forecasts = tuple(make_forecast(seat, calls[seat.name], cached[seat.name], tokens) for seat in seats)
-    return DryRun(plan.run.name, plan.samples, pending, plan.cascade and len(plan.judges) > 1, forecasts)
+                    calls[slot.name] += 1
+    forecasts = tuple(make_forecast(slot, calls[slot.name], cached[slot.name], tokens) for slot in slots)
+    return DryRun(plan.run.name, plan.samples, count, plan.cascade and len(plan.judges) > 1, forecasts)
 
 
-def mean_tokens(plan: Plan, parts: LiveParts, measured: list[SampleAtHand]) -> float:
+def mean_tokens(plan: Plan, parts: LiveParts, measured: list[PendingSample]) -> float:
     """Input tokens of one request, by characters."""
     counts: list[int] = []
     for one in measured:
@@ -102,11 +102,11 @@ def mean_tokens(plan: Plan, parts: LiveParts, measured: list[SampleAtHand]) -> f
     return sum(counts) / len(counts) if counts else 0.0
 
 
-def make_forecast(seat: LiveSeat, calls: int, cached: int, tokens: float) -> Forecast:
+def make_forecast(slot: LiveSlot, calls: int, cached: int, tokens: float) -> Forecast:
     """One judge's share."""
-    each = seat.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None)
+    each = slot.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None)
     return Forecast(
-        judge=seat.name,
+        judge=slot.name,
         calls=calls,
         cached=cached,
         input_tokens=round(calls * tokens),

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from mixseek.composition.live import JournalEncoder, ProgressMaker, Told
-from mixseek.composition.protocols import answers_at_once, keep_protocol, replays_file
+from mixseek.composition.live import JournalEncoder, ProgressMaker, RunObserver
+from mixseek.composition.protocols import is_local, keep_protocol, replays_file
 from mixseek.composition.request import (
     RULES,
     JudgeRequest,
     Plan,
+    allow_appended_replies,
     available_cores,
     first_manifest,
     make_plan,
-    overlook_added_replies,
 )
 from mixseek.composition.summary import RunSummary, UnmatchedReplies, summarise_run
 from mixseek.domain.judgments import Missing
@@ -56,26 +56,26 @@ class Interruption:
 
 
 def judge_dataset(
-    request: JudgeRequest, show_progress: ProgressMaker, stop: Callable[[], bool], tell: Callable[[str], None]
+    request: JudgeRequest, show_progress: ProgressMaker, stop: Callable[[], bool], notify: Callable[[str], None]
 ) -> RunSummary | Interruption:
     """Judge what is not judged yet, and say what the run holds. Again, it resumes; a finished run is only shown.
 
-    `tell` gets a sentence where a person would otherwise wonder.
+    `notify` gets a sentence where a person would otherwise wonder.
     """
     began = time.monotonic()
     plan = make_plan(request, cores=available_cores())
     languages = language_notices(plan)
     for notice in languages:
-        tell(notice)
+        notify(notice)
     notices = (*plan.dataset.survey().notices, *languages)
-    manifest = take_up(plan, now())
-    result = shown_again(plan, manifest, tell) or judge_run(plan, manifest, show_progress, stop, tell)
+    manifest = open_or_resume_manifest(plan, now())
+    result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, show_progress, stop, notify)
     if isinstance(result, Interruption):
         return result
     return replace(result, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
 
 
-def shown_again(plan: Plan, manifest: Manifest, tell: Callable[[str], None]) -> RunSummary | None:
+def shown_again(plan: Plan, manifest: Manifest, notify: Callable[[str], None]) -> RunSummary | None:
     """What a finished run holds; None where something is left to ask."""
     if manifest.status is not RunStatus.COMPLETE:
         return None
@@ -83,8 +83,8 @@ def shown_again(plan: Plan, manifest: Manifest, tell: Callable[[str], None]) -> 
     # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
     if not summary.is_complete or asks_again(plan, summary):
         return None
-    tell(f"run {plan.run.name} is complete; nothing was judged again")
-    tell_gaps(plan, tell)
+    notify(f"run {plan.run.name} is complete; nothing was judged again")
+    tell_gaps(plan, notify)
     return summary
 
 
@@ -93,7 +93,7 @@ def judge_run(
     manifest: Manifest,
     show_progress: ProgressMaker,
     stop: Callable[[], bool],
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
 ) -> RunSummary | Interruption:
     """From the first line of the journal, or from where it ended, to the seal."""
     is_new = not plan.run.exists()
@@ -106,8 +106,8 @@ def judge_run(
         try:
             write_manifest(plan.run.manifest, manifest)
             keep_protocol(plan.run, plan.protocol)
-            tell_gaps(plan, tell)
-            end = judge_rest(plan, journal, show_progress, stop, tell)
+            tell_gaps(plan, notify)
+            end = judge_rest(plan, journal, show_progress, stop, notify)
         except (ConfigurationError, JudgeCallError) as error:
             if is_new and discard_empty(plan.run):
                 raise
@@ -120,7 +120,7 @@ def judge_run(
             seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
-            tell(f"indexing {plan.samples:,} samples")
+            notify(f"indexing {plan.samples:,} samples")
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal_run(plan, manifest, status, journal, summary.counts_by_judge())
@@ -165,7 +165,7 @@ def asks_again(plan: Plan, summary: RunSummary) -> bool:
     """Whether a complete run holds something that the request wants to be asked again."""
     options = plan.request.live
     for judge in plan.judges:
-        if answers_at_once(judge):
+        if is_local(judge):
             continue
         counts = summary.all_by_judge[judge.name]
         if counts.missing and (options.retry_refused or counts.missing == counts.total):
@@ -187,13 +187,13 @@ def discard_empty(run: RunDirectory) -> bool:
     return True
 
 
-def take_up(plan: Plan, at: datetime) -> Manifest:
+def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
     """The run's manifest: a new one, or the old one after making sure that the request is the same."""
     request = first_manifest(plan, at)
     if not plan.run.exists():
         return request
     before = read_manifest(plan.run.manifest)
-    before.check_resumable(overlook_added_replies(request, before, plan.judges))
+    before.check_resumable(allow_appended_replies(request, before, plan.judges))
     if before.status is RunStatus.COMPLETE:
         return before
     return before.restarted(at, request.environment).model_copy(
@@ -201,37 +201,37 @@ def take_up(plan: Plan, at: datetime) -> Manifest:
     )
 
 
-def tell_gaps(plan: Plan, tell: Callable[[str], None]) -> None:
+def tell_gaps(plan: Plan, notify: Callable[[str], None]) -> None:
     """Rules cannot compare with nothing; better said now than wondered about in the report."""
     survey = plan.dataset.survey()
     for notice in survey.notices:
-        tell(notice)
+        notify(notice)
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
-        tell(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
-    tell_coverage(plan, tell)
+        notify(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
+    tell_coverage(plan, notify)
     for name, replies in unmatched_replies(plan).items():
         more = f" and {replies.count - len(replies.first):,} more" if replies.count > len(replies.first) else ""
         noun = "replies are" if replies.count > 1 else "reply is"
-        tell(f"{name}: {replies.count:,} {noun} about no sample here: {', '.join(replies.first)}{more}")
+        notify(f"{name}: {replies.count:,} {noun} about no sample here: {', '.join(replies.first)}{more}")
 
 
-def tell_coverage(plan: Plan, tell: Callable[[str], None]) -> None:
+def tell_coverage(plan: Plan, notify: Callable[[str], None]) -> None:
     """What is filed under INCOMPLETE_COVERAGE without anybody being asked."""
     survey = plan.dataset.survey()
     for field, count in survey.incomplete.items():
         places = ", ".join(map(str, survey.incomplete_places))
-        tell(
+        notify(
             f"{count:,} of {survey.rows:,} rows have no {field}: they are filed under INCOMPLETE_COVERAGE, and no "
             f"judge is asked about them (the first incomplete rows: {places})"
         )
     if plan.holes:
         shown = ", ".join(hole.id.removeprefix("planned: ") for hole in plan.holes[:UNMATCHED_SHOWN])
         more = f" and {len(plan.holes) - UNMATCHED_SHOWN:,} more" if len(plan.holes) > UNMATCHED_SHOWN else ""
-        tell(f"{len(plan.holes):,} planned outputs are not in the dataset (INCOMPLETE_COVERAGE): {shown}{more}")
+        notify(f"{len(plan.holes):,} planned outputs are not in the dataset (INCOMPLETE_COVERAGE): {shown}{more}")
     if plan.unplanned:
         shown = ", ".join(plan.unplanned[:UNMATCHED_SHOWN])
-        tell(f"{len(plan.unplanned):,} samples are not in the plan; they are judged all the same: {shown}")
+        notify(f"{len(plan.unplanned):,} samples are not in the plan; they are judged all the same: {shown}")
 
 
 def unmatched_replies(plan: Plan) -> dict[str, UnmatchedReplies]:
@@ -245,19 +245,19 @@ def judge_rest(
     journal: JournalFile,
     show_progress: ProgressMaker,
     stop: Callable[[], bool],
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
 ) -> RunEnd:
     """How it came to its end."""
     before: JudgedBefore | None = None
     if journal.length_bytes:
         before = recall_journal(journal.path, plan.judge_names, plan.repeats)
-        tell(f"resuming run {plan.run.name}: {len(before):,} of {plan.samples:,} samples have been judged before")
+        notify(f"resuming run {plan.run.name}: {len(before):,} of {plan.samples:,} samples have been judged before")
     if plan.is_live:
         # Here and not above: rules-only runs do not pay for loading an event loop and an HTTP client.
         from mixseek.composition.live import judge_rest_live
 
-        return judge_rest_live(plan, journal, first_batches(plan), before, Told(show_progress, stop, tell))
-    judges = tuple(judge for judge in plan.judges if answers_at_once(judge))
+        return judge_rest_live(plan, journal, first_batches(plan), before, RunObserver(show_progress, stop, notify))
+    judges = tuple(judge for judge in plan.judges if is_local(judge))
     assignment = Assignment(plan.protocol, judges, plan.cascade, JournalEncoder())
     recall: Recall | None = before.statuses if before is not None else None
     batches = pending_batches(first_batches(plan), plan.judge_names, plan.cascade, recall)

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.protocols import answers_at_once, is_waited_for
+from mixseek.composition.protocols import is_local, is_remote
 from mixseek.composition.request import LiveOptions, Plan
 from mixseek.domain.calls import LiveJudge, Usage
 from mixseek.domain.judgments import Outcome, Reply, Status
@@ -25,19 +25,19 @@ from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
 from mixseek.engine.call import (
-    Desk,
+    CallContext,
     FirstReplies,
-    LiveSeat,
-    OfflineSeat,
+    LiveSlot,
+    OfflineSlot,
+    PendingSample,
     Price,
     RunEnd,
-    SampleAtHand,
-    Seat,
+    Slot,
     TakeKey,
     is_settled,
 )
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, RateLimit, RetryPolicy, Surroundings
+from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, StorageError
@@ -98,12 +98,12 @@ ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """`tell` gets a sentence where a person would otherwise wonder; `stop` is asked now and then."""
+class RunObserver:
+    """`notify` gets a sentence where a person would otherwise wonder; `stop` is asked now and then."""
 
     show_progress: ProgressMaker
     stop: Callable[[], bool]
-    tell: Callable[[str], None]
+    notify: Callable[[str], None]
 
 
 # From what the engine judged to the lines of a journal.
@@ -136,7 +136,7 @@ class JournalLines:
         return encode_outcome(sample, key, judge, outcome, take, lost_tries)
 
 
-# From a plan to seats before endpoints: limits, prices, cache and keys, each where it belongs.
+# From a plan to slots before endpoints: limits, prices, cache and keys, each where it belongs.
 
 # Memory stays flat however many endpoints there are.
 MOST_SAMPLES_AT_HAND = 4_096
@@ -148,40 +148,40 @@ _NO_REPLIES: Mapping[TakeKey, Reply] = {}
 class LiveParts:
     """Everything that a live run needs beside the journal."""
 
-    seats: tuple[Seat, ...]
+    slots: tuple[Slot, ...]
     nonce_of: Callable[[str], str]
-    samples_at_hand: int
+    pending_samples: int
     drain_seconds: float
 
     @property
-    def live_seats(self) -> tuple[LiveSeat, ...]:
+    def live_slots(self) -> tuple[LiveSlot, ...]:
         """Those whose replies cost something."""
-        return tuple(seat for seat in self.seats if isinstance(seat, LiveSeat))
+        return tuple(slot for slot in self.slots if isinstance(slot, LiveSlot))
 
 
-def make_parts(plan: Plan, tell: Callable[[str], None], tracer: Any | None = None) -> LiveParts:
+def make_parts(plan: Plan, notify: Callable[[str], None], tracer: Any | None = None) -> LiveParts:
     """Raises ConfigurationError for a limit on costs that nobody can count. `tracer` gets a span for each call."""
     options = plan.request.live
     key = workspace_key(plan.workspace.root)
-    around = Surroundings(time.monotonic, asyncio.sleep, random.random, tell)
+    environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
     policy = RetryPolicy(patience_seconds=options.patience_seconds)
     endpoints: dict[str, Endpoint] = {}
-    live = [judge for judge in plan.judges if is_waited_for(judge)]
+    live = [judge for judge in plan.judges if is_remote(judge)]
     for name in {judge.endpoint for judge in live}:
         most = max(concurrency_of(plan, judge) for judge in live if judge.endpoint == name)
-        endpoints[name] = Endpoint(name, AdaptiveLimit(most), policy, around)
-    seats: list[Seat] = []
+        endpoints[name] = Endpoint(name, AdaptiveLimit(most), policy, environment)
+    slots: list[Slot] = []
     for judge in plan.judges:
-        if is_waited_for(judge):
-            seats.append(make_seat(plan, traced(judge, tracer), endpoints[judge.endpoint], key_id(key)))
-        elif answers_at_once(judge):
-            seats.append(OfflineSeat(judge))
+        if is_remote(judge):
+            slots.append(make_slot(plan, traced(judge, tracer), endpoints[judge.endpoint], key_id(key)))
+        elif is_local(judge):
+            slots.append(OfflineSlot(judge))
     at_once = sum(concurrency_of(plan, judge) for judge in live)
     drain = max(settings_of(plan, judge).timeout_seconds for judge in live)
-    return LiveParts(tuple(seats), partial(fence_nonce, key), min(2 * at_once, MOST_SAMPLES_AT_HAND), drain)
+    return LiveParts(tuple(slots), partial(fence_nonce, key), min(2 * at_once, MOST_SAMPLES_AT_HAND), drain)
 
 
-def make_seat(plan: Plan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSeat:
+def make_slot(plan: Plan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSlot:
     """A judge with its own limits."""
     options, settings = plan.request.live, settings_of(plan, judge)
     price = price_of(judge, settings)
@@ -191,7 +191,7 @@ def make_seat(plan: Plan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: st
             f"(US dollars per million tokens) to its [judges.NAME] table, install the extra `prices`, "
             f"or use --max-calls"
         )
-    return LiveSeat(
+    return LiveSlot(
         judge=judge,
         endpoint=endpoint,
         keys=RequestKeys(plan.protocol.hash, judge.fingerprint, nonce_key_id),
@@ -263,7 +263,7 @@ class Earlier:
                 # The last one stays: the next attempt follows it.
                 self._invalid[record.key][reply.judge, take] = reply
 
-    def take_up(self, sample: Sample, key: str, seats: tuple[Seat, ...], cascade: bool) -> SampleAtHand | None:
+    def pending_sample(self, sample: Sample, key: str, slots: tuple[Slot, ...], cascade: bool) -> PendingSample | None:
         """The sample with what is known of it; None where nobody is left to ask."""
         known = self._judged.takes(key)
         again: Mapping[TakeKey, Reply] = _NO_REPLIES
@@ -274,12 +274,12 @@ class Earlier:
                 for place, status in known.items()
                 if place not in again and not (status is Status.MISSING and place[0] in self._refusers)
             }
-        if known and is_settled(known, seats, cascade):
+        if known and is_settled(known, slots, cascade):
             return None
         unread = {**self._judged.unread_replies(key), **{place: (reply,) for place, reply in again.items()}}
         # A reply that nobody has read yet, and that turns out invalid, is followed by another one too.
         asked = {place: replies[-1].attempt for place, replies in unread.items()} if self._asks_invalid_again else {}
-        return SampleAtHand(sample, key, known, self._judged.lost_tries(key), unread, asked)
+        return PendingSample(sample, key, known, self._judged.lost_tries(key), unread, asked)
 
 
 def refuses_all(counts: Mapping[Status, int]) -> bool:
@@ -295,34 +295,34 @@ def live_batches(
     cache: ReplyCache,
 ) -> Generator[LiveBatch, None, None]:
     """Without what the journal holds, and with what the cache knows: one look-up a batch."""
-    seats = parts.live_seats
+    slots = parts.live_slots
     for samples in batches:
-        rest = list(take_up(samples, parts.seats, cascade, before))
+        rest = list(pending_samples(samples, parts.slots, cascade, before))
         skipped = len(samples) - len(rest)
-        keys = [key for one in rest for key in first_asks(seats, one)] if not isinstance(cache, NoCache) else ()
+        keys = [key for one in rest for key in first_asks(slots, one)] if not isinstance(cache, NoCache) else ()
         found = cache.get_many(keys) if keys else _NOTHING
         if found:
             rest = [one._replace(cached=found) for one in rest]
         yield LiveBatch(rest, skipped=skipped)
 
 
-def take_up(
-    samples: Sequence[Sample], seats: tuple[Seat, ...], cascade: bool, before: Earlier | None
-) -> Iterator[SampleAtHand]:
+def pending_samples(
+    samples: Sequence[Sample], slots: tuple[Slot, ...], cascade: bool, before: Earlier | None
+) -> Iterator[PendingSample]:
     """Those that the journal does not settle, with what it has of them."""
     for sample in samples:
         key = sample.key()
-        at_hand = SampleAtHand(sample, key) if before is None else before.take_up(sample, key, seats, cascade)
-        if at_hand is not None:
-            yield at_hand
+        pending = PendingSample(sample, key) if before is None else before.pending_sample(sample, key, slots, cascade)
+        if pending is not None:
+            yield pending
 
 
-def first_asks(seats: Sequence[LiveSeat], at_hand: SampleAtHand) -> Iterator[bytes]:
+def first_asks(slots: Sequence[LiveSlot], pending: PendingSample) -> Iterator[bytes]:
     """The requests that this sample may need, re-asks aside."""
-    for seat in seats:
-        for take in range(1, seat.takes + 1):
-            if (seat.name, take) not in at_hand.known:
-                yield seat.keys.key(at_hand.key, take, 1)
+    for slot in slots:
+        for take in range(1, slot.takes + 1):
+            if (slot.name, take) not in pending.known:
+                yield slot.keys.key(pending.key, take, 1)
 
 
 # The workspace's replies, for one run.
@@ -359,20 +359,24 @@ _COLLECT_EVERY = 20_000
 
 
 def judge_rest_live(
-    plan: Plan, journal: JournalFile, batches: Iterator[list[Sample]], before: JudgedBefore | None, told: Told
+    plan: Plan,
+    journal: JournalFile,
+    batches: Iterator[list[Sample]],
+    before: JudgedBefore | None,
+    observer: RunObserver,
 ) -> RunEnd:
     """Ask what is not in the journal; the cache is open for as long as that takes."""
     tracing = open_tracing(plan.request.environment)
-    parts = make_parts(plan, told.tell, tracing.tracer if tracing is not None else None)
-    for seat in parts.live_seats:
-        if warning := seat.judge.description.get("warning"):
-            told.tell(f"{seat.name}: {warning}")
+    parts = make_parts(plan, observer.notify, tracing.tracer if tracing is not None else None)
+    for slot in parts.live_slots:
+        if warning := slot.judge.description.get("warning"):
+            observer.notify(f"{slot.name}: {warning}")
     file = open_cache(plan)
     cache = BufferedCache(file) if file is not None else None
     earlier = Earlier(before, journal.path, plan.request.live) if before is not None else None
     try:
-        with told.show_progress(plan.samples) as progress, fewer_collections():
-            return asyncio.run(ask_all(plan, parts, journal, (batches, earlier), cache, (progress, told)))
+        with observer.show_progress(plan.samples) as progress, fewer_collections():
+            return asyncio.run(ask_all(plan, parts, journal, (batches, earlier), cache, (progress, observer)))
     finally:
         if tracing is not None:
             tracing.shutdown()
@@ -380,7 +384,7 @@ def judge_rest_live(
             cache.flush()
             file.close()
             for warning in file.warnings:
-                told.tell(warning)
+                observer.notify(warning)
 
 
 @contextlib.contextmanager
@@ -403,14 +407,14 @@ async def ask_all(
     journal: JournalFile,
     asked: tuple[Iterator[list[Sample]], Earlier | None],
     cache: BufferedCache | None,
-    watched: tuple[ProgressSink, Told],
+    watched: tuple[ProgressSink, RunObserver],
 ) -> RunEnd:
     """Connections are given back whatever happens."""
-    progress, told = watched
+    progress, observer = watched
     options = plan.request.live
     batches, before = asked
     first_replies = None if options.keep_going else FirstReplies(before.proven if before is not None else ())
-    desk = Desk(
+    context = CallContext(
         protocol=plan.protocol,
         encoder=JournalLines(),
         commits=GroupCommit(journal, progress),
@@ -419,11 +423,11 @@ async def ask_all(
         nonce_of=parts.nonce_of,
         first_replies=first_replies,
     )
-    pending = live_batches(batches, parts, plan.cascade, before, desk.cache)
-    assignment = LiveAssignment(desk, parts.seats, plan.cascade, parts.samples_at_hand, parts.drain_seconds)
+    pending = live_batches(batches, parts, plan.cascade, before, context.cache)
+    assignment = LiveAssignment(context, parts.slots, plan.cascade, parts.pending_samples, parts.drain_seconds)
     try:
-        return await judge_many_live(pending, assignment, progress, told.stop)
+        return await judge_many_live(pending, assignment, progress, observer.stop)
     finally:
         pending.close()
-        for seat in parts.live_seats:
-            await seat.judge.close()
+        for slot in parts.live_slots:
+            await slot.judge.close()

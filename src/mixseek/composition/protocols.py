@@ -96,14 +96,14 @@ def with_timeout(
     return {**configured, spec: replace(settings, timeout_seconds=timeout_seconds)}
 
 
-def is_waited_for(judge: AnyJudge) -> TypeGuard[LiveJudge]:
+def is_remote(judge: AnyJudge) -> TypeGuard[LiveJudge]:
     """Whether the judge is behind an endpoint or a model; rules and recorded replies answer at once."""
     return hasattr(judge, "fingerprint")
 
 
-def answers_at_once(judge: AnyJudge) -> TypeGuard[Judge]:
+def is_local(judge: AnyJudge) -> TypeGuard[Judge]:
     """The other kind."""
-    return not is_waited_for(judge)
+    return not is_remote(judge)
 
 
 def replays_file(judge: AnyJudge) -> "TypeGuard[FileReplayJudge]":

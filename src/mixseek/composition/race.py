@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.competition.teams import check_command
-from mixseek.composition.protocols import AnyJudge, get_panel, is_waited_for
+from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.composition.request import describe_judge
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
@@ -287,7 +287,7 @@ def hash_of(metric: BaseMetric) -> str | None:
 def target_model(plan: CompetePlan, spec: str) -> str | None:
     """The model's own name; of recorded replies nobody knows who wrote them."""
     judge = plan.judge(spec)
-    if not is_waited_for(judge):
+    if not is_remote(judge):
         return None
     model = judge.description.get("model")
     return model if isinstance(model, str) else spec

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mixseek.composition.protocols import AnyJudge, get_panel, is_waited_for, replays_file, replays_rows
+from mixseek.composition.protocols import AnyJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.domain.judgments import Method
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
@@ -22,7 +22,7 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
-from mixseek.storage.dataset.attachments import Demands, RubricShelf
+from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
 from mixseek.storage.dataset.reader import Dataset, Holes, PlannedGrid, open_dataset
 from mixseek.storage.journal.manifest import (
     REPLIES_BYTES,
@@ -46,18 +46,18 @@ VERIFIED = "verified"
 _GRID_FIELDS = ("question_id", "prompt_variant", "target_model")
 
 
-def demands_of(protocol: JudgeProtocol, judges: Sequence[AnyJudge], rubric: Path | None) -> Demands:
+def demands_of(protocol: JudgeProtocol, judges: Sequence[AnyJudge], rubric: Path | None) -> RowRequirements:
     """Raises ConfigurationError for rubrics that cannot be read."""
     # Only replies that stand in the rows themselves can do without the judged text.
     is_recorded = all(replays_rows(judge) for judge in judges)
-    return Demands(
+    return RowRequirements(
         protocol=protocol.name,
         response=not is_recorded,
         response_reason=why_response_is_needed(protocol) if is_recorded else None,
         fields=needed_fields(protocol),
         rubric=bool(read_table(protocol, "task_rubric").get("required")),
         task_types=tuple(read_table(protocol, "task_types", "types")),
-        shelf=RubricShelf.open(rubric) if rubric is not None else None,
+        rubrics=RubricDirectory.open(rubric) if rubric is not None else None,
     )
 
 
@@ -194,7 +194,7 @@ class Plan:
     @property
     def is_live(self) -> bool:
         """Whether anybody has to be waited for."""
-        return any(is_waited_for(judge) for judge in self.judges)
+        return any(is_remote(judge) for judge in self.judges)
 
     @property
     def repeats(self) -> int:
@@ -233,7 +233,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         protocol_hash=protocol.hash,
         judges=[describe_judge(judge).model_dump_json() for judge in judges],
         options={
-            **options_of(request, survey.mapping, samples, is_live=any(is_waited_for(judge) for judge in judges)),
+            **options_of(request, survey.mapping, samples, is_live=any(is_remote(judge) for judge in judges)),
             **({"plan": grid.description["sha256"]} if grid is not None else {}),
         },
     )
@@ -254,7 +254,7 @@ def open_requested(
     grid: PlannedGrid | None,
 ) -> Dataset:
     """The dataset with what the protocol and the judges ask of its rows."""
-    demands = replace(
+    requirements = replace(
         demands_of(protocol, judges, request.rubric),
         bundles=request.bundles,
         allows_outside_files=request.allows_outside_files,
@@ -264,7 +264,7 @@ def open_requested(
         request.data,
         mapping=request.mapping,
         spool_directory=workspace.spool,
-        demands=demands,
+        requirements=requirements,
         note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
     )
 
@@ -324,7 +324,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         judges=tuple(describe_judge(judge) for judge in plan.judges),
         cascade=plan.cascade,
         repeats=plan.repeats,
-        network_used=any(is_waited_for(judge) and "base_url" in judge.description for judge in plan.judges),
+        network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,
         environment=Environment(
             command_line=tuple(plan.request.command_line),
@@ -338,7 +338,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
 
 def describe_judge(judge: AnyJudge) -> JudgeEntry:
     """Rules and recorded replies are named by their digest: a run begun by others is another run, not half of this."""
-    if is_waited_for(judge):
+    if is_remote(judge):
         said = dict(judge.description)
         model = said.pop("model", None)
         kind = str(said.pop("provider", judge.name.partition(":")[0]))
@@ -358,7 +358,7 @@ def describe_rules(judge: AnyJudge) -> dict[str, str | None]:
     return {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
 
 
-def overlook_added_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:
+def allow_appended_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:
     """The request as if files of replies were what they were, where replies were only added to them.
 
     Whoever collects the replies that were missing goes on with the run; whoever corrects one begins another.

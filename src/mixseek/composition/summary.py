@@ -14,7 +14,7 @@ from mixseek.reporting import wording
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary, StatusCounts
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
-from mixseek.storage.index.run import JudgedRow, RowQuery, RunIndex, TakeSpread, UnusableGroup, open_run_index
+from mixseek.storage.index.run import FailureGroup, JudgedRow, RowQuery, RunIndex, TakeSpread, open_run_index
 from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -395,7 +395,7 @@ _WHY_CHARACTERS = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class FailedRow:
     """One sample under one judge."""
 
     id: str
@@ -408,7 +408,7 @@ class Unusable:
         return {"id": self.id, "judge": self.judge, "status": self.status.value, "why": list(self.why)}
 
 
-def first_unusable(summary: RunSummary, limit: int = SHOWN) -> tuple[Unusable, ...]:
+def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> tuple[FailedRow, ...]:
     """At most `limit` invalid judgments and as many missing ones, in dataset order; none costs nothing."""
     counts = [counts for _, counts in summary.all_by_judge.items()]
     wanted = [status for status in (Status.INVALID, Status.MISSING) if any(count.of(status) for count in counts)]
@@ -416,7 +416,7 @@ def first_unusable(summary: RunSummary, limit: int = SHOWN) -> tuple[Unusable, .
         return ()
     with open_run_index(Workspace(summary.workspace), summary.run) as index:
         rows = [row for status in wanted for row in index.rows(RowQuery(status=status, limit=limit))]
-    return tuple(Unusable(row.id, row.judge, row.status, why(row)) for row in rows)
+    return tuple(FailedRow(row.id, row.judge, row.status, why(row)) for row in rows)
 
 
 def why(row: JudgedRow) -> tuple[str, ...]:
@@ -425,16 +425,16 @@ def why(row: JudgedRow) -> tuple[str, ...]:
     return found or (row.reason or "no reason recorded",)
 
 
-def unusable_groups(summary: RunSummary) -> tuple[UnusableGroup, ...]:
+def failure_groups(summary: RunSummary) -> tuple[FailureGroup, ...]:
     """All reasons, the most frequent first; none costs nothing."""
     counts = summary.all_by_judge.values()
     if not any(count.invalid or count.missing for count in counts):
         return ()
     with open_run_index(Workspace(summary.workspace), summary.run) as index:
-        return tuple(index.unusable_groups())
+        return tuple(index.failure_groups())
 
 
-def describe_groups(groups: Sequence[UnusableGroup], summary: RunSummary) -> list[str]:
+def describe_groups(groups: Sequence[FailureGroup], summary: RunSummary) -> list[str]:
     """A line for each of the commonest reasons, and how many records have others."""
     has_several = len(summary.by_judge) > 1
     lines = [describe_group(group, with_judge=has_several) for group in groups[:REASONS_SHOWN]]
@@ -448,7 +448,7 @@ def describe_groups(groups: Sequence[UnusableGroup], summary: RunSummary) -> lis
     return lines
 
 
-def describe_group(group: UnusableGroup, *, with_judge: bool) -> str:
+def describe_group(group: FailureGroup, *, with_judge: bool) -> str:
     """One line, whatever the judge wrote."""
     told = " ".join(group.why.split())
     cut = f"{told[:_WHY_CHARACTERS]}…" if len(told) > _WHY_CHARACTERS else told
@@ -457,7 +457,7 @@ def describe_group(group: UnusableGroup, *, with_judge: bool) -> str:
     return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {group.sample_id})"
 
 
-def explain_nothing_valid(summary: RunSummary, groups: Sequence[UnusableGroup]) -> list[str]:
+def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -> list[str]:
     """A line for each headline that no valid judgment stands behind, with the commonest reason."""
     lines = []
     for judge, score in summary.headlines.items():

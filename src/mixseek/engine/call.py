@@ -149,7 +149,7 @@ def unpriced(usage: Usage, answered_by: str | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class OfflineSeat:
+class OfflineSlot:
     """Rules, or recorded replies; asked once, however many repeats there are: the answer is always the same."""
 
     judge: Judge
@@ -164,7 +164,7 @@ class OfflineSeat:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveSeat:
+class LiveSlot:
     """A judge behind an endpoint, with what the engine must know about it."""
 
     judge: LiveJudge
@@ -182,14 +182,14 @@ class LiveSeat:
         object.__setattr__(self, "name", self.judge.name)
 
 
-Seat = OfflineSeat | LiveSeat
+Slot = OfflineSlot | LiveSlot
 # Shared, and nobody's to change.
 _NOTHING: Mapping[Any, Any] = {}
 # A judge's name and the number of the take.
 TakeKey = tuple[str, int]
 
 
-class SampleAtHand(NamedTuple):
+class PendingSample(NamedTuple):
     """A sample still to be judged, with what an earlier process or the cache already has of it."""
 
     sample: Sample
@@ -205,13 +205,13 @@ class SampleAtHand(NamedTuple):
     cached: Mapping[bytes, Reply] = _NOTHING
 
 
-def is_settled(known: Mapping[TakeKey, Status], seats: tuple[Seat, ...], cascade: bool) -> bool:
+def is_settled(known: Mapping[TakeKey, Status], slots: tuple[Slot, ...], cascade: bool) -> bool:
     """Nobody is left to ask; a cascade ends at the first judge that was valid.
 
     A missing reply is asked for again and is not in `known`, unless asking again changes nothing.
     """
-    for seat in seats:
-        statuses = [known.get((seat.name, take)) for take in range(1, seat.takes + 1)]
+    for slot in slots:
+        statuses = [known.get((slot.name, take)) for take in range(1, slot.takes + 1)]
         if None in statuses:
             return False
         if cascade and Status.VALID in statuses:
@@ -266,7 +266,7 @@ class LineEncoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CallContext:
     """What all asking shares."""
 
     protocol: JudgeProtocol
@@ -285,75 +285,75 @@ class Desk:
     written: set[str] = field(default_factory=set)
 
 
-async def ask_take(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int) -> Outcome:
+async def ask_take(context: CallContext, slot: LiveSlot, pending: PendingSample, take: int) -> Outcome:
     """What becomes of it; every reply is journaled before it is read, and an invalid one is asked for again."""
-    sample = at_hand.sample
-    refused = refuse_incomplete(sample, desk.protocol)
+    sample = pending.sample
+    refused = refuse_incomplete(sample, context.protocol)
     if refused is not None:
         return refused
-    unread = at_hand.unread.get((seat.name, take), ())
+    unread = pending.unread.get((slot.name, take), ())
     ask = unread[-1].attempt if unread else 0
-    outcome: Outcome | None = desk.protocol.parse(unread[-1], sample) if unread else None
-    most = 1 + seat.max_reasks + at_hand.asked.get((seat.name, take), 0)
+    outcome: Outcome | None = context.protocol.parse(unread[-1], sample) if unread else None
+    most = 1 + slot.max_reasks + pending.asked.get((slot.name, take), 0)
     while outcome is None or (isinstance(outcome, InvalidJudgment) and ask < most):
         ask += 1
-        got = await obtain(desk, seat, at_hand, take, ask, outcome)
+        got = await obtain(context, slot, pending, take, ask, outcome)
         if not isinstance(got, Reply):
             # A reply that was had stands, even where another could not be had.
             return outcome or got
-        judged = desk.protocol.parse(got, sample)
-        if desk.first_replies is not None:
-            desk.first_replies.read(seat.name, judged)
+        judged = context.protocol.parse(got, sample)
+        if context.first_replies is not None:
+            context.first_replies.read(slot.name, judged)
         outcome = judged
     return outcome
 
 
 async def obtain(
-    desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, take: int, ask: int, before: Outcome | None
+    context: CallContext, slot: LiveSlot, pending: PendingSample, take: int, ask: int, before: Outcome | None
 ) -> Reply | Missing | Undecided:
     """A reply that is in the journal, or why there is none."""
-    key = seat.keys.key(at_hand.key, take, ask)
-    known = at_hand.cached.get(key) if ask == 1 else desk.cache.get_many((key,)).get(key)
+    key = slot.keys.key(pending.key, take, ask)
+    known = pending.cached.get(key) if ask == 1 else context.cache.get_many((key,)).get(key)
     if known is not None:
-        reply = reuse(known, seat.name, take, ask)
+        reply = reuse(known, slot.name, take, ask)
         # Not waited for: the cache has it, so reading it before it is journaled loses nothing.
-        desk.commits.add(lines_of(desk, at_hand, reply), {"cached": 1})
+        context.commits.add(lines_of(context, pending, reply), {"cached": 1})
         return reply
-    twin = desk.under_way.get(key)
+    twin = context.under_way.get(key)
     try:
         if twin is None:
-            return await request(desk, seat, at_hand, key, (take, ask, before))
-        reply = reuse(await asyncio.shield(twin), seat.name, take, ask)
+            return await request(context, slot, pending, key, (take, ask, before))
+        reply = reuse(await asyncio.shield(twin), slot.name, take, ask)
     except (TransientJudgeError, PermanentJudgeError) as error:
         if isinstance(error, PermanentJudgeError) and error.concerns_everything:
             raise
         if twin is None:
-            desk.lost_tries[at_hand.key, seat.name, take] += error.tries
-            if isinstance(error, PermanentJudgeError) and desk.first_replies is not None:
-                desk.first_replies.refused(seat.name, str(error))
+            context.lost_tries[pending.key, slot.name, take] += error.tries
+            if isinstance(error, PermanentJudgeError) and context.first_replies is not None:
+                context.first_replies.refused(slot.name, str(error))
         return Missing(str(error), is_permanent=isinstance(error, PermanentJudgeError))
     except DatasetError as error:
         # Nothing can be asked about this sample, now or later.
         return Undecided(f"cannot be asked: {error}")
-    desk.commits.add(lines_of(desk, at_hand, reply), {"cached": 1})
+    context.commits.add(lines_of(context, pending, reply), {"cached": 1})
     return reply
 
 
 async def request(
-    desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, key: bytes, asked: tuple[int, int, Outcome | None]
+    context: CallContext, slot: LiveSlot, pending: PendingSample, key: bytes, asked: tuple[int, int, Outcome | None]
 ) -> Reply:
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     take, ask, before = asked
-    protocol = told_who_judges(desk.protocol, seat)
-    nonce = desk.nonce_of(at_hand.key)
-    messages = protocol.messages(at_hand.sample, nonce)
+    protocol = told_who_judges(context.protocol, slot)
+    nonce = context.nonce_of(pending.key)
+    messages = protocol.messages(pending.sample, nonce)
     if isinstance(before, InvalidJudgment):
         messages = ask_again(messages, before.findings, protocol.language, nonce)
-    call = Call(at_hand.key, messages, desk.protocol.reply_schema, take, ask)
+    call = Call(pending.key, messages, context.protocol.reply_schema, take, ask)
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    desk.under_way[key] = future
+    context.under_way[key] = future
     try:
-        reply = await send(desk, seat, at_hand, call)
+        reply = await send(context, slot, pending, call)
     except asyncio.CancelledError:
         future.cancel()
         raise
@@ -363,40 +363,40 @@ async def request(
         future.exception()
         raise
     finally:
-        del desk.under_way[key]
+        del context.under_way[key]
     future.set_result(reply)
-    desk.cache.put_many({key: reply})
+    context.cache.put_many({key: reply})
     return reply
 
 
-def told_who_judges(protocol: JudgeProtocol, seat: LiveSeat) -> JudgeProtocol:
+def told_who_judges(protocol: JudgeProtocol, slot: LiveSlot) -> JudgeProtocol:
     """With the judge's identity in the prompt, where the protocol has a place for it."""
     # Asked first, because looking whether a class fits a Protocol takes as long as rendering a prompt.
     if not hasattr(protocol, "for_judge") or not isinstance(protocol, JudgeAwareProtocol):
         return protocol
-    model = seat.judge.description.get("model")
-    return protocol.for_judge(model if isinstance(model, str) else seat.name)
+    model = slot.judge.description.get("model")
+    return protocol.for_judge(model if isinstance(model, str) else slot.name)
 
 
-async def send(desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call) -> Reply:
+async def send(context: CallContext, slot: LiveSlot, pending: PendingSample, call: Call) -> Reply:
     """The endpoint's reply, durable."""
     expected = estimate_usage(call)
-    expected_usd = (seat.price(expected, None) or 0.0) if desk.budget.counts_money else 0.0
+    expected_usd = (slot.price(expected, None) or 0.0) if context.budget.counts_money else 0.0
     while True:
-        await desk.budget.book(expected_usd)
+        await context.budget.book(expected_usd)
         try:
-            reply, usage, on_disk = await _send_booked(desk, seat, at_hand, call, (expected, expected_usd))
+            reply, usage, on_disk = await _send_booked(context, slot, pending, call, (expected, expected_usd))
             break
         except NotNowError:
             continue
-    if seat.tokens is not None:
-        seat.tokens.correct(total(usage, expected) - total(expected, expected))
+    if slot.tokens is not None:
+        slot.tokens.correct(total(usage, expected) - total(expected, expected))
     await on_disk
     return reply
 
 
 async def _send_booked(
-    desk: Desk, seat: LiveSeat, at_hand: SampleAtHand, call: Call, booked: tuple[Usage, float]
+    context: CallContext, slot: LiveSlot, pending: PendingSample, call: Call, booked: tuple[Usage, float]
 ) -> "tuple[Reply, Usage, asyncio.Future[None]]":
     """The reply and when it is durable; what was booked is settled, whatever becomes of it."""
     expected, expected_usd = booked
@@ -406,52 +406,52 @@ async def _send_booked(
 
     def permit() -> None:
         nonlocal requests
-        desk.commits.check()
-        desk.budget.leave(expected_usd, is_repeat=requests > 0)
+        context.commits.check()
+        context.budget.leave(expected_usd, is_repeat=requests > 0)
         # It is out from here on, whatever the number of calls says: settled as such.
         requests += 1
-        desk.budget.begin()
+        context.budget.begin()
 
     def lose(usage: Usage) -> None:
         nonlocal lost_usd
-        price = seat.price(usage, None)
+        price = slot.price(usage, None)
         if price is not None:
             lost_usd += price
             # At once, not with the reply that may come after it: the others must not spend the same money.
-            desk.budget.charge(expected_usd, price)
+            context.budget.charge(expected_usd, price)
 
     def keep(called: Called) -> "tuple[Reply, Usage, asyncio.Future[None]]":
         nonlocal cost
         usage = called.answer.usage
-        if desk.first_replies is not None:
-            desk.first_replies.answered(seat.name)
-        cost = seat.price(usage, called.answer.model)
+        if context.first_replies is not None:
+            context.first_replies.answered(slot.name)
+        cost = slot.price(usage, called.answer.model)
         # What nobody knows the price of is not known as a whole either, whatever was lost before it.
-        details = describe(seat, call, called, None if cost is None else cost + lost_usd)
-        reply = Reply(called.answer.reply.text, seat.name, call.ask, details)
+        details = describe(slot, call, called, None if cost is None else cost + lost_usd)
+        reply = Reply(called.answer.reply.text, slot.name, call.ask, details)
         counts = {"calls": called.tries}
         if cost or lost_usd:
             counts["cost_millionths"] = round(((cost or 0.0) + lost_usd) * 1_000_000)
-        return reply, usage, desk.commits.keep(lines_of(desk, at_hand, reply), counts)
+        return reply, usage, context.commits.keep(lines_of(context, pending, reply), counts)
 
     try:
-        pace = partial(book_rates, seat, expected)
-        return await seat.endpoint.call(seat.judge, call, permit, keep, pace, lose)
+        pace = partial(book_rates, slot, expected)
+        return await slot.endpoint.call(slot.judge, call, permit, keep, pace, lose)
     except JudgeCallError as error:
         error.tries = requests
         raise
     finally:
-        desk.budget.settle(expected_usd, cost, has_begun=requests > 0)
+        context.budget.settle(expected_usd, cost, has_begun=requests > 0)
 
 
-def book_rates(seat: LiveSeat, expected: Usage) -> float:
+def book_rates(slot: LiveSlot, expected: Usage) -> float:
     """Seconds until requests and tokens per minute allow one more; it is booked from then on, retry or not."""
-    if seat.requests is None and seat.tokens is None:
+    if slot.requests is None and slot.tokens is None:
         return 0.0
-    now = seat.endpoint.now()
+    now = slot.endpoint.now()
     waits = [
         rate.reserve(units, now)
-        for rate, units in ((seat.requests, 1), (seat.tokens, total(expected, expected)))
+        for rate, units in ((slot.requests, 1), (slot.tokens, total(expected, expected)))
         if rate is not None
     ]
     return max(waits)
@@ -465,7 +465,7 @@ def total(usage: Usage, otherwise: Usage) -> int:
     return sum((said if said is not None else guessed) or 0 for said, guessed in sums)
 
 
-def describe(seat: LiveSeat, call: Call, called: Called, cost: float | None) -> dict[str, Any]:
+def describe(slot: LiveSlot, call: Call, called: Called, cost: float | None) -> dict[str, Any]:
     """What the journal keeps beside the text."""
     answer = called.answer
     details: dict[str, Any] = {
@@ -484,7 +484,7 @@ def describe(seat: LiveSeat, call: Call, called: Called, cost: float | None) -> 
     if called.lost:
         # Of the usage above, what went into answers without a reply.
         details["lost_usage"] = add_usages(Usage(0, 0, 0), called.lost)._asdict()
-    model = seat.judge.description.get("model")
+    model = slot.judge.description.get("model")
     if isinstance(model, str):
         # Who judged, where the judge has a name of its own: self-judgments are told by it.
         details.setdefault("judge_model", model)
@@ -499,14 +499,14 @@ def add_usages(usage: Usage, lost: tuple[Usage, ...]) -> Usage:
     return Usage(*sums)
 
 
-def lines_of(desk: Desk, at_hand: SampleAtHand, reply: Reply) -> list[bytes]:
+def lines_of(context: CallContext, pending: PendingSample, reply: Reply) -> list[bytes]:
     """The reply's line, after the sample's own where that is not written yet."""
-    return [*introduce(desk, at_hand), desk.encoder.reply(at_hand.key, reply)]
+    return [*unwritten_sample_lines(context, pending), context.encoder.reply(pending.key, reply)]
 
 
-def introduce(desk: Desk, at_hand: SampleAtHand) -> list[bytes]:
+def unwritten_sample_lines(context: CallContext, pending: PendingSample) -> list[bytes]:
     """The sample's own line, once while it is at hand."""
-    if at_hand.key in desk.written:
+    if pending.key in context.written:
         return []
-    desk.written.add(at_hand.key)
-    return [desk.encoder.sample(at_hand.sample, at_hand.key)]
+    context.written.add(pending.key)
+    return [context.encoder.sample(pending.sample, pending.key)]

@@ -27,16 +27,16 @@ class RetryPolicy:
     longest_probe_seconds: float = 10.0
     patience_seconds: float = 600.0
 
-    def delay_before_retry(self, failures: int, error: TransientJudgeError, lot: float) -> float:
-        """Seconds until the next try after `failures` of them; `lot` is a random number in 0..1.
+    def delay_before_retry(self, failures: int, error: TransientJudgeError, jitter: float) -> float:
+        """Seconds until the next try after `failures` of them; `jitter` is a random number in 0..1.
 
         A time that the endpoint named is kept, with a little on top: everybody was told the same one.
         """
         backoff = min(self.longest_delay_seconds, self.first_delay_seconds * 2.0 ** min(failures - 1, 30))
         if error.retry_after_seconds is not None:
-            return error.retry_after_seconds + lot * self.first_delay_seconds
+            return error.retry_after_seconds + jitter * self.first_delay_seconds
         # Never less than half: a retry at once meets what the first one met.
-        return backoff * (0.5 + lot / 2)
+        return backoff * (0.5 + jitter / 2)
 
     def delay_before_probe(self, probes: int) -> float:
         """Seconds until a silent endpoint is tried again, after `probes` in vain."""
@@ -467,13 +467,13 @@ class EndpointDownError(MixseekError):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Environment:
     """Time and chance as arguments."""
 
     clock: Clock
     sleep: Sleep
     draw: Callable[[], float]  # uniform in 0..1
-    tell: Callable[[str], None]
+    notify: Callable[[str], None]
 
 
 class Called(NamedTuple):
@@ -487,13 +487,13 @@ class Called(NamedTuple):
 class Endpoint:
     """Shared by every judge behind one address: their limit, their pauses and their luck are common."""
 
-    def __init__(self, name: str, limit: AdaptiveLimit, policy: RetryPolicy, around: Surroundings) -> None:
+    def __init__(self, name: str, limit: AdaptiveLimit, policy: RetryPolicy, environment: Environment) -> None:
         self.name = name
         self.in_flight = 0
         self.retries = 0
         self._limit = limit
         self._policy = policy
-        self._around = around
+        self._environment = environment
         self._waiting: deque[asyncio.Future[bool]] = deque()
         self._resting: set[asyncio.Future[None]] = set()
         self._alarm: asyncio.Future[None] | None = None
@@ -528,7 +528,7 @@ class Endpoint:
         while True:
             await self.rest(pace())
             is_probe = await self._turn()
-            started = self._around.clock()
+            started = self._environment.clock()
             try:
                 permit()
                 tries += 1
@@ -543,14 +543,14 @@ class Endpoint:
                 # While the endpoint is down, nobody's tries are counted out: it is not this request's fault.
                 if not self._is_down and self._policy.gives_up(failures):
                     raise
-                delay = self._policy.delay_before_retry(max(1, failures), error, self._around.draw())
+                delay = self._policy.delay_before_retry(max(1, failures), error, self._environment.draw())
                 if delay > self._policy.patience_seconds:
                     raise
             except PermanentJudgeError:
                 self._revived()
                 raise
             else:
-                self._limit.succeeded(started, self._around.clock())
+                self._limit.succeeded(started, self._environment.clock())
                 self._revived()
                 return keep(Called(answer, tries, tuple(lost)))
             finally:
@@ -560,7 +560,7 @@ class Endpoint:
 
     def now(self) -> float:
         """Seconds on this endpoint's clock."""
-        return self._around.clock()
+        return self._environment.clock()
 
     async def rest(self, seconds: float) -> None:
         """Sleep that a halt ends."""
@@ -568,7 +568,7 @@ class Endpoint:
             raise HaltedError("stopping")
         if seconds <= 0:
             return
-        resting = asyncio.ensure_future(self._around.sleep(seconds))
+        resting = asyncio.ensure_future(self._environment.sleep(seconds))
         self._resting.add(resting)
         try:
             await resting
@@ -597,7 +597,7 @@ class Endpoint:
         if self._is_halted:
             raise HaltedError("stopping")
         has_room = not self._waiting and not self._is_down and self.in_flight < self._limit.calls
-        if has_room and self._paused_until <= self._around.clock():
+        if has_room and self._paused_until <= self._environment.clock():
             # The usual case, without the cost of a queue.
             self.in_flight += 1
             return False
@@ -625,7 +625,7 @@ class Endpoint:
                 continue
             if self.in_flight >= (1 if self._is_down else self._limit.calls) or self._is_probing:
                 return
-            wait = self._paused_until - self._around.clock()
+            wait = self._paused_until - self._environment.clock()
             if wait > 0:
                 self._wake_after(wait)
                 return
@@ -638,7 +638,7 @@ class Endpoint:
             return
 
         async def wake() -> None:
-            await self._around.sleep(seconds)
+            await self._environment.sleep(seconds)
             self._alarm = None
             self._dispatch()
 
@@ -651,7 +651,7 @@ class Endpoint:
         self._dispatch()
 
     def _failed(self, error: TransientJudgeError, started: float, is_probe: bool) -> None:
-        now = self._around.clock()
+        now = self._environment.clock()
         if self._failing_since is None:
             self._failing_since = now
         if error.is_overload:
@@ -680,7 +680,7 @@ class Endpoint:
         if not self._is_down:
             self._is_down = True
             self._probes = 0
-            self._around.tell(f"{self.name} does not answer ({error}); waiting for it to come back")
+            self._environment.notify(f"{self.name} does not answer ({error}); waiting for it to come back")
             self._pause(now + self._policy.delay_before_probe(0))
         elif is_probe:
             self._probes += 1
@@ -696,5 +696,5 @@ class Endpoint:
         if self._is_down:
             self._is_down = False
             self._paused_until = float("-inf")
-            self._around.tell(f"{self.name} answers again")
+            self._environment.notify(f"{self.name} answers again")
             self._dispatch()

@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.call import (
-    Desk,
+    CallContext,
     Ending,
-    LiveSeat,
+    LiveSlot,
     NothingUsableError,
-    OfflineSeat,
+    OfflineSlot,
+    PendingSample,
     RunEnd,
-    SampleAtHand,
-    Seat,
+    Slot,
     ask_take,
-    introduce,
+    unwritten_sample_lines,
 )
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
 from mixseek.engine.offline import ask
@@ -38,18 +38,18 @@ _DRAIN_MARGIN_SECONDS = 5.0
 class LiveBatch:
     """Samples to be judged, and how many needed nothing."""
 
-    samples: Sequence[SampleAtHand]
+    samples: Sequence[PendingSample]
     skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class LiveAssignment:
-    """Who judges and how; `samples_at_hand` bounds memory and keeps every endpoint busy."""
+    """Who judges and how; `pending_samples` bounds memory and keeps every endpoint busy."""
 
-    desk: Desk
-    seats: tuple[Seat, ...]
+    context: CallContext
+    slots: tuple[Slot, ...]
     cascade: bool
-    samples_at_hand: int
+    pending_samples: int
     drain_seconds: float
 
 
@@ -74,21 +74,21 @@ class _Run:
     ) -> None:
         self._batches = batches
         self._assignment = assignment
-        self._desk = assignment.desk
+        self._context = assignment.context
         self._progress = progress
         self._stop = stop
-        self._queue: deque[SampleAtHand] = deque()
+        self._queue: deque[PendingSample] = deque()
         self._has_ended = False
         self._end = RunEnd(Ending.COMPLETE)
         self._is_halted = False
         self._shown_in_flight = 0
-        self._endpoints = {seat.endpoint for seat in assignment.seats if isinstance(seat, LiveSeat)}
+        self._endpoints = {slot.endpoint for slot in assignment.slots if isinstance(slot, LiveSlot)}
 
     async def judge(self) -> RunEnd:
-        self._desk.commits.start()
+        self._context.commits.start()
         workers = [
             asyncio.create_task(self._work(), name=f"judging-{number}")
-            for number in range(self._assignment.samples_at_hand)
+            for number in range(self._assignment.pending_samples)
         ]
         try:
             async with self._watching():
@@ -97,10 +97,10 @@ class _Run:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
-            await self._desk.commits.close()
-        if self._end.ending is Ending.OUT_OF_BUDGET and self._desk.budget.is_money_spent:
+            await self._context.commits.close()
+        if self._end.ending is Ending.OUT_OF_BUDGET and self._context.budget.is_money_spent:
             # What was in flight when it ended is on the bill by now.
-            return RunEnd(Ending.OUT_OF_BUDGET, self._desk.budget.describe_spent())
+            return RunEnd(Ending.OUT_OF_BUDGET, self._context.budget.describe_spent())
         return self._end
 
     async def _wait_for(self, workers: list[asyncio.Task[None]]) -> None:
@@ -149,19 +149,19 @@ class _Run:
 
     async def _work(self) -> None:
         while not self._is_halted:
-            await self._desk.commits.make_room()
-            at_hand = self._take()
-            if at_hand is None:
+            await self._context.commits.make_room()
+            pending = self._take()
+            if pending is None:
                 if self._has_ended:
                     return
                 # That batch needed nobody.
                 await asyncio.sleep(0)
                 continue
-            kept = self._desk.commits.kept
+            kept = self._context.commits.kept
             try:
                 # Taken up in the order of the dataset, however replies come: tables keep that order.
-                self._desk.commits.add(introduce(self._desk, at_hand))
-                await self._judge_sample(at_hand)
+                self._context.commits.add(unwritten_sample_lines(self._context, pending))
+                await self._judge_sample(pending)
             except HaltedError:
                 return
             except BudgetSpentError as error:
@@ -177,15 +177,15 @@ class _Run:
                 # It ends the run for everybody: nothing new is asked, and paid for, while that goes round.
                 self._halt(Ending.STOPPED, None)
                 if not isinstance(error, MixseekError):
-                    error.add_note(f"while judging sample {at_hand.sample.id!r}")
+                    error.add_note(f"while judging sample {pending.sample.id!r}")
                 raise
             finally:
-                self._desk.written.discard(at_hand.key)
-            if self._desk.commits.kept == kept:
+                self._context.written.discard(pending.key)
+            if self._context.commits.kept == kept:
                 # Samples that never wait (rules, cache) must not keep the others from their sockets.
                 await asyncio.sleep(0)
 
-    def _take(self) -> SampleAtHand | None:
+    def _take(self) -> PendingSample | None:
         """The next sample, after reading one batch at most; None where that batch needed nobody."""
         if not self._queue and not self._has_ended:
             if self._stop():
@@ -200,60 +200,60 @@ class _Run:
             self._queue.extend(batch.samples)
         return self._queue.popleft() if self._queue else None
 
-    async def _judge_sample(self, at_hand: SampleAtHand) -> None:
+    async def _judge_sample(self, pending: PendingSample) -> None:
         counts: Counter[str] = Counter()
-        seats = self._assignment.seats
+        slots = self._assignment.slots
 
-        if len(seats) == 1:
-            counts.update(await self._ask_seat(seats[0], at_hand))
+        if len(slots) == 1:
+            counts.update(await self._ask_slot(slots[0], pending))
         elif self._assignment.cascade:
-            for seat in seats:
-                statuses = await self._ask_seat(seat, at_hand)
+            for slot in slots:
+                statuses = await self._ask_slot(slot, pending)
                 if Status.VALID in statuses:
                     break
             counts.update(statuses)
         else:
-            for statuses in await all_of([self._ask_seat(seat, at_hand) for seat in seats]):
+            for statuses in await all_of([self._ask_slot(slot, pending) for slot in slots]):
                 counts.update(statuses)
         counts["samples"] += 1
-        self._desk.commits.add((), counts)
+        self._context.commits.add((), counts)
 
-    async def _ask_seat(self, seat: Seat, at_hand: SampleAtHand) -> list[Status]:
+    async def _ask_slot(self, slot: Slot, pending: PendingSample) -> list[Status]:
         """One status a take; those known from before are not asked again, except where nothing had come."""
-        match seat:
-            case OfflineSeat():
-                known = at_hand.known.get((seat.name, 1))
-                return [known if known is not None else self._ask_offline(seat, at_hand)]
-            case LiveSeat():
-                if seat.takes == 1:
-                    return [await self._ask_live(seat, at_hand, 1)]
-                takes = range(1, seat.takes + 1)
-                return await all_of([self._ask_live(seat, at_hand, take) for take in takes])
+        match slot:
+            case OfflineSlot():
+                known = pending.known.get((slot.name, 1))
+                return [known if known is not None else self._ask_offline(slot, pending)]
+            case LiveSlot():
+                if slot.takes == 1:
+                    return [await self._ask_live(slot, pending, 1)]
+                takes = range(1, slot.takes + 1)
+                return await all_of([self._ask_live(slot, pending, take) for take in takes])
 
-    def _ask_offline(self, seat: OfflineSeat, at_hand: SampleAtHand) -> Status:
-        judged = ask(seat.judge, at_hand.sample, self._desk.protocol)
-        lines = introduce(self._desk, at_hand)
+    def _ask_offline(self, slot: OfflineSlot, pending: PendingSample) -> Status:
+        judged = ask(slot.judge, pending.sample, self._context.protocol)
+        lines = unwritten_sample_lines(self._context, pending)
         if judged.reply is not None:
-            lines.append(self._desk.encoder.reply(at_hand.key, judged.reply))
-        self._conclude(seat, at_hand, judged.outcome, 1, lines)
+            lines.append(self._context.encoder.reply(pending.key, judged.reply))
+        self._conclude(slot, pending, judged.outcome, 1, lines)
         return judged.status
 
-    async def _ask_live(self, seat: LiveSeat, at_hand: SampleAtHand, take: int) -> Status:
-        known = at_hand.known.get((seat.name, take))
+    async def _ask_live(self, slot: LiveSlot, pending: PendingSample, take: int) -> Status:
+        known = pending.known.get((slot.name, take))
         if known is not None:
             return known
-        outcome = await ask_take(self._desk, seat, at_hand, take)
+        outcome = await ask_take(self._context, slot, pending, take)
         if self._is_halted and isinstance(outcome, Missing):
             # Cut short by the stop: it is not known to be missing, and will be asked for again anyway.
             raise HaltedError("stopping")
-        self._conclude(seat, at_hand, outcome, take, introduce(self._desk, at_hand))
+        self._conclude(slot, pending, outcome, take, unwritten_sample_lines(self._context, pending))
         return status_of(outcome)
 
-    def _conclude(self, seat: Seat, at_hand: SampleAtHand, outcome: Outcome, take: int, lines: list[bytes]) -> None:
-        lost = self._desk.lost_tries.pop((at_hand.key, seat.name, take), 0)
-        lost += at_hand.lost_tries.get((seat.name, take), 0)
-        lines.append(self._desk.encoder.outcome(at_hand.sample, at_hand.key, seat.name, outcome, take, lost))
-        self._desk.commits.add(lines)
+    def _conclude(self, slot: Slot, pending: PendingSample, outcome: Outcome, take: int, lines: list[bytes]) -> None:
+        lost = self._context.lost_tries.pop((pending.key, slot.name, take), 0)
+        lost += pending.lost_tries.get((slot.name, take), 0)
+        lines.append(self._context.encoder.outcome(pending.sample, pending.key, slot.name, outcome, take, lost))
+        self._context.commits.add(lines)
 
 
 async def all_of(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -71,7 +71,7 @@ def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     refused = refuse_incomplete(sample, protocol)
     match judge.reply(sample, protocol):
         case Reply() as reply:
-            judgment = read_reply(reply, sample, protocol)
+            judgment = judge_reply(reply, sample, protocol)
             if refused is not None:
                 # The reply was recorded, so it is kept; it still cannot be aligned with anything.
                 rest = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
@@ -100,7 +100,7 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
 
 
-def read_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
+def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
     """What the protocol makes of it; `unusable` in its details says what is wrong with what it was taken out of.
 
     A bundle that was cut off, contradicts itself or calls itself unusable spoils entries that look well by themselves.

@@ -17,7 +17,15 @@ from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, U
 from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol, MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import NoCache, RequestKeys, reuse
-from mixseek.engine.call import Desk, LiveSeat, OfflineSeat, SampleAtHand, Seat, ask_take, introduce
+from mixseek.engine.call import (
+    CallContext,
+    LiveSlot,
+    OfflineSlot,
+    PendingSample,
+    Slot,
+    ask_take,
+    unwritten_sample_lines,
+)
 from mixseek.engine.limits import HaltedError
 from mixseek.engine.offline import ask
 from mixseek.errors import ConfigurationError
@@ -77,20 +85,20 @@ class Questions:
     """Many may ask at once. Open from `async with` on; what is in flight at the end is cancelled."""
 
     def __init__(
-        self, desk: Desk, seats: Iterable[Seat], nonce_key_id: str, before: AnsweredBefore | None = None
+        self, context: CallContext, slots: Iterable[Slot], nonce_key_id: str, before: AnsweredBefore | None = None
     ) -> None:
-        self._desk = desk
-        self._seats = {seat.name: seat for seat in seats}
+        self._context = context
+        self._slots = {slot.name: slot for slot in slots}
         self._nonce_key_id = nonce_key_id
         self._before = before or AnsweredBefore()
-        self._desk.written.update(self._before.introduced)
+        self._context.written.update(self._before.introduced)
         self._under_way: dict[Place, _UnderWay] = {}
         self._told: set[Place] = set()
         self._recalled = frozenset(self._before.replies)
         self._is_halted = False
 
     async def __aenter__(self) -> Self:
-        self._desk.commits.start()
+        self._context.commits.start()
         return self
 
     async def __aexit__(
@@ -100,10 +108,10 @@ class Questions:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-        await self._desk.commits.close()
-        for seat in self._seats.values():
-            if isinstance(seat, LiveSeat):
-                await seat.judge.close()
+        await self._context.commits.close()
+        for slot in self._slots.values():
+            if isinstance(slot, LiveSlot):
+                await slot.judge.close()
 
     def knows(self, protocol: JudgeProtocol, sample: Sample, place: tuple[str, int], identity: str | None) -> bool:
         """Whether the judge's reply of that take, which is `place`, is there already."""
@@ -112,14 +120,14 @@ class Questions:
     @property
     def judges(self) -> tuple[str, ...]:
         """Who can be asked."""
-        return tuple(self._seats)
+        return tuple(self._slots)
 
     def halt(self) -> None:
         """Nothing new is asked from now on: HaltedError; what is in flight comes home and is journaled."""
         self._is_halted = True
-        for seat in self._seats.values():
-            if isinstance(seat, LiveSeat):
-                seat.endpoint.halt()
+        for slot in self._slots.values():
+            if isinstance(slot, LiveSlot):
+                slot.endpoint.halt()
 
     async def ask(
         self,
@@ -138,17 +146,17 @@ class Questions:
         Raises HaltedError, BudgetSpentError, EndpointDownError, StorageError, and PermanentJudgeError where the
         endpoint refuses everything; any other failure is a Missing.
         """
-        seat = self._seats.get(judge)
-        if seat is None:
-            raise ConfigurationError(f"judge {judge!r} is not at hand; there is {', '.join(self._seats) or 'nobody'}")
-        if isinstance(seat, LiveSeat) and not asks_again:
-            seat = replace(seat, max_reasks=0)
+        slot = self._slots.get(judge)
+        if slot is None:
+            raise ConfigurationError(f"judge {judge!r} is not at hand; there is {', '.join(self._slots) or 'nobody'}")
+        if isinstance(slot, LiveSlot) and not asks_again:
+            slot = replace(slot, max_reasks=0)
         place = (question_key(protocol, sample, identity), judge, take)
         under_way = self._under_way.get(place)
         if under_way is None:
-            task = asyncio.create_task(self._answer(protocol, sample, seat, place, identity), name=f"ask-{judge}")
+            task = asyncio.create_task(self._answer(protocol, sample, slot, place, identity), name=f"ask-{judge}")
             under_way = self._under_way[place] = _UnderWay(task)
-            task.add_done_callback(partial(self._come_home, place))
+            task.add_done_callback(partial(self._collect, place))
         under_way.waiting += 1
         try:
             return await asyncio.shield(under_way.task)
@@ -160,22 +168,22 @@ class Questions:
         finally:
             under_way.waiting -= 1
 
-    def _come_home(self, place: Place, task: "asyncio.Task[Answered]") -> None:
+    def _collect(self, place: Place, task: "asyncio.Task[Answered]") -> None:
         self._under_way.pop(place, None)
         if not task.cancelled():
             # Whoever asked may have left; a failure that nobody waits for is no news.
             task.exception()
 
     async def _answer(
-        self, protocol: JudgeProtocol, sample: Sample, seat: Seat, place: Place, identity: str | None
+        self, protocol: JudgeProtocol, sample: Sample, slot: Slot, place: Place, identity: str | None
     ) -> Answered:
         known = self._before.replies.get(place, ())
         heard = _JudgeAwareHeard(protocol) if isinstance(protocol, JudgeAwareProtocol) else _Heard(protocol)
-        match seat:
-            case OfflineSeat():
-                outcome = await self._hear_offline(heard, sample, seat, place)
-            case LiveSeat():
-                outcome = await self._hear(heard, sample, seat, place, identity)
+        match slot:
+            case OfflineSlot():
+                outcome = await self._hear_offline(heard, sample, slot, place)
+            case LiveSlot():
+                outcome = await self._hear(heard, sample, slot, place, identity)
             case unexpected:
                 assert_never(unexpected)
         is_recalled = place in self._recalled and tuple(heard.replies) == known
@@ -183,8 +191,8 @@ class Questions:
             self._before.replies[place] = tuple(heard.replies)
             self._before.concluded.add(place)
             key, judge, take = place
-            line = self._desk.encoder.outcome(sample, key, judge, outcome, take)
-            self._desk.commits.add([*introduce(self._desk, SampleAtHand(sample, key)), line])
+            line = self._context.encoder.outcome(sample, key, judge, outcome, take)
+            self._context.commits.add([*unwritten_sample_lines(self._context, PendingSample(sample, key)), line])
         replies = tuple(heard.replies)
         if place in self._told:
             # The same question again costs nothing, and must not be counted as if it did.
@@ -193,35 +201,38 @@ class Questions:
         return Answered(outcome, replies[-1] if replies else None, is_recalled, replies[:-1])
 
     async def _hear(
-        self, heard: "_Heard", sample: Sample, seat: LiveSeat, place: Place, identity: str | None
+        self, heard: "_Heard", sample: Sample, slot: LiveSlot, place: Place, identity: str | None
     ) -> Outcome:
         key, judge, take = place
-        keys = RequestKeys(heard.hash, seat.judge.fingerprint, self._nonce_key_id)
-        cache = self._desk.cache if identity is None else NoCache()
+        keys = RequestKeys(heard.hash, slot.judge.fingerprint, self._nonce_key_id)
+        cache = self._context.cache if identity is None else NoCache()
         known = self._before.replies.get(place, ())
         heard.replies = list(known[:-1])
         cached = {} if known else cache.get_many((keys.key(key, take, 1),))
-        at_hand = SampleAtHand(sample, key, unread={(judge, take): known} if known else {}, cached=cached)
-        desk = replace(self._desk, protocol=heard, cache=cache)
-        outcome = await ask_take(desk, replace(seat, keys=keys), at_hand, take)
+        pending = PendingSample(sample, key, unread={(judge, take): known} if known else {}, cached=cached)
+        context = replace(self._context, protocol=heard, cache=cache)
+        outcome = await ask_take(context, replace(slot, keys=keys), pending, take)
         if self._is_halted and isinstance(outcome, Missing):
             # Cut short by the stop: it is not known to be missing, and will be asked for again.
             raise HaltedError("stopping")
         return outcome
 
-    async def _hear_offline(self, heard: "_Heard", sample: Sample, seat: OfflineSeat, place: Place) -> Outcome:
+    async def _hear_offline(self, heard: "_Heard", sample: Sample, slot: OfflineSlot, place: Place) -> Outcome:
         key, _, take = place
         known = self._before.replies.get(place, ())
         if known:
             return heard.parse(known[-1], sample)
-        judged = ask(seat.judge, sample, heard)
+        judged = ask(slot.judge, sample, heard)
         if judged.reply is not None:
             reply = judged.reply
             if take > 1:
                 reply = replace(reply, details={**reply.details, "take": take})
                 heard.replies = [reply]
-            lines = [*introduce(self._desk, SampleAtHand(sample, key)), self._desk.encoder.reply(key, reply)]
-            await self._desk.commits.commit(lines)
+            lines = [
+                *unwritten_sample_lines(self._context, PendingSample(sample, key)),
+                self._context.encoder.reply(key, reply),
+            ]
+            await self._context.commits.commit(lines)
         return judged.outcome
 
 

@@ -24,7 +24,7 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import Reading, SchemaMode, count, make_answer, mapping
+from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, count, make_answer, mapping
 from mixseek.judges.keys import without_credentials
 from mixseek.judges.model_store import find_installed, warning_for
 from mixseek.settings.models import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
@@ -426,14 +426,14 @@ class EmbeddedJudge:
             return TransientJudgeError(f"judge {self._name}: {words}")
         return self._refused(words)
 
-    def _read(self, received: _Received, defused: int) -> Reading:
+    def _read(self, received: _Received, defused: int) -> ReadAnswer:
         usage = received.usage
         extra: dict[str, Any] = {}
         if reasoning := "".join(received.reasoning):
             extra["reasoning"] = reasoning
         if defused:
             extra["defused_control_tokens"] = defused
-        return Reading(
+        return ReadAnswer(
             text="".join(received.parts),
             finish_reason=received.finish_reason,
             usage=Usage(

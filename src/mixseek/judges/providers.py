@@ -15,7 +15,7 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import Reading, SchemaMode, make_answer
+from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, make_answer
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
@@ -241,9 +241,9 @@ def _words_of(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _read(response: Any) -> Reading:
+def _read(response: Any) -> ReadAnswer:
     thoughts = "".join(part.content for part in response.parts if part.part_kind == "thinking")
-    return Reading(
+    return ReadAnswer(
         text="".join(part.content for part in response.parts if part.part_kind == "text"),
         finish_reason=response.finish_reason,
         usage=_usage(response.usage),

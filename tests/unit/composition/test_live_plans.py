@@ -10,12 +10,12 @@ import pytest
 
 from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
 from mixseek.composition.live import BufferedCache, live_batches, make_parts, open_cache
-from mixseek.composition.protocols import get_panel, is_waited_for
+from mixseek.composition.protocols import get_panel, is_remote
 from mixseek.composition.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.domain.judgments import Reply
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import NoCache
-from mixseek.engine.call import LiveSeat, OfflineSeat
+from mixseek.engine.call import LiveSlot, OfflineSlot
 from mixseek.errors import ConfigurationError
 from mixseek.settings.models import JudgeSettings
 
@@ -46,7 +46,7 @@ def test_judges_of_both_kinds_sit_in_one_panel() -> None:
     """In the order of asking, told apart by what they are."""
     panel = get_panel(("rules", SPEC), {}, {"OPENAI_API_KEY": "k"})
 
-    assert [is_waited_for(judge) for judge in panel] == [False, True]
+    assert [is_remote(judge) for judge in panel] == [False, True]
 
 
 def test_the_seats_follow_the_settings(request_for: JudgeRequest) -> None:
@@ -58,16 +58,16 @@ def test_the_seats_follow_the_settings(request_for: JudgeRequest) -> None:
         live=LiveOptions(concurrency=9, repeats=2, timeout_seconds=5.0),
     )
     parts = make_parts(plan, nobody)
-    rules, mine, plain = parts.seats
+    rules, mine, plain = parts.slots
 
-    assert isinstance(rules, OfflineSeat)
-    assert isinstance(mine, LiveSeat)
-    assert isinstance(plain, LiveSeat)
+    assert isinstance(rules, OfflineSlot)
+    assert isinstance(mine, LiveSlot)
+    assert isinstance(plain, LiveSlot)
     assert (mine.takes, mine.max_reasks, plain.max_reasks) == (2, 3, 1)
     assert mine.requests is not None
     assert plain.requests is None
     assert mine.endpoint is plain.endpoint
-    assert parts.samples_at_hand == 2 * (7 + 9)
+    assert parts.pending_samples == 2 * (7 + 9)
     assert parts.drain_seconds == 5.0
 
 
@@ -77,7 +77,7 @@ def test_a_limit_on_costs_needs_a_price(request_for: JudgeRequest) -> None:
         make_parts(plan_of(request_for, live=LiveOptions(max_cost_usd=1.0)), nobody)
 
     known = plan_of(request_for, judges=("mine",), configured={"mine": PRICED}, live=LiveOptions(max_cost_usd=1.0))
-    assert make_parts(known, nobody).live_seats
+    assert make_parts(known, nobody).live_slots
 
 
 def test_the_manifest_tells_who_and_how_but_never_a_key(request_for: JudgeRequest) -> None:
@@ -110,11 +110,11 @@ def test_a_dry_run_counts_what_is_not_cached(request_for: JudgeRequest) -> None:
     request = replace(request_for, judges=("mine",), configured={"mine": PRICED}, live=LiveOptions(repeats=2))
     plan = make_plan(request, cores=1)
     parts = make_parts(plan, nobody)
-    seat = parts.live_seats[0]
+    slot = parts.live_slots[0]
     batch = next(live_batches(iter([[Sample("0", "It is 0.", ground_truth="0")]]), parts, False, None, NoCache()))
     cache = open_cache(plan)
     assert cache is not None
-    cache.put_many({seat.keys.key(batch.samples[0].key, 2, 1): Reply("x", "mine")})
+    cache.put_many({slot.keys.key(batch.samples[0].key, 2, 1): Reply("x", "mine")})
     cache.close()
 
     dry = forecast_run(request)

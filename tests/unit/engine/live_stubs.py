@@ -14,9 +14,9 @@ from mixseek.domain.judgments import Outcome, Reply, Status, status_of
 from mixseek.domain.ports import Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
-from mixseek.engine.call import Desk, LiveSeat, RunEnd, SampleAtHand, Seat, unpriced
+from mixseek.engine.call import CallContext, LiveSlot, PendingSample, RunEnd, Slot, unpriced
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, RetryPolicy, Surroundings
+from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RetryPolicy
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
 
 T = TypeVar("T")
@@ -184,26 +184,28 @@ class Court:
     budget: Budget = field(default_factory=Budget)
     told: list[str] = field(default_factory=list)
     cascade: bool = False
-    samples_at_hand: int = 8
+    pending_samples: int = 8
     maximum: int = 4
     should_stop: Callable[[], bool] = lambda: False
 
     def endpoint(self, name: str = "http://stub") -> Endpoint:
-        around = Surroundings(self.time.clock, self.time.sleep, lambda: 0.0, self.told.append)
+        around = Environment(self.time.clock, self.time.sleep, lambda: 0.0, self.told.append)
         return Endpoint(name, AdaptiveLimit(self.maximum), self.policy, around)
 
-    def seat(self, judge: ScriptedJudge, endpoint: Endpoint | None = None, **more: Any) -> LiveSeat:
+    def slot(self, judge: ScriptedJudge, endpoint: Endpoint | None = None, **more: Any) -> LiveSlot:
         chosen = endpoint or self.endpoint(judge.endpoint)
         keys = RequestKeys("p", judge.fingerprint, "n")
-        return LiveSeat(judge, chosen, keys, **{"price": unpriced, **more})
+        return LiveSlot(judge, chosen, keys, **{"price": unpriced, **more})
 
-    def judge(self, samples: Sequence[SampleAtHand], *seats: Seat) -> RunEnd:
+    def judge(self, samples: Sequence[PendingSample], *slots: Slot) -> RunEnd:
         """To the end, whatever that is."""
 
         async def work() -> RunEnd:
             commits = GroupCommit(self.journal, self.progress, gather_seconds=0.0)
-            desk = Desk(PromptingProtocol(), PlainLines(), commits, self.cache, self.budget, lambda key: "nonce")
-            assignment = LiveAssignment(desk, seats, self.cascade, self.samples_at_hand, drain_seconds=1.0)
+            context = CallContext(
+                PromptingProtocol(), PlainLines(), commits, self.cache, self.budget, lambda key: "nonce"
+            )
+            assignment = LiveAssignment(context, slots, self.cascade, self.pending_samples, drain_seconds=1.0)
             batches = [LiveBatch(samples[start : start + 5]) for start in range(0, len(samples), 5)]
             return await judge_many_live(batches, assignment, self.progress, self.should_stop)
 
@@ -213,9 +215,9 @@ class Court:
         return Counter(line.split()[-1] for line in self.journal.texts("outcome"))
 
 
-def at_hand(*ids: str, **more: Any) -> list[SampleAtHand]:
+def pending(*ids: str, **more: Any) -> list[PendingSample]:
     return [
-        SampleAtHand(sample, sample.key(), **more)
+        PendingSample(sample, sample.key(), **more)
         for sample in (Sample(name, f"response {name}", ground_truth="x") for name in ids)
     ]
 

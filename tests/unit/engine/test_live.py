@@ -5,14 +5,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 import pytest
-from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, ScriptedJudge, at_hand
+from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, ScriptedJudge, pending
 from tests.unit.engine.stub_judging import StubReplies, StubRules
 
 from mixseek.domain.calls import Call, Usage
 from mixseek.domain.judgments import Finding, Flag, Reply, Status
 from mixseek.domain.ports import Message
 from mixseek.engine.caching import RequestKeys
-from mixseek.engine.call import Ending, OfflineSeat, ask_again, estimate_usage, is_settled
+from mixseek.engine.call import Ending, OfflineSlot, ask_again, estimate_usage, is_settled
 from mixseek.engine.limits import Budget, HaltedError, RateLimit, RetryPolicy
 from mixseek.errors import PermanentJudgeError, StorageError, TransientJudgeError
 
@@ -41,7 +41,7 @@ def test_every_sample_is_judged_and_every_reply_precedes_its_outcome() -> None:
     court = Court()
     judge = ScriptedJudge(good, court.time)
 
-    end = court.judge(at_hand(*TEN), court.seat(judge))
+    end = court.judge(pending(*TEN), court.slot(judge))
 
     assert end.ending is Ending.COMPLETE
     assert court.statuses() == {VALID: 10}
@@ -56,10 +56,10 @@ def test_a_panel_asks_everybody_and_a_cascade_stops_at_the_first_valid_one() -> 
     """The second judge of a cascade hears only of what the first could not settle."""
     for cascade, asked in ((False, 10), (True, 5)):
         court = Court(cascade=cascade)
-        first = OfflineSeat(StubReplies(dict.fromkeys(TEN[:5], "good") | {"f": "bad", "g": "bad"}))
+        first = OfflineSlot(StubReplies(dict.fromkeys(TEN[:5], "good") | {"f": "bad", "g": "bad"}))
         judge = ScriptedJudge(good, court.time)
 
-        court.judge(at_hand(*TEN), first, court.seat(judge))
+        court.judge(pending(*TEN), first, court.slot(judge))
 
         assert len(judge.calls) == asked
         assert court.progress.counts["samples"] == 10
@@ -70,7 +70,7 @@ def test_rules_that_decline_leave_it_to_the_model() -> None:
     court = Court(cascade=True)
     judge = ScriptedJudge(good, court.time)
 
-    court.judge(at_hand("a"), OfflineSeat(StubRules()), court.seat(judge))
+    court.judge(pending("a"), OfflineSlot(StubRules()), court.slot(judge))
 
     assert court.statuses() == {"undecided": 1, VALID: 1}
     assert court.progress.counts[VALID] == 1
@@ -85,7 +85,7 @@ def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(max_reasks: int
     court = Court()
     judge = ScriptedJudge(lambda call, times: "good" if call.ask == 3 else "bad", court.time)
 
-    court.judge(at_hand("a"), court.seat(judge, max_reasks=max_reasks))
+    court.judge(pending("a"), court.slot(judge, max_reasks=max_reasks))
 
     assert [call.ask for call in judge.calls] == list(range(1, asks + 1))
     assert len(court.journal.texts("reply")) == asks
@@ -100,7 +100,7 @@ def test_repeats_are_independent_and_numbered() -> None:
     court = Court()
     judge = ScriptedJudge(lambda call, times: "bad" if call.take == 2 else "good", court.time)
 
-    court.judge(at_hand("a", "b"), court.seat(judge, takes=3, max_reasks=0))
+    court.judge(pending("a", "b"), court.slot(judge, takes=3, max_reasks=0))
 
     assert sorted(call.take for call in judge.calls) == [1, 1, 2, 2, 3, 3]
     assert court.statuses() == {VALID: 4, INVALID: 2}
@@ -113,7 +113,7 @@ def test_what_is_known_is_not_asked_again_and_missing_is() -> None:
     judge = ScriptedJudge(good, court.time)
     known = {("model", 1): Status.VALID, ("model", 2): Status.INVALID}
 
-    court.judge(at_hand("a", known=known), court.seat(judge, takes=3))
+    court.judge(pending("a", known=known), court.slot(judge, takes=3))
 
     assert [call.take for call in judge.calls] == [3]
 
@@ -125,7 +125,7 @@ def test_a_reply_that_nobody_had_read_is_read_and_not_asked_for_again(text: str,
     judge = ScriptedJudge(good, court.time)
     unread = {("model", 1): (Reply(text, "model", 1, {"take": 1, "ask": 1}),)}
 
-    court.judge(at_hand("a", unread=unread), court.seat(judge))
+    court.judge(pending("a", unread=unread), court.slot(judge))
 
     assert [call.ask for call in judge.calls] == asked
     assert court.statuses() == {VALID: 1}
@@ -136,11 +136,11 @@ def test_a_second_run_is_answered_from_the_cache() -> None:
     cache = DictCache()
     first = Court(cache=cache)
     judge = ScriptedJudge(good, first.time)
-    first.judge(at_hand(*TEN), first.seat(judge))
+    first.judge(pending(*TEN), first.slot(judge))
 
     second = Court(cache=cache)
     again = ScriptedJudge(good, second.time, name="other name, same model")
-    second.judge(at_hand(*TEN, cached=cache.replies), second.seat(again))
+    second.judge(pending(*TEN, cached=cache.replies), second.slot(again))
 
     assert again.calls == []
     assert second.statuses() == {VALID: 10}
@@ -154,7 +154,7 @@ def test_the_same_request_in_flight_is_sent_once() -> None:
     endpoint = court.endpoint()
     judges = [ScriptedJudge(good, court.time, name=name) for name in ("one", "two")]
 
-    court.judge(at_hand("a", "b"), *(court.seat(judge, endpoint) for judge in judges))
+    court.judge(pending("a", "b"), *(court.slot(judge, endpoint) for judge in judges))
 
     assert sum(len(judge.calls) for judge in judges) == 2
     assert court.statuses() == {VALID: 4}
@@ -163,12 +163,12 @@ def test_the_same_request_in_flight_is_sent_once() -> None:
 def test_a_sample_that_cannot_be_asked_is_missing_and_the_others_go_on() -> None:
     """A prompt that is too long loses its sample, not the run."""
     court = Court(maximum=2)
-    key = at_hand("c")[0].key
+    key = pending("c")[0].key
     judge = ScriptedJudge(
         lambda call, times: PermanentJudgeError("context overflow") if call.sample_key == key else "good", court.time
     )
 
-    end = court.judge(at_hand(*TEN), court.seat(judge))
+    end = court.judge(pending(*TEN), court.slot(judge))
 
     assert end.ending is Ending.COMPLETE
     assert court.statuses() == {VALID: 9, MISSING: 1}
@@ -183,11 +183,11 @@ def test_requests_that_brought_nothing_are_written_beside_the_outcome() -> None:
             return TransientJudgeError("boom")
         return "good" if call.sample_key == samples[2].key else "bad"
 
-    samples = at_hand("a", "b", "c")
-    samples.append(at_hand("d")[0]._replace(lost_tries={("model", 1): 5}))
+    samples = pending("a", "b", "c")
+    samples.append(pending("d")[0]._replace(lost_tries={("model", 1): 5}))
     judge = ScriptedJudge(script, court.time)
 
-    court.judge(samples, court.seat(judge))
+    court.judge(samples, court.slot(judge))
 
     assert {line.split()[1]: line for line in court.journal.texts("outcome")} == {
         "a": "outcome a model 1 lost=8 missing",
@@ -204,9 +204,9 @@ def test_what_is_missing_for_good_is_known_and_not_asked_for_again() -> None:
     judge = ScriptedJudge(good, court.time)
     known = {("model", 1): Status.MISSING}
 
-    court.judge(at_hand("a", known=known) + at_hand("b"), court.seat(judge))
+    court.judge(pending("a", known=known) + pending("b"), court.slot(judge))
 
-    assert [call.sample_key for call in judge.calls] == [at_hand("b")[0].key]
+    assert [call.sample_key for call in judge.calls] == [pending("b")[0].key]
     assert court.progress.counts == {**court.progress.counts, MISSING: 1, VALID: 1, "samples": 2}
 
 
@@ -219,7 +219,7 @@ def test_a_refusal_that_concerns_everything_ends_the_run_at_once() -> None:
     slow = ScriptedJudge(good, court.time, name="slow", endpoint="http://slow", fingerprint="s", latency_seconds=90.0)
 
     with pytest.raises(PermanentJudgeError, match="bad key"):
-        court.judge(at_hand(*TEN), court.seat(refused), court.seat(slow))
+        court.judge(pending(*TEN), court.slot(refused), court.slot(slow))
 
     assert court.time.now < 2.0
     assert court.statuses() == {}
@@ -230,7 +230,7 @@ def test_a_budget_stops_the_run_where_it_ends() -> None:
     court = Court(budget=Budget(max_calls=4))
     judge = ScriptedJudge(good, court.time)
 
-    end = court.judge(at_hand(*TEN), court.seat(judge))
+    end = court.judge(pending(*TEN), court.slot(judge))
 
     assert end.ending is Ending.OUT_OF_BUDGET
     assert "--max-calls 4" in (end.reason or "")
@@ -246,7 +246,7 @@ def test_costs_are_added_up_in_the_journal_and_the_budget() -> None:
     def price(usage: Usage, answered_by: str | None) -> float | None:
         return 0.1
 
-    end = court.judge(at_hand(*TEN), court.seat(judge, price=price))
+    end = court.judge(pending(*TEN), court.slot(judge, price=price))
 
     assert end.ending is Ending.OUT_OF_BUDGET
     assert court.budget.cost_usd == pytest.approx(0.5)
@@ -258,7 +258,7 @@ def test_an_endpoint_beyond_patience_ends_the_run_resumably() -> None:
     court = Court(policy=RetryPolicy(patience_seconds=30.0))
     judge = ScriptedJudge(lambda call, times: TransientJudgeError("refused"), court.time)
 
-    end = court.judge(at_hand(*TEN), court.seat(judge))
+    end = court.judge(pending(*TEN), court.slot(judge))
 
     assert end.ending is Ending.ENDPOINT_DOWN
     assert court.statuses() == {}
@@ -266,11 +266,11 @@ def test_an_endpoint_beyond_patience_ends_the_run_resumably() -> None:
 
 def test_a_stop_finishes_what_is_in_flight() -> None:
     """And begins nothing new."""
-    court = Court(maximum=2, samples_at_hand=4)
+    court = Court(maximum=2, pending_samples=4)
     judge = ScriptedJudge(good, court.time)
     court.should_stop = lambda: len(judge.calls) >= 4
 
-    end = court.judge(at_hand(*TEN * 10), court.seat(judge))
+    end = court.judge(pending(*TEN * 10), court.slot(judge))
 
     assert end.ending is Ending.STOPPED
     assert 4 <= len(judge.calls) < 100
@@ -284,7 +284,7 @@ def test_a_full_disk_ends_the_run_and_nothing_is_claimed() -> None:
     court.journal.failure = StorageError("disk full")
 
     with pytest.raises(StorageError, match="disk full"):
-        court.judge(at_hand(*TEN), court.seat(ScriptedJudge(good, court.time)))
+        court.judge(pending(*TEN), court.slot(ScriptedJudge(good, court.time)))
 
     assert court.progress.counts["samples"] == 0
 
@@ -294,17 +294,17 @@ def test_a_bug_names_the_sample_that_woke_it() -> None:
     court = Court()
 
     with pytest.raises(LookupError) as caught:
-        court.judge(at_hand("a"), court.seat(ScriptedJudge(lambda call, times: LookupError("bug"), court.time)))
+        court.judge(pending("a"), court.slot(ScriptedJudge(lambda call, times: LookupError("bug"), court.time)))
 
     assert caught.value.__notes__ == ["while judging sample 'a'"]
 
 
 def test_requests_per_minute_are_kept() -> None:
     """Sixty a minute: ten take nine seconds and a little."""
-    court = Court(maximum=10, samples_at_hand=10)
+    court = Court(maximum=10, pending_samples=10)
     judge = ScriptedJudge(good, court.time, latency_seconds=0.0)
 
-    court.judge(at_hand(*TEN), court.seat(judge, requests=RateLimit(60)))
+    court.judge(pending(*TEN), court.slot(judge, requests=RateLimit(60)))
 
     assert court.time.now >= 8.0
 
@@ -316,7 +316,7 @@ def test_retries_take_their_share_of_the_minute_too() -> None:
         lambda call, times: TransientJudgeError("boom") if times == 1 else "good", court.time, latency_seconds=0.0
     )
 
-    court.judge(at_hand(*TEN), court.seat(judge, requests=RateLimit(60)))
+    court.judge(pending(*TEN), court.slot(judge, requests=RateLimit(60)))
 
     assert len(judge.calls) == 20
     assert court.time.now >= 18.0
@@ -324,10 +324,10 @@ def test_retries_take_their_share_of_the_minute_too() -> None:
 
 def test_no_more_samples_are_at_hand_than_asked_for() -> None:
     """Memory is flat however long the dataset is."""
-    court = Court(maximum=100, samples_at_hand=3)
+    court = Court(maximum=100, pending_samples=3)
     judge = ScriptedJudge(good, court.time)
 
-    court.judge(at_hand(*TEN), court.seat(judge))
+    court.judge(pending(*TEN), court.slot(judge))
 
     assert judge.most_in_flight == 3
 
@@ -335,13 +335,13 @@ def test_no_more_samples_are_at_hand_than_asked_for() -> None:
 def test_a_run_is_settled_when_nobody_is_left_to_ask() -> None:
     """All takes, or the first valid judge of a cascade."""
     court = Court()
-    seats = (OfflineSeat(StubRules()), court.seat(ScriptedJudge(good, court.time), takes=2))
+    slots = (OfflineSlot(StubRules()), court.slot(ScriptedJudge(good, court.time), takes=2))
     rules, first, second = ("rules", 1), ("model", 1), ("model", 2)
 
-    assert not is_settled({rules: Status.VALID}, seats, cascade=False)
-    assert is_settled({rules: Status.VALID}, seats, cascade=True)
-    assert not is_settled({rules: Status.UNDECIDED, first: Status.VALID}, seats, cascade=True)
-    assert is_settled({rules: Status.UNDECIDED, first: Status.INVALID, second: Status.INVALID}, seats, cascade=True)
+    assert not is_settled({rules: Status.VALID}, slots, cascade=False)
+    assert is_settled({rules: Status.VALID}, slots, cascade=True)
+    assert not is_settled({rules: Status.UNDECIDED, first: Status.VALID}, slots, cascade=True)
+    assert is_settled({rules: Status.UNDECIDED, first: Status.INVALID, second: Status.INVALID}, slots, cascade=True)
 
 
 def test_a_re_ask_names_every_finding_in_one_line_and_not_too_long() -> None:

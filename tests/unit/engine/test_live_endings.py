@@ -1,7 +1,7 @@
 """A run that cannot go on: nothing more is asked, and paid for, while everybody hears of it."""
 
 import pytest
-from tests.unit.engine.live_stubs import Court, ScriptedJudge, at_hand
+from tests.unit.engine.live_stubs import Court, ScriptedJudge, pending
 
 from mixseek.domain.calls import Call
 from mixseek.errors import PermanentJudgeError, StorageError
@@ -12,7 +12,7 @@ TEN = tuple("abcdefghij")
 @pytest.mark.parametrize("judges", [1, 2])
 def test_nothing_is_asked_once_the_journal_cannot_be_written(judges: int) -> None:
     """A place that a lost reply gives up is nobody's: what comes back to it would be lost as well."""
-    court = Court(maximum=4, samples_at_hand=8)
+    court = Court(maximum=4, pending_samples=8)
 
     def fill_disk(call: Call, times: int) -> str:
         court.journal.failure = StorageError("disk full")
@@ -23,17 +23,17 @@ def test_nothing_is_asked_once_the_journal_cannot_be_written(judges: int) -> Non
         for name in ("first", "second")[:judges]
     ]
     with pytest.raises(StorageError, match="disk full"):
-        court.judge(at_hand(*TEN), *map(court.seat, panel))
+        court.judge(pending(*TEN), *map(court.slot, panel))
 
     assert [len(judge.calls) for judge in panel] == [4] * judges
 
 
 def test_nothing_is_asked_once_the_endpoint_refuses_everything() -> None:
     """Those who wait for a place learn of it before they get one."""
-    court = Court(maximum=4, samples_at_hand=8)
+    court = Court(maximum=4, pending_samples=8)
     judge = ScriptedJudge(lambda call, times: PermanentJudgeError("bad key", concerns_everything=True), court.time)
 
     with pytest.raises(PermanentJudgeError, match="bad key"):
-        court.judge(at_hand(*TEN), court.seat(judge))
+        court.judge(pending(*TEN), court.slot(judge))
 
     assert len(judge.calls) == 4

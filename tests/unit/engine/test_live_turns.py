@@ -3,13 +3,13 @@
 import asyncio
 from typing import ClassVar
 
-from tests.unit.engine.live_stubs import Court, at_hand
+from tests.unit.engine.live_stubs import Court, pending
 from tests.unit.engine.stub_judging import StubRules
 
 from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import OfflineSeat
+from mixseek.engine.call import OfflineSlot
 
 TEN = "abcdefghij"
 
@@ -28,8 +28,8 @@ class BusyRules(StubRules):
 
 def test_samples_that_never_wait_leave_the_loop_to_the_others() -> None:
     """Rules before a slow endpoint: its sockets have their turn between two samples."""
-    court = Court(samples_at_hand=1)
+    court = Court(pending_samples=1)
 
-    court.judge(at_hand(*TEN), OfflineSeat(BusyRules()))
+    court.judge(pending(*TEN), OfflineSlot(BusyRules()))
 
     assert BusyRules.seen == list(range(len(TEN)))

@@ -20,7 +20,7 @@ from mixseek.domain.calls import Call
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.engine.caching import NoCache, ReplyCache
-from mixseek.engine.call import Desk, OfflineSeat, Seat
+from mixseek.engine.call import CallContext, OfflineSlot, Slot
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import Budget, BudgetSpentError, HaltedError, RetryPolicy
 from mixseek.engine.questions import Answered, AnsweredBefore, Questions, question_key
@@ -62,10 +62,10 @@ class Room:
     def run(self, work: Callable[[Questions], Awaitable[None]]) -> None:
         async def main() -> None:
             commits = GroupCommit(self.journal, CountingProgress(), gather_seconds=0.0)
-            desk = Desk(PROTOCOL, PlainLines(), commits, self.cache, self.budget, lambda key: "nonce")
+            context = CallContext(PROTOCOL, PlainLines(), commits, self.cache, self.budget, lambda key: "nonce")
             court = Court(time=self.time, policy=RetryPolicy(tries=2))
-            seats: list[Seat] = [court.seat(self.judge, max_reasks=self.max_reasks), OfflineSeat(StubRules())]
-            async with Questions(desk, seats, "n", self.before) as questions:
+            slots: list[Slot] = [court.slot(self.judge, max_reasks=self.max_reasks), OfflineSlot(StubRules())]
+            async with Questions(context, slots, "n", self.before) as questions:
                 await work(questions)
 
         self.time.run(main)

@@ -8,7 +8,7 @@ from tests.unit.engine.live_stubs import Court, PlainLines, ScriptedJudge
 from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, changed, protocol_of
 
 from mixseek.domain.calls import Call
-from mixseek.engine.call import Desk, RunEnd, SampleAtHand
+from mixseek.engine.call import CallContext, PendingSample, RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
 
@@ -30,9 +30,9 @@ def judge_one(name: str, first: Any, then: Any) -> tuple[Court, ScriptedJudge]:
 
     async def work() -> RunEnd:
         commits = GroupCommit(court.journal, court.progress, gather_seconds=0.0)
-        desk = Desk(protocol_of(name), PlainLines(), commits, court.cache, court.budget, lambda key: "abc123")
-        assignment = LiveAssignment(desk, (court.seat(judge),), False, 8, drain_seconds=1.0)
-        batch = LiveBatch([SampleAtHand(sample, sample.key())])
+        context = CallContext(protocol_of(name), PlainLines(), commits, court.cache, court.budget, lambda key: "abc123")
+        assignment = LiveAssignment(context, (court.slot(judge),), False, 8, drain_seconds=1.0)
+        batch = LiveBatch([PendingSample(sample, sample.key())])
         return await judge_many_live([batch], assignment, court.progress, lambda: False)
 
     court.time.run(work)

@@ -120,7 +120,9 @@ def test_whoever_may_wait_for_ever_waits_and_says_so(tmp_path: Path, monkeypatch
     holder = hold(tmp_path / "competitions.duckdb")
     told: list[str] = []
     stops = threading.Event()
-    store = AggregationStore(tmp_path, patience=Patience(0.05, is_endless=lambda: not stops.is_set(), tell=told.append))
+    store = AggregationStore(
+        tmp_path, patience=Patience(0.05, is_endless=lambda: not stops.is_set(), notify=told.append)
+    )
 
     async def wait_long() -> bool:
         reading = asyncio.ensure_future(read(store))

@@ -13,7 +13,7 @@ from tests.unit.storage.material import MISSING, judged_lines, make_manifest, ma
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.samples import Sample
-from mixseek.engine.offline import read_reply
+from mixseek.engine.offline import judge_reply
 from mixseek.errors import StorageError
 from mixseek.protocols.registry import load_protocol
 from mixseek.storage.archive.check import ArchiveCheck, read_marker
@@ -30,7 +30,7 @@ from mixseek.storage.journal.records import encode_outcome, encode_reply, encode
 from mixseek.storage.workspace import RunDirectory
 
 PROTOCOL = load_protocol("semantic")
-READ = partial(read_reply, protocol=PROTOCOL)
+READ = partial(judge_reply, protocol=PROTOCOL)
 GOOD = {
     "id": 1,
     "is_correct": True,
@@ -55,7 +55,7 @@ def judged_run(root: Path, samples: Sequence[Sample], replies: Sequence[str]) ->
     lines: list[bytes] = []
     for sample, text in zip(samples, replies, strict=True):
         reply = Reply(text, "j")
-        outcome = read_reply(reply, sample, PROTOCOL)
+        outcome = judge_reply(reply, sample, PROTOCOL)
         key = sample.key()
         lines += [encode_sample(sample), encode_reply(key, reply), encode_outcome(sample, key, "j", outcome)]
     _, run = make_run(root, lines, ("j",))

@@ -9,15 +9,18 @@ from tests.unit.storage.material import write_jsonl
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.attachments import Demands
+from mixseek.storage.dataset.attachments import RowRequirements
 from mixseek.storage.dataset.reader import open_dataset
 
 ENTRIES = [{"file": "q1.pdf", "total": 3}, {"file": "q2.pdf", "total": 4}]
 
 
-def samples_of(path: Path, **demands: Any) -> list[Sample]:
+def samples_of(path: Path, **requirements: Any) -> list[Sample]:
     dataset = open_dataset(
-        str(path), mapping={}, spool_directory=None, demands=Demands(**{"response": False, "bundles": True, **demands})
+        str(path),
+        mapping={},
+        spool_directory=None,
+        requirements=RowRequirements(**{"response": False, "bundles": True, **requirements}),
     )
     dataset.survey()
     return [sample for batch in dataset.batches(10) for sample in batch]

@@ -11,7 +11,7 @@ from tests.unit.storage.pdf_files import make_pdf
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Demands
+from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, RowRequirements
 from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 
@@ -79,7 +79,9 @@ def test_files_outside_the_datasets_directory_are_read_only_where_the_user_allow
     rows = [{"id": n, "response_path": path} for n, path in enumerate([*outside, *inside])]
     path = write_jsonl(tmp_path / "data" / "d.jsonl", *rows)
 
-    allowed = open_dataset(str(path), mapping={}, spool_directory=None, demands=Demands(allows_outside_files=True))
+    allowed = open_dataset(
+        str(path), mapping={}, spool_directory=None, requirements=RowRequirements(allows_outside_files=True)
+    )
     assert [sample.response for sample in samples_of(allowed)] == ["judged"] * 8
     for row in rows[:4]:
         with pytest.raises(DatasetError, match=r"lies outside the dataset's directory.*--allow-outside-files"):

@@ -9,7 +9,7 @@ from tests.unit.storage.material import write_jsonl
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.storage.dataset.attachments import Demands, RubricShelf
+from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
 from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 TEA = "task_type: creative\n\n## 加点項目\n- 湯気の描写がある\n"
@@ -19,7 +19,7 @@ PLAIN = "## 加点項目\n- 三つの論点がある\n"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Path:
+def rubrics(tmp_path: Path) -> Path:
     directory = tmp_path / "tasks"
     directory.mkdir()
     (directory / "tea.md").write_text(TEA, encoding="utf-8")
@@ -30,10 +30,10 @@ def shelf(tmp_path: Path) -> Path:
 
 
 def dataset_of(tmp_path: Path, rubric: Path | None, *rows: dict[str, Any]) -> Dataset:
-    shelf = RubricShelf.open(rubric) if rubric else None
+    rubrics = RubricDirectory.open(rubric) if rubric else None
     path = write_jsonl(tmp_path / "d.jsonl", *({"id": n, "response": "x", **row} for n, row in enumerate(rows, 1)))
-    demands = Demands(protocol="rubric", rubric=True, task_types=TYPES, shelf=shelf)
-    return open_dataset(str(path), mapping={}, spool_directory=None, demands=demands)
+    requirements = RowRequirements(protocol="rubric", rubric=True, task_types=TYPES, rubrics=rubrics)
+    return open_dataset(str(path), mapping={}, spool_directory=None, requirements=requirements)
 
 
 def samples_of(dataset: Dataset) -> list[Sample]:
@@ -41,18 +41,18 @@ def samples_of(dataset: Dataset) -> list[Sample]:
     return [sample for batch in dataset.batches(10) for sample in batch]
 
 
-def test_rows_find_their_rubric_by_file_name_or_by_its_own_name(tmp_path: Path, shelf: Path) -> None:
+def test_rows_find_their_rubric_by_file_name_or_by_its_own_name(tmp_path: Path, rubrics: Path) -> None:
     names = [{"task_name": "tea"}, {"task_name": "tower"}, {"task_name": "tower-facts"}]
-    samples = samples_of(dataset_of(tmp_path, shelf, *names))
+    samples = samples_of(dataset_of(tmp_path, rubrics, *names))
 
     assert [sample.rubric for sample in samples] == [TEA, TOWER, TOWER]
     assert [sample.task_type for sample in samples] == ["creative", "fact", "fact"]
     assert [sample.task_name for sample in samples] == ["tea", "tower", "tower-facts"]
 
 
-def test_one_file_serves_rows_that_name_no_task(tmp_path: Path, shelf: Path) -> None:
+def test_one_file_serves_rows_that_name_no_task(tmp_path: Path, rubrics: Path) -> None:
     """And gives them its name, so that reports can group by it."""
-    samples = samples_of(dataset_of(tmp_path, shelf / "tower.md", {}, {"task_name": "tower-facts"}))
+    samples = samples_of(dataset_of(tmp_path, rubrics / "tower.md", {}, {"task_name": "tower-facts"}))
 
     assert [(sample.rubric, sample.task_name) for sample in samples] == [(TOWER, "tower-facts")] * 2
 
@@ -66,23 +66,23 @@ def test_a_file_without_a_name_of_its_own_serves_every_row(tmp_path: Path) -> No
     assert [sample.task_type for sample in samples] == [None, None]
 
 
-def test_a_row_may_bring_its_own(tmp_path: Path, shelf: Path) -> None:
+def test_a_row_may_bring_its_own(tmp_path: Path, rubrics: Path) -> None:
     """As text or as a path from the dataset; both win over --rubric."""
     rows = [{"task_name": "tea", "rubric": PLAIN}, {"rubric_path": "tasks/tower.md"}]
 
-    samples = samples_of(dataset_of(tmp_path, shelf, *rows))
+    samples = samples_of(dataset_of(tmp_path, rubrics, *rows))
 
     assert [sample.rubric for sample in samples] == [PLAIN, TOWER]
     assert [sample.task_name for sample in samples] == ["tea", "tower-facts"]
 
 
-def test_the_rubrics_are_part_of_what_the_run_is(tmp_path: Path, shelf: Path) -> None:
+def test_the_rubrics_are_part_of_what_the_run_is(tmp_path: Path, rubrics: Path) -> None:
     """Those that were used; a change in another one changes nothing."""
-    before = dataset_of(tmp_path, shelf, {"task_name": "tea"}).description
-    (shelf / "tower.md").write_text(PLAIN)
-    same = dataset_of(tmp_path, shelf, {"task_name": "tea"}).description
-    (shelf / "tea.md").write_text(TEA + "- 季語がある\n", encoding="utf-8")
-    other = dataset_of(tmp_path, shelf, {"task_name": "tea"}).description
+    before = dataset_of(tmp_path, rubrics, {"task_name": "tea"}).description
+    (rubrics / "tower.md").write_text(PLAIN)
+    same = dataset_of(tmp_path, rubrics, {"task_name": "tea"}).description
+    (rubrics / "tea.md").write_text(TEA + "- 季語がある\n", encoding="utf-8")
+    other = dataset_of(tmp_path, rubrics, {"task_name": "tea"}).description
 
     assert before["rubrics"] == {"tea.md": hashlib.sha256(TEA.encode()).hexdigest()}
     assert same == before
@@ -106,11 +106,13 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("row", "message"), WRONG.values(), ids=list(WRONG))
-def test_a_row_without_a_usable_rubric_is_named(tmp_path: Path, shelf: Path, row: dict[str, Any], message: str) -> None:
+def test_a_row_without_a_usable_rubric_is_named(
+    tmp_path: Path, rubrics: Path, row: dict[str, Any], message: str
+) -> None:
     with pytest.raises(DatasetError) as caught:
-        dataset_of(tmp_path, shelf, {"task_name": "tea"}, row).survey()
+        dataset_of(tmp_path, rubrics, {"task_name": "tea"}, row).survey()
 
-    assert f"line 2: {message.format(shelf=shelf)}" in str(caught.value) or message in str(caught.value)
+    assert f"line 2: {message.format(shelf=rubrics)}" in str(caught.value) or message in str(caught.value)
     assert str(caught.value).startswith(f"{tmp_path / 'd.jsonl'}: line 2: ")
 
 
@@ -122,18 +124,18 @@ def test_without_any_rubric_the_three_ways_are_named(tmp_path: Path) -> None:
     assert all(way in str(caught.value) for way in ("--rubric DIR", "column `rubric`", "`rubric_path`"))
 
 
-def test_a_shelf_that_cannot_serve_is_refused_at_once(tmp_path: Path, shelf: Path) -> None:
+def test_a_shelf_that_cannot_serve_is_refused_at_once(tmp_path: Path, rubrics: Path) -> None:
     """Before a row is read."""
     (tmp_path / "empty").mkdir()
-    (shelf / "again.md").write_text(TOWER, encoding="utf-8")
+    (rubrics / "again.md").write_text(TOWER, encoding="utf-8")
     (tmp_path / "blank.md").write_text(" \n")
     said = {
         tmp_path / "empty": "holds no rubrics",
         tmp_path / "no": "no such file or directory",
-        shelf: "again.md and tower.md are both for the task 'tower-facts'",
+        rubrics: "again.md and tower.md are both for the task 'tower-facts'",
         tmp_path / "blank.md": "the rubric is empty",
     }
     for path, words in said.items():
         with pytest.raises(ConfigurationError) as caught:
-            RubricShelf.open(path)
+            RubricDirectory.open(path)
         assert words in str(caught.value)

@@ -31,7 +31,7 @@ from mixseek.judges.endpoint.wire import (
     DialectMemory,
     NoReplyError,
     OpenAIChat,
-    Reading,
+    ReadAnswer,
     Wire,
 )
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
@@ -464,7 +464,7 @@ class EndpointJudge:
                 self._place.line(f"answered 200 with {kind} that is not whole JSON ({start or 'empty'})")
             ) from error
 
-    def _read(self, received: _Received, parameters: Any) -> Reading:
+    def _read(self, received: _Received, parameters: Any) -> ReadAnswer:
         document = self._document(received)
         try:
             return self._wire.read(document)
@@ -476,7 +476,7 @@ class EndpointJudge:
             raise TransientJudgeError(self._place.line(f"answered 200: {error}"), billed_tokens=billed) from error
 
     def _answer(
-        self, call: Call, reading: Reading, received: _Received, latency: float, put: tuple[Dialect, int]
+        self, call: Call, reading: ReadAnswer, received: _Received, latency: float, put: tuple[Dialect, int]
     ) -> Answer:
         dialect, requests = put
         usage, headers = reading.usage, received.headers

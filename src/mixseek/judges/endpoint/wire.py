@@ -31,7 +31,7 @@ class Dialect:
     limit_parameter: str
 
 
-class Reading(NamedTuple):
+class ReadAnswer(NamedTuple):
     """An answer's document, read. `extra` goes to the reply's details."""
 
     text: str
@@ -79,7 +79,7 @@ class Wire(Protocol):
         """What the endpoint counted, also where the document holds no reply."""
         ...
 
-    def read(self, document: Mapping[str, Any]) -> Reading:
+    def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """Raises NoReplyError when there is no choice, no content, or an error instead."""
         ...
 
@@ -103,7 +103,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def make_answer(
-    call: Call, judge: str, judge_model: str, reading: Reading, latency_seconds: float, schema: SchemaMode
+    call: Call, judge: str, judge_model: str, reading: ReadAnswer, latency_seconds: float, schema: SchemaMode
 ) -> Answer:
     """`judge_model` says who judged, whatever the judge is called: self-judging is derived from it."""
     usage = reading.usage
@@ -236,7 +236,7 @@ class OpenAIChat:
         """As it stands in the document."""
         return _openai_usage(mapping(document.get("usage")))
 
-    def read(self, document: Mapping[str, Any]) -> Reading:
+    def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The first choice; a refusal's own words are its text."""
         if document.get("error"):
             raise _error_in(document)
@@ -256,7 +256,7 @@ class OpenAIChat:
             text, finish_reason = refusal, "refusal"
         elif "tool_calls" in extra and not text:
             finish_reason = "tool_calls"
-        return Reading(
+        return ReadAnswer(
             text=text,
             finish_reason=finish_reason,
             usage=self.usage(document),
@@ -378,7 +378,7 @@ class AnthropicMessages:
         """As it stands in the document."""
         return _anthropic_usage(mapping(document.get("usage")))
 
-    def read(self, document: Mapping[str, Any]) -> Reading:
+    def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The text blocks in order; thinking and tool blocks are kept beside them."""
         if document.get("type") == "error" or document.get("error"):
             error = mapping(document.get("error"))
@@ -392,7 +392,7 @@ class AnthropicMessages:
         stop_reason = text_or_none(document.get("stop_reason"))
         if not blocks and stop_reason is None:
             raise NoReplyError("answered with empty content and no reason to stop")
-        return Reading(
+        return ReadAnswer(
             text=_joined(blocks, "text", "text"),
             finish_reason=_FINISH_REASONS.get(stop_reason or "", stop_reason),
             usage=self.usage(document),

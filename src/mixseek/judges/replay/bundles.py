@@ -89,7 +89,7 @@ def match_bundles(bundles: Sequence[PlacedBundle], samples: Callable[[], Iterabl
     ]
     row_ids = {home.row_id for home in bundles if home.row_id is not None}
     claimed = frozenset(sample.id for sample in samples() if sample.id in row_ids) if row_ids else frozenset[str]()
-    desk = _Desk(entries, claimed)
+    desk = _CallContext(entries, claimed)
     claims: dict[str, _Claim] = {}
     claimants: dict[PlacedEntry, list[_Claim]] = defaultdict(list)
     for sample in samples():
@@ -112,7 +112,7 @@ class _Claim:
     problem: str | None = None
 
 
-class _Desk:
+class _CallContext:
     """Finds the entries that a sample's names could mean."""
 
     def __init__(self, entries: Iterable[PlacedEntry], sample_ids: frozenset[str]) -> None:

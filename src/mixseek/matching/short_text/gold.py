@@ -221,7 +221,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GoldAnswer:
     """One acceptable answer, as folded words."""
 
     words: tuple[str, ...]
@@ -238,9 +238,9 @@ class Answer:
 class Gold:
     """All acceptable answers of one question, with what is known of all of them together."""
 
-    answers: tuple[Answer, ...]  # the longest first
+    answers: tuple[GoldAnswer, ...]  # the longest first
     kind: Kind
-    dates: tuple[tuple[PartialDate, Answer], ...]
+    dates: tuple[tuple[PartialDate, GoldAnswer], ...]
     numbers: frozenset[str]
     is_count: bool  # one number in each gold, and besides it only units and words of the question
     item_lists: tuple[tuple[str, ...], ...]  # golds that enumerate, as the padded words of each item
@@ -295,7 +295,7 @@ def prepare_gold(alternatives: tuple[str, ...], asked: frozenset[str]) -> Gold:
         asked: the folded words of the question; what a gold shares with it tells nothing.
     """
     texts = list(dict.fromkeys(_separate(alternatives)))
-    by_words: dict[tuple[str, ...], Answer] = {}
+    by_words: dict[tuple[str, ...], GoldAnswer] = {}
     for text in texts:
         answer = _answer(text)
         if answer.words:
@@ -323,11 +323,11 @@ def prepare_gold(alternatives: tuple[str, ...], asked: frozenset[str]) -> Gold:
     )
 
 
-def _keys(answer: Answer, asked: frozenset[str]) -> set[str]:
+def _keys(answer: GoldAnswer, asked: frozenset[str]) -> set[str]:
     return relation_keys(answer.content - asked) or relation_keys(answer.content)
 
 
-def _is_count(answer: Answer, asked: frozenset[str]) -> bool:
+def _is_count(answer: GoldAnswer, asked: frozenset[str]) -> bool:
     rest = answer.content - asked - UNIT_WORDS
     return len(rest) == 1 and next(iter(rest))[0] == "#" and sum(word[0] == "#" for word in answer.words) == 1
 
@@ -344,7 +344,7 @@ def _shares(keys_of: Sequence[set[str]]) -> list[float]:
     return [group.count(g) / len(group) for g in group]
 
 
-def _kind(answers: Sequence[Answer]) -> Kind:
+def _kind(answers: Sequence[GoldAnswer]) -> Kind:
     if answers and all(any(True for _ in _whole_dates(answer)) for answer in answers):
         return Kind.DATE
     if all(any(word[0] == "#" for word in answer.words) for answer in answers):
@@ -352,7 +352,7 @@ def _kind(answers: Sequence[Answer]) -> Kind:
     return Kind.WORDS
 
 
-def _whole_dates(answer: Answer) -> Iterator[PartialDate]:
+def _whole_dates(answer: GoldAnswer) -> Iterator[PartialDate]:
     """The dates of a gold that is nothing but a date."""
     if all(word[0] == "#" or word in _DATE_WORDS for word in answer.words):
         yield from dates_in(Words(answer.written))
@@ -390,12 +390,12 @@ def _repaired(text: str) -> str:
     return text.strip().strip('"').strip()
 
 
-def _answer(written: str) -> Answer:
+def _answer(written: str) -> GoldAnswer:
     words = Words(written)
     text = tuple(words.text)
     content = frozenset(word for word in text if word not in FUNCTION_WORDS)
     proper = [words.is_capitalised(i) for i, word in enumerate(text) if word not in FUNCTION_WORDS and word[0] != "#"]
-    return Answer(
+    return GoldAnswer(
         words=text,
         written=written,
         padded=f" {' '.join(text)} ",

@@ -16,9 +16,9 @@ from mixseek.domain.judgments import Span
 from mixseek.matching.closed.choice import commits_to_words
 from mixseek.matching.outcome import Comparison, Decision
 from mixseek.matching.short_text.gold import (
-    Answer,
     Asked,
     Gold,
+    GoldAnswer,
     Kind,
     PartialDate,
     Question,
@@ -82,7 +82,7 @@ class Found:
     rule: Rule
     first: int
     last: int
-    answer: Answer | None = None
+    answer: GoldAnswer | None = None
 
 
 @dataclass(frozen=True)

@@ -326,7 +326,7 @@ def _syntax_of(repair: Repair) -> tuple[Finding, ...]:
 
 def _stand_in_array(text: str, found: tuple[Located, ...]) -> bool:
     """Also an array that is not closed, inside a fence or not, and one whose first entries are no objects."""
-    before, after = _around(text, found[:1])
+    before, after = _environment(text, found[:1])
     return (before.endswith("[") and after[:1] in {",", "]", ""}) or (before.startswith("[") and before.endswith(","))
 
 
@@ -357,12 +357,12 @@ def _half_objects(text: str, found: tuple[Located, ...], expected_keys: Collecti
 
 def _stray_marks(text: str, found: tuple[Located, ...], mode: ReplyMode) -> tuple[Finding, ...]:
     """Braces, brackets and commas around the object are no prose but a syntax error, where nothing is repaired."""
-    if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _around(text, found))):
+    if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _environment(text, found))):
         return ()
     return _unparsable("not valid JSON: a brace, bracket or comma too many stands around the object")
 
 
-def _around(text: str, found: tuple[Located, ...]) -> tuple[str, str]:
+def _environment(text: str, found: tuple[Located, ...]) -> tuple[str, str]:
     """What stands before the first object and after the last, without a code fence."""
     before, _ = without_fence_before(text[: found[0].start])
     after, _ = without_fence_after(text[found[-1].end :])

@@ -109,15 +109,15 @@ def _field_rows(protocol: ScoredProtocol) -> Iterator[tuple[str, str, str]]:
     if parameters.flags.field:
         yield f"`{parameters.flags.field}`", "why the judging is unusable; usually []", "missing, or any flag in it"
     for name, gate in parameters.gates.items():
-        demands = ["not true or false"]
+        requirements = ["not true or false"]
         if gate.effect is GateEffect.ALL_ZERO:
-            demands.append("true beside a score other than 0")
+            requirements.append("true beside a score other than 0")
         if gate.reason_field:
-            demands.append(f"`{gate.reason_field}` null beside true, or not null beside false")
+            requirements.append(f"`{gate.reason_field}` null beside true, or not null beside false")
         if gate.conditions is GateConditions.TASK_RUBRIC:
-            demands.append("true where the task rubric lists no conditions")
+            requirements.append("true where the task rubric lists no conditions")
         meaning = in_language(gate.description, protocol.language) or "a gate"
-        yield f"`{name}`", meaning, "; ".join(demands)
+        yield f"`{name}`", meaning, "; ".join(requirements)
     yield from _text_rows(parameters, protocol.language)
 
 

@@ -279,13 +279,13 @@ class ScoredProtocol(DeclaredProtocol):
         fields = FieldReader(reading.value)
         checked = check_reply(fields, reply, facts_of(sample, self.settings), self.settings)
         repairs = reading.repairs
-        strangers = self._unknown_keys(reading.value)
+        unknown_keys = self._unknown_keys(reading.value)
         if reply.details.get("bundle"):
             # An entry must say which sample it is about; that is the bundle's label, not the judge's liberty.
-            strangers = [key for key in strangers if key not in IDENTITY_NAMES]
-        if strangers:
+            unknown_keys = [key for key in unknown_keys if key not in IDENTITY_NAMES]
+        if unknown_keys:
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-            fields.findings.extend(_contradicting(reading.value, strangers, checked, self.settings))
+            fields.findings.extend(_contradicting(reading.value, unknown_keys, checked, self.settings))
         repeated = repetitions(reading.value, sample, [quote.text for quote in checked.evidence])
         findings = (*reading.findings, *fields.findings, *repeated)
         if findings or checked.scores is None or checked.total is None:
@@ -306,11 +306,11 @@ class ScoredProtocol(DeclaredProtocol):
         """At the top and beside the fields that name the sample; strangers among dimensions are objected to there."""
         identity = self.settings.identity
         known = (*top_level_names(self.settings), self.settings.evidence.field)
-        strangers = [key for key in value if key not in known]
+        unknown_keys = [key for key in value if key not in known]
         inside = value.get(identity.place) if identity.place else None
         if isinstance(inside, Mapping):
-            strangers += [f"{identity.place}.{key}" for key in inside if key not in identity.fields]
-        return strangers
+            unknown_keys += [f"{identity.place}.{key}" for key in inside if key not in identity.fields]
+        return unknown_keys
 
     def _judgment(
         self,
@@ -376,7 +376,7 @@ def _with_default_templates(declaration: ProtocolDeclaration) -> ProtocolDeclara
 
 
 def _contradicting(
-    value: Mapping[str, Any], strangers: list[str], checked: CheckedReply, settings: ScoredParameters
+    value: Mapping[str, Any], unknown_keys: list[str], checked: CheckedReply, settings: ScoredParameters
 ) -> list[Finding]:
     """Seed 003 §6: a dimension or total given once more, in a place where nobody asked for it, must say the same."""
     known: dict[str, int | float | None] = {**(checked.scores or {}), settings.total.field: checked.total}
@@ -385,7 +385,7 @@ def _contradicting(
             Flag.INTERNAL_INCONSISTENCY,
             f"{name} is {excerpt(known[name])} in its place, but {excerpt(value[name])} at the top",
         )
-        for name in strangers
+        for name in unknown_keys
         if known.get(name) is not None and value[name] != known[name]
     ]
 

@@ -15,7 +15,7 @@ import orjson
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol, MathsComparer
 from mixseek.domain.samples import Sample
-from mixseek.engine.offline import read_reply, refuse_incomplete
+from mixseek.engine.offline import judge_reply, refuse_incomplete
 from mixseek.errors import ConfigurationError
 from mixseek.storage.archive import documents as names
 from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED, digest_of
@@ -102,7 +102,7 @@ class ArchiveCheck:
         yield from samples.damage()
         for row in self._rows():
             yield from self._check_row(row, samples)
-        yield from self._check_strangers()
+        yield from self._check_unmatched_entries()
         for path, row in self._sought.items():
             yield Problem(
                 path, ProblemKind.MISSING, f"the {row['status']} judgment of {describe_row(row)} is not there"
@@ -185,7 +185,7 @@ class ArchiveCheck:
             return self._protocol.decide(sample, self._maths)
         details = row.get("reply_details")
         reply = Reply(text, row["judge"], details=details if isinstance(details, dict) else {})
-        judgment = read_reply(reply, sample, self._protocol)
+        judgment = judge_reply(reply, sample, self._protocol)
         incomplete = refuse_incomplete(sample, self._protocol)
         if incomplete is None:
             return judgment
@@ -195,7 +195,7 @@ class ArchiveCheck:
         rest = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
         return InvalidJudgment((*incomplete.findings, *rest))
 
-    def _check_strangers(self) -> Iterator[Problem]:
+    def _check_unmatched_entries(self) -> Iterator[Problem]:
         """Files that the index does not know: moved ones are recognised by their bytes or their name."""
         by_digest = {row["sha256"]: path for path, row in self._sought.items()}
         by_name = {Path(path).name: path for path in self._sought}

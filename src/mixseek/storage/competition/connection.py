@@ -103,7 +103,7 @@ class Patience:
 
     seconds: float = PATIENCE_SECONDS
     is_endless: Callable[[], bool] = lambda: False
-    tell: Callable[[str], None] = lambda _: None
+    notify: Callable[[str], None] = lambda _: None
 
 
 # DuckDB allows several connections to a file in one process, but not while one of them is being closed.
@@ -145,7 +145,7 @@ def _wait_for(attempt: Callable[[], Result | None], path: Path, holder: str, pat
                 f"{path}: in use by {holder} for more than {patience.seconds:g} s; wait for it to end and try again"
             )
         if now >= next_word:
-            patience.tell(f"{path}: {holder} has it open; waiting for it to be closed (nothing is lost)")
+            patience.notify(f"{path}: {holder} has it open; waiting for it to be closed (nothing is lost)")
             next_word = now + _NEXT_WORD_SECONDS
         time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - waiting, not a secret
     return result

@@ -244,7 +244,7 @@ class RubricFile:
 
 
 @dataclass(frozen=True, slots=True)
-class RubricShelf:
+class RubricDirectory:
     """What `--rubric` names. `single` is a file that was named itself, and serves rows without a task name."""
 
     where: Path
@@ -252,7 +252,7 @@ class RubricShelf:
     single: RubricFile | None = None
 
     @classmethod
-    def open(cls, path: Path) -> "RubricShelf":
+    def open(cls, path: Path) -> "RubricDirectory":
         """Reads every rubric at once: there are as many as tasks, not as rows."""
         if path.is_dir():
             return cls(path, index_names(path, read_directory(path)))
@@ -339,7 +339,7 @@ class RowRubrics:
 
     def __init__(
         self,
-        shelf: RubricShelf | None,
+        rubrics: RubricDirectory | None,
         confines: Path | None,
         directory: Path,
         task_types: tuple[str, ...],
@@ -347,7 +347,7 @@ class RowRubrics:
         is_needed: bool,
     ) -> None:
         """`confines` is the directory that no row may lead out of; None where the user allows it."""
-        self._shelf = shelf
+        self._rubrics = rubrics
         self._confines = confines
         self._directory = directory
         self._task_types = task_types
@@ -362,8 +362,8 @@ class RowRubrics:
             raise RowError(f"both `rubric` and `{RUBRIC_COLUMN}` are given; keep one")
         if given is not None:
             self._put(values, self._open(given))
-        elif "rubric" not in values and self._shelf is not None:
-            self._put(values, self._shelf.find(values.get("task_name")))
+        elif "rubric" not in values and self._rubrics is not None:
+            self._put(values, self._rubrics.find(values.get("task_name")))
         text = values.get("rubric")
         if text is not None:
             self._settle_type(values, text)
@@ -407,7 +407,7 @@ class RowRubrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Demands:
+class RowRequirements:
     """What must be there before anybody is asked; the plain one is satisfied by a response."""
 
     protocol: str = ""
@@ -422,7 +422,7 @@ class Demands:
     rubric: bool = False
     # That a rubric may name; empty where the protocol knows no types.
     task_types: tuple[str, ...] = ()
-    shelf: RubricShelf | None = None
+    rubrics: RubricDirectory | None = None
     # Rows may name files outside the dataset's directory only where the user says so.
     allows_outside_files: bool = False
 
@@ -454,14 +454,14 @@ class Demands:
 class Attachments:
     """One pass over a dataset: fills rows from files, and digests what it read on the way."""
 
-    def __init__(self, files: ResponseFiles, directory: Path, demands: Demands) -> None:
+    def __init__(self, files: ResponseFiles, directory: Path, requirements: RowRequirements) -> None:
         self._files = files
         self._rubrics = RowRubrics(
-            demands.shelf,
-            None if demands.allows_outside_files else directory,
+            requirements.rubrics,
+            None if requirements.allows_outside_files else directory,
             directory,
-            demands.task_types,
-            is_needed=demands.rubric,
+            requirements.task_types,
+            is_needed=requirements.rubric,
         )
         self._digest = hashlib.sha256()
         self._count = self._size_bytes = 0

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, ClassVar, Protocol
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
-from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, Demands, ResponseFiles
+from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
 from mixseek.storage.dataset.files import DelimitedLines, JsonLines, Row, reading, spool_stdin
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
 
@@ -233,19 +233,19 @@ class Dataset:
         name: str,
         source: RowSource,
         mapping: Mapping[str, str],
-        demands: Demands | None = None,
+        requirements: RowRequirements | None = None,
         note_row: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> None:
         self.name = name
         self.path = source.path
         self._source = source
         self._mapping = dict(mapping)
-        self._demands = demands or Demands()
+        self._requirements = requirements or RowRequirements()
         # Told of every row's fields while the dataset is surveyed.
         self._note_row = note_row
         # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
         self._directory = Path() if name == STDIN else source.path.parent
-        self._files = ResponseFiles(self._directory, allows_outside=self._demands.allows_outside_files)
+        self._files = ResponseFiles(self._directory, allows_outside=self._requirements.allows_outside_files)
 
     @property
     def stem(self) -> str:
@@ -316,7 +316,7 @@ class Dataset:
             rows += 1
             if self._note_row is not None:
                 self._note_row(values)
-            if missing := self._demands.missing(values):
+            if missing := self._requirements.missing(values):
                 incomplete.update(missing)
                 places.extend([place] if len(places) < _PLACES_KEPT else [])
             without_truth += "ground_truth" not in values
@@ -324,7 +324,7 @@ class Dataset:
             raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
         try:
             reader.check_mapped_columns()
-            self._demands.refuse_absent(incomplete, rows, reader.columns)
+            self._requirements.refuse_absent(incomplete, rows, reader.columns)
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
@@ -350,14 +350,14 @@ class Dataset:
             yield f"{self.name}: empty response {empty.describe(unit)}: judged as no answer"
 
     def _reader(self) -> RowReader:
-        return RowReader(self._mapping, needs_response=self._demands.response)
+        return RowReader(self._mapping, needs_response=self._requirements.response)
 
     def _attachments(self) -> Attachments:
-        return Attachments(self._files, self._directory, self._demands)
+        return Attachments(self._files, self._directory, self._requirements)
 
     def _checked_rows(self, reader: RowReader, attachments: Attachments) -> Iterator[tuple[int, dict[str, Any]]]:
         """Place and the sample's fields; the id of a row without one counts rows, not lines."""
-        read, check = reader.values, self._demands.check
+        read, check = reader.values, self._requirements.check
         for number, (place, row) in enumerate(self._source.rows(), 1):
             try:
                 values = read(row, number)
@@ -395,7 +395,7 @@ def open_dataset(
     mapping: Mapping[str, str],
     spool_directory: Path | None,
     stdin: BinaryIO | None = None,
-    demands: Demands | None = None,
+    requirements: RowRequirements | None = None,
     note_row: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Dataset:
     """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
@@ -404,20 +404,22 @@ def open_dataset(
     """
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
-        return Dataset(path, choose_rows(check_file(path), mapping, demands), mapping, demands, note_row)
+        return Dataset(path, choose_rows(check_file(path), mapping, requirements), mapping, requirements, note_row)
     if spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
     lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
-    if demands is None or demands.response:
-        return Dataset(STDIN, lines, mapping, demands, note_row)
-    return Dataset(STDIN, ReplyRows(lines, mapping, demands.bundles), mapping, demands, note_row)
+    if requirements is None or requirements.response:
+        return Dataset(STDIN, lines, mapping, requirements, note_row)
+    return Dataset(STDIN, ReplyRows(lines, mapping, requirements.bundles), mapping, requirements, note_row)
 
 
-def choose_rows(path: Path, mapping: Mapping[str, str], demands: Demands | None) -> RowSource:
+def choose_rows(path: Path, mapping: Mapping[str, str], requirements: RowRequirements | None) -> RowSource:
     """Where replies are recorded, a file may be a bundle of them, and so may a row."""
-    if demands is None or demands.response:
+    if requirements is None or requirements.response:
         return choose_source(path)
-    return choose_reply_source(path, demands.bundles) or ReplyRows(choose_source(path), mapping, demands.bundles)
+    return choose_reply_source(path, requirements.bundles) or ReplyRows(
+        choose_source(path), mapping, requirements.bundles
+    )
 
 
 def check_file(path: str) -> Path:

@@ -81,7 +81,7 @@ def _reason_of(column: str) -> str:
 
 
 # The first finding of each says what is wrong.
-UNUSABLE_GROUPS = f"""
+FAILURE_GROUPS = f"""
     SELECT judge, status, any_value(why ORDER BY position), count(*), any_value(id ORDER BY position)
     FROM (SELECT judge, judge_order, status, position, key,
             CASE WHEN len(flags) > 0 THEN flags[1].flag || ': ' || flags[1].detail

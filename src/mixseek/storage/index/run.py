@@ -149,7 +149,7 @@ class TakeSpread:
 
 
 @dataclass(frozen=True, slots=True)
-class UnusableGroup:
+class FailureGroup:
     """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
 
     judge: str
@@ -248,9 +248,9 @@ class RunIndex:
         rows = fetch_all(self._connection, sql.judged_unit_sums(groups), parameters)
         return {tuple(row[: len(groups)]): UnitSums(*row[len(groups) :]) for row in rows}
 
-    def unusable_groups(self) -> list[UnusableGroup]:
+    def failure_groups(self) -> list[FailureGroup]:
         """Invalid and missing judgments by what is wrong, the most frequent first."""
-        return [UnusableGroup(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.UNUSABLE_GROUPS)]
+        return [FailureGroup(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.FAILURE_GROUPS)]
 
     def warning_counts(self) -> list[WarningCount]:
         """Of valid judgments, the most frequent first."""
