@@ -19,6 +19,7 @@ class IntervalMethod(StrEnum):
     # Knows that observations of one question resemble each other.
     CLUSTERED = "clustered Student t"
     CLUSTERED_WILSON = "clustered Wilson"
+    JACKKNIFE = "jackknife over questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Inter
         raise ValueError(f"successes must lie in 0..{trials}, got {successes}")
     if trials == 0:
         return None
-    low, high = _wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
+    low, high = wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
     return Interval(low, high, level, IntervalMethod.WILSON)
 
 
@@ -116,7 +117,7 @@ def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: floa
         return wilson_interval(mean * sums.questions, sums.questions, level)
     quantile = student_quantile((1 + level) / 2, sums.questions - 1)
     if sums.total == sums.total_of_squares:
-        low, high = _wilson_limits(mean, mean * (1 - mean) / variance, quantile)
+        low, high = wilson_limits(mean, mean * (1 - mean) / variance, quantile)
         return Interval(low, high, level, IntervalMethod.CLUSTERED_WILSON)
     half = quantile * math.sqrt(variance)
     return Interval(max(0.0, mean - half), min(1.0, mean + half), level, IntervalMethod.CLUSTERED)
@@ -146,7 +147,7 @@ def unit_bounds(sums: UnitSums) -> Bounds | None:
     return Bounds(sums.lowest / sums.samples, sums.highest / sums.samples) if sums.samples else None
 
 
-def _wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
+def wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
     """`trials` need not be whole: an effective number of them may not be."""
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     middle = share + z * z / (2 * trials)
