@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from mixseek.domain.counts import UnitSums
+from mixseek.domain.counts import Unit, UnitSums
 from mixseek.stats.agreement import ClusterSums, paired_difference
 from mixseek.stats.corrected import (
     Cell,
@@ -40,7 +40,9 @@ class Setting:
     is_refused: bool = False
 
 
-def items_of(rng: Random, count: int, prevalence: float, sensitivity: float = 0.9, specificity: float = 0.8) -> list[Item]:
+def items_of(
+    rng: Random, count: int, prevalence: float, sensitivity: float = 0.9, specificity: float = 0.8
+) -> list[Item]:
     """Right-or-wrong items and a judge with these two rates."""
     items = []
     for _ in range(count):
@@ -147,9 +149,11 @@ def paired(labels: int) -> Callable[[Random], tuple[float, Corrected]]:
         pairs = []
         for _ in range(1000):
             hard = rng.random()
-            truths = [int(hard < share) for share in (0.7, 0.6)] if rng.random() < 0.5 else [
-                int(rng.random() < share) for share in (0.7, 0.6)
-            ]
+            truths = (
+                [int(hard < share) for share in (0.7, 0.6)]
+                if rng.random() < 0.5
+                else [int(rng.random() < share) for share in (0.7, 0.6)]
+            )
             verdicts = [int(rng.random() < (0.9 if truth else 0.2)) for truth in truths]
             pairs.append((float(verdicts[0] - verdicts[1]), float(truths[0] - truths[1])))
         chosen = set(rng.sample(range(1000), labels))
@@ -221,10 +225,9 @@ def _mean(rng: Random, clusters: int, size: int, similarity: float) -> tuple[flo
     for _ in range(clusters):
         share = _shares(rng, similarity, 0.6)
         sums.append(sum(rng.random() < share for _ in range(size)))
-    total = sum(sums)
-    units = UnitSums.of_questions([(size, float(hits), float(hits)) for hits in sums])
-    interval = unit_interval(units)
-    assert interval is not None, total
+    units = (Unit(str(name), float(place < hits)) for name, hits in enumerate(sums) for place in range(size))
+    interval = unit_interval(UnitSums.of(units))
+    assert interval is not None
     return 0.6, interval.low, interval.high
 
 

@@ -122,7 +122,9 @@ def post_stratified(
     base = Corrected(State.NO_LABELS, labels=labels, items=items)
     if not labels:
         return base
-    base = replace(base, random_p=hypergeometric_p([c.labels for c in cells.values()], [c.items for c in cells.values()]))
+    base = replace(
+        base, random_p=hypergeometric_p([c.labels for c in cells.values()], [c.items for c in cells.values()])
+    )
     effect, quantile, labelled = _design(cells, clusters, level)
     base = replace(base, clusters=labelled, design_effect=effect)
     if labelled is not None and labelled < FEWEST_CLUSTERS:
@@ -376,9 +378,7 @@ def rogan_gladen(judged_positive: int, judged: int, known: KnownJudge, level: fl
 
     Labels may come from another mix of cases, as long as judge and protocol are the same.
     """
-    base = Corrected(
-        State.NO_SIGNAL, Estimator.ROGAN_GLADEN, labels=known.positive + known.negative, items=judged
-    )
+    base = Corrected(State.NO_SIGNAL, Estimator.ROGAN_GLADEN, labels=known.positive + known.negative, items=judged)
     if not base.labels or not judged:
         return replace(base, state=State.NO_LABELS, estimator=None)
     if min(known.positive, known.negative) < FEWEST_OF_A_KIND:
@@ -404,7 +404,9 @@ def rogan_gladen(judged_positive: int, judged: int, known: KnownJudge, level: fl
     return replace(base, state=State.CORRECTED, point=point, low=low, high=high)
 
 
-def labels_needed(shares: Sequence[tuple[float, float]], items: int, half_width: float, level: float = 0.95) -> int | None:
+def labels_needed(
+    shares: Sequence[tuple[float, float]], items: int, half_width: float, level: float = 0.95
+) -> int | None:
     """The least number of labels whose interval is that narrow, with nine in ten plans holding; None: not even all.
 
     `shares`: for each verdict its weight and the share of positive labels to expect in it.
