@@ -27,7 +27,7 @@ from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJud
 from mixseek.judges.endpoint import judge as http
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge
-from mixseek.settings.models import JudgeSettings
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 WIRES = ["openai", "anthropic"]
 GOOD: dict[str, Any] = {
@@ -270,7 +270,7 @@ def test_a_key_that_the_endpoint_echoes_reaches_neither_reply_nor_error(wire: st
 def test_a_judge_shows_no_credential_anywhere(wire: str) -> None:
     settings = JudgeSettings(
         model="m",
-        wire=wire,
+        wire=WireFormat(wire),
         base_url="http://127.0.0.1:1/v1",
         api_key_env="K",
         headers={"Authorization": f"Bearer {CANARY}", "X-Api-Key": CANARY, "X-Team": "a", "X-Session": "$S"},

@@ -20,7 +20,7 @@ from yarl import URL
 from mixseek.domain.calls import Answer, Call
 from mixseek.domain.ports import Message
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Target, WireFormat
+from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
 from mixseek.judges.endpoint.wire import (
     PROCESS_MEMORY,
@@ -35,6 +35,7 @@ from mixseek.judges.endpoint.wire import (
     make_answer,
 )
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
+from mixseek.settings.models import WireFormat
 
 # Control tokens of chat templates in a prompt are split so that no server can read them as turns.
 #

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.domain.judgments import Reply
-from mixseek.judges.endpoint.address import Target, WireFormat
+from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import Refusal
+from mixseek.settings.models import WireFormat
 
 _NO_MORE: Mapping[str, Any] = {}
 
