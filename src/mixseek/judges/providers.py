@@ -15,7 +15,7 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import JudgeIdentity, ReadAnswer, SchemaMode, make_answer
+from mixseek.judges.endpoint.wire import JudgeIdentity, ReadAnswer, SchemaMode, decoding, make_answer
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
@@ -55,7 +55,7 @@ class ProviderJudge:
             "provider": self._model.system,
             "model": self._model.model_name,
             "endpoint": self.endpoint,
-            "decoding": self._decoding(take=1),
+            "decoding": decoding(self._settings, take=1),
             "body": dict(self._settings.body),
         }
         return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -69,7 +69,7 @@ class ProviderJudge:
             "model": self._model.model_name,
             "base_url": self.endpoint,
             "through": "pydantic-ai",
-            **self._decoding(take=1),
+            **decoding(self._settings, take=1),
             **({"body": body} if body else {}),
         }
 
@@ -106,19 +106,8 @@ class ProviderJudge:
                 await self._lifetime.enter_async_context(self._model)
                 self._is_open = True
 
-    def _decoding(self, take: int) -> dict[str, Any]:
-        settings = self._settings
-        decoding: dict[str, Any] = {
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "max_tokens": settings.max_tokens,
-            # The same seed would make the repeats of a judgment one and the same reply.
-            "seed": None if settings.seed is None else settings.seed + take - 1,
-        }
-        return {name: value for name, value in decoding.items() if value is not None}
-
     def _model_settings(self, take: int) -> dict[str, Any]:
-        sent = {**self._decoding(take), "request_timeout": self._settings.timeout_seconds}
+        sent = {**decoding(self._settings, take), "request_timeout": self._settings.timeout_seconds}
         if self._settings.body:
             sent["extra_body"] = dict(self._settings.body)
         if "max_retries" not in self._model.unsupported_settings:
