@@ -115,7 +115,7 @@ class CompeteArguments:
             use_cache=self.use_cache,
             patience_seconds=self.patience_seconds,
             retry_invalid=self.retry_invalid,
-            configured=settings.configured_judges(),
+            configured=settings.judges,
             environment=os.environ,
         )
 

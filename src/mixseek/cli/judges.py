@@ -26,7 +26,7 @@ def list_judges(context: typer.Context, as_json: JsonOption = False) -> ExitCode
     from mixseek.composition.judges import describe_judges, judges_document, list_configured, list_providers
     from mixseek.settings.load import load_settings
 
-    configured = list_configured(load_settings().configured_judges(), os.environ)
+    configured = list_configured(load_settings().judges, os.environ)
     providers = list_providers(os.environ)
     if as_json:
         print_json(judges_document(configured, providers))
@@ -51,7 +51,7 @@ def check(judge: Name, as_json: JsonOption = False) -> ExitCode:
     from mixseek.composition.judges import check_one
     from mixseek.settings.load import load_settings
 
-    checked = check_one(judge, load_settings().configured_judges(), os.environ)
+    checked = check_one(judge, load_settings().judges, os.environ)
     if as_json:
         print_json(checked.document)
     else:

@@ -215,7 +215,7 @@ class JudgeArguments:
             gates=gates.limits(),
             command_line=("mixseek", *sys.argv[1:]),
             live=self.live.to_options(),
-            configured=settings.configured_judges(),
+            configured=settings.judges,
             parameters=self.parameters,
             rubric=self.rubric,
             bundles=self.bundles,

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeTable, Settings
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
 
 # From `package.module:Name` to the object: where the user's own code comes in.
 
@@ -109,7 +109,7 @@ def suggest_key(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
     model = model_at(root, location[:-1])
     if model is None:
         return ""
-    if model is JudgeTable and str(location[-1]) in ("api_key", "key", "token"):
+    if model is JudgeSettings and str(location[-1]) in ("api_key", "key", "token"):
         return "; keys do not stand in files: name an environment variable with api_key_env"
     known = sorted(model.model_fields)
     close = difflib.get_close_matches(str(location[-1]), known, n=1)

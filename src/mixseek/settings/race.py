@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from mixseek.errors import ConfigurationError
 from mixseek.settings.load import suggest_key
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
-from mixseek.settings.models import JudgeTable
+from mixseek.settings.models import JudgeSettings
 
 # `race.toml`: the task, who competes, who evaluates, who judges progress, and for how many rounds.
 #
@@ -156,7 +156,7 @@ class RaceFile(RaceTable):
     rounds: RoundsTable = RoundsTable()
     prompts: PromptsTable = PromptsTable()
     # Beside those of mixseek.toml, and before them.
-    judges: dict[str, JudgeTable] = Field(default_factory=dict)
+    judges: dict[str, JudgeSettings] = Field(default_factory=dict)
 
     @property
     def team_language(self) -> Language:
