@@ -1,22 +1,27 @@
 """What `mixseek compete` does between its options and its exit code."""
 
 import contextlib
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from mixseek.cli.console import ExitCode, notify_plainly, print_json, print_rendered, print_result
+from mixseek.cli.console import ExitCode, notify_plainly, print_answer, print_json, print_rendered
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.competition.orchestrator import CompetitionResult
-from mixseek.composition.compete import Competition, run_competition
+from mixseek.composition.compete import (
+    Competition,
+    describe_forecast,
+    forecast_competition,
+    forecast_document,
+    run_competition,
+)
 from mixseek.composition.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
+from mixseek.reporting.leaderboard.board import leader_board_document
+from mixseek.reporting.leaderboard.terminal import print_leader_board
 from mixseek.reporting.wording import make_visible
 from mixseek.round_controller.controller import NoWatcher, Stage, TeamEvent, Watcher
-from mixseek.settings.load import load_settings
 
 # Teams at work, on stderr: a line each that changes on a terminal, a line for each score elsewhere.
 
@@ -89,38 +94,6 @@ _REASON_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class CompeteArguments:
-    """As typed."""
-
-    race: Path
-    workspace: Path | None
-    execution: str | None
-    concurrency: int
-    max_calls: int | None
-    max_cost: float | None
-    use_cache: bool
-    patience_seconds: float
-    retry_invalid: bool = False
-
-    def to_request(self) -> CompeteRequest:
-        """The command line wins over the settings."""
-        settings = load_settings()
-        return CompeteRequest(
-            race=self.race,
-            workspace=self.workspace or settings.workspace,
-            execution=self.execution,
-            concurrency=self.concurrency,
-            max_calls=self.max_calls,
-            max_cost_usd=self.max_cost,
-            use_cache=self.use_cache,
-            patience_seconds=self.patience_seconds,
-            retry_invalid=self.retry_invalid,
-            configured=settings.configured_judges(),
-            environment=os.environ,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class RaceGates:
     """What a finished race must keep: points of the best score, a share of all metric replies. None is no gate."""
 
@@ -146,13 +119,11 @@ class RaceGates:
         return checked
 
 
-def run_compete(
-    arguments: CompeteArguments, gates: RaceGates, *, as_json: bool, quiet: bool, is_dry_run: bool
-) -> ExitCode:
+def run_compete(request: CompeteRequest, gates: RaceGates, *, as_json: bool, quiet: bool, is_dry_run: bool) -> ExitCode:
     """Check or play, print, decide."""
-    request = arguments.to_request()
     if is_dry_run:
-        return print_forecast(request, as_json=as_json)
+        forecast = forecast_competition(request)
+        return print_answer(forecast_document(forecast), describe_forecast(forecast), as_json=as_json)
     notify = (lambda _: None) if quiet else notify_plainly
     with stopping_on_signals() as stop, show_teams(quiet) as watcher:
         competition = run_competition(request, watcher, stop, notify)
@@ -161,23 +132,8 @@ def run_compete(
     return decide_exit(competition, [(document["gate"], said) for document, said in checked if not document["met"]])
 
 
-def print_forecast(request: CompeteRequest, *, as_json: bool) -> ExitCode:
-    """What would be asked."""
-    from mixseek.composition.compete import describe_forecast, forecast_competition, forecast_document
-
-    forecast = forecast_competition(request)
-    if as_json:
-        print_json(forecast_document(forecast))
-    else:
-        print_result(describe_forecast(forecast))
-    return ExitCode.OK
-
-
 def print_competition(competition: Competition, gates: list[dict[str, Any]], *, as_json: bool) -> None:
     """The leader board, also of a competition that is not over."""
-    from mixseek.reporting.leaderboard.board import leader_board_document
-    from mixseek.reporting.leaderboard.terminal import print_leader_board
-
     if as_json:
         sent = {name: competition.counts.get(name, 0) for name in ("calls", "cached")}
         cost = competition.counts.get("cost_millionths", 0) / 1_000_000

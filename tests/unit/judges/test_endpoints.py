@@ -107,7 +107,6 @@ def test_a_table_is_named_after_its_provider_or_names_it_or_gives_an_address() -
         ("j", JudgeSettings(model="m"), "judge 'j': no base_url"),
         ("j", JudgeSettings(model="m", provider="opnai"), "provider 'opnai' is not known; did you mean 'openai'?"),
         ("j", JudgeSettings(model="m", provider="zzz"), "provider 'zzz' is not known; one of openai, anthropic"),
-        ("j", JudgeSettings(model="m", wire="grpc"), "wire is 'grpc'; one of openai, anthropic"),
         ("j", JudgeSettings(model="m", base_url="https://h", body={"stream": True}), "body cannot hold 'stream'"),
         ("j", JudgeSettings(model="m", base_url="ftp://h"), "the base URL is not http(s)"),
         ("j", JudgeSettings(model="m", base_url="https://h", api_key_env="MINE"), "set the environment variable MINE"),

@@ -174,8 +174,6 @@ def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environme
 
 def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str, str]) -> Target:
     place = f"[judges.{name}]"
-    if settings.wire is not None and settings.wire not in list(WireFormat):
-        raise ConfigurationError(f"{place}: wire is {settings.wire!r}; one of {', '.join(WireFormat)}")
     label = settings.provider or (name if name in PROVIDERS else None)
     if label is not None and label not in PROVIDERS:
         close = difflib.get_close_matches(label, PROVIDERS, n=1)
@@ -187,7 +185,7 @@ def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str,
     if reserved:
         raise ConfigurationError(f"{place}: body cannot hold {reserved[0]!r}; remove it")
     if label is None:
-        provider = _ANY_ANTHROPIC if settings.wire == WireFormat.ANTHROPIC else _ANY_ENDPOINT
+        provider = _ANY_ANTHROPIC if settings.wire == "anthropic" else _ANY_ENDPOINT
         return _target(name, "endpoint", provider, settings, environment)
     return _target(name, label, PROVIDERS[label], settings, environment)
 
