@@ -21,7 +21,7 @@ from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reporting.leaderboard.board import leader_board_document
 from mixseek.reporting.leaderboard.terminal import print_leader_board
 from mixseek.reporting.wording import make_visible
-from mixseek.round_controller.controller import NoWatcher, Stage, TeamEvent, Watcher
+from mixseek.round_controller.controller import Stage, TeamEvent, Watcher, watch_nothing
 
 # Teams at work, on stderr: a line each that changes on a terminal, a line for each score elsewhere.
 
@@ -31,21 +31,14 @@ def one_line(text: str) -> str:
     return make_visible(" ".join(text.split()))
 
 
-def score_text(score: float | None) -> str:
-    return "no score" if score is None else f"{score:.2f}"
-
-
-@dataclass
-class LineWatcher:
+def write_event(event: TeamEvent) -> None:
     """For logs: what was stored, and nothing that is only under way."""
-
-    def told(self, event: TeamEvent) -> None:
-        name = one_line(event.team_name)
-        if event.stage is Stage.SCORED:
-            said = event.text or score_text(event.score)
-            notify_plainly(f"{name}: round {event.round_number}: {one_line(said)}")
-        elif event.stage is Stage.ENDED:
-            notify_plainly(f"{name}: ended after {event.round_number} rounds ({one_line(event.text)})")
+    name = one_line(event.team_name)
+    if event.stage is Stage.SCORED:
+        said = event.text or ("no score" if event.score is None else f"{event.score:.2f}")
+        notify_plainly(f"{name}: round {event.round_number}: {one_line(said)}")
+    elif event.stage is Stage.ENDED:
+        notify_plainly(f"{name}: ended after {event.round_number} rounds ({one_line(event.text)})")
 
 
 @dataclass
@@ -56,7 +49,7 @@ class BarWatcher:
     tasks: dict[str, Any] = field(default_factory=dict)
     best: dict[str, float] = field(default_factory=dict)
 
-    def told(self, event: TeamEvent) -> None:
+    def __call__(self, event: TeamEvent) -> None:
         if event.score is not None:
             self.best[event.team_id] = max(event.score, self.best.get(event.team_id, 0.0))
         best = self.best.get(event.team_id)
@@ -77,10 +70,10 @@ class BarWatcher:
 def show_teams(quiet: bool) -> Iterator[Watcher]:
     """The watcher that fits where stderr goes."""
     if quiet:
-        yield NoWatcher()
+        yield watch_nothing
         return
     if not sys.stderr.isatty():
-        yield LineWatcher()
+        yield write_event
         return
     from rich.console import Console
     from rich.progress import Progress, TextColumn

@@ -1,7 +1,7 @@
 """How an LLM metric is asked and what its reply must satisfy: each criterion reasoned, then scored, then summed."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,19 +45,34 @@ CRITERIA: Mapping[str, tuple[Criterion, ...]] = {
 
 def check_criteria(criteria: tuple[Criterion, ...], where: str) -> tuple[Criterion, ...]:
     """Raises ConfigurationError unless the points sum to 100, which is the scale of every metric."""
-    for criterion in criteria:
-        if isinstance(criterion.points, bool) or not isinstance(criterion.points, int) or criterion.points < 1:
-            raise ConfigurationError(f"{where}: criterion {criterion.name!r} needs whole points of 1 or more")
     total = sum(criterion.points for criterion in criteria)
     if total != 100:
         raise ConfigurationError(f"{where}: the criteria's points sum to {total}, expected 100; adjust them")
     return criteria
 
 
-_VERSION = "1"
+REPLY_MODE = ReplyMode.REPAIR
 _PROMPTS = Path(__file__).parent / "prompts"
 _FIELDS = ("criteria", "comment", "total_score")
-_CRITERION_FIELDS = ("reason", "score")
+
+
+def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these fields."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def open_reply(reply: Reply, names: Sequence[str]) -> tuple[Mapping[str, Any], tuple[Repair, ...]] | InvalidJudgment:
+    """The reply's object, and what had to be repaired; keys that nobody asked for are passed over."""
+    reading = read_reply(reply.text, REPLY_MODE, names)
+    if reading.value is None:
+        return InvalidJudgment(reading.findings, reading.repairs)
+    extra = (Repair.EXTRA_KEYS_IGNORED,) if reading.value.keys() - set(names) else ()
+    return reading.value, (*reading.repairs, *extra)
 
 
 def metric_template(language: str) -> str:
@@ -77,17 +92,13 @@ class MetricProtocol:
     criteria: tuple[Criterion, ...]
     user_template: str
     user_prompt: Callable[[Sample], str]
-    reply_mode: ReplyMode = ReplyMode.REPAIR
-    version: str = _VERSION
+    version: str = "1"
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
         return {
-            "reply_mode": self.reply_mode.value,
-            "criteria": {
-                criterion.name: {"points": criterion.points, "text": criterion.text(self.language)}
-                for criterion in self.criteria
-            },
+            "reply_mode": REPLY_MODE.value,
+            "criteria": {one.name: {"points": one.points, "text": one.text(self.language)} for one in self.criteria},
         }
 
     @cached_property
@@ -117,32 +128,14 @@ class MetricProtocol:
     def reply_schema(self) -> Mapping[str, Any]:
         """Reasons come before scores: models write what they have just read."""
         criteria = {
-            criterion.name: {
-                "type": "object",
-                "properties": {
-                    "reason": {"type": "string"},
-                    "score": {"type": "integer", "enum": list(range(criterion.points + 1))},
-                },
-                "required": list(_CRITERION_FIELDS),
-                "additionalProperties": False,
-            }
-            for criterion in self.criteria
+            one.name: closed_object(
+                {"reason": {"type": "string"}, "score": {"type": "integer", "enum": list(range(one.points + 1))}}
+            )
+            for one in self.criteria
         }
-        return {
-            "type": "object",
-            "properties": {
-                "criteria": {
-                    "type": "object",
-                    "properties": criteria,
-                    "required": list(criteria),
-                    "additionalProperties": False,
-                },
-                "comment": {"type": "string"},
-                "total_score": {"type": "integer"},
-            },
-            "required": list(_FIELDS),
-            "additionalProperties": False,
-        }
+        return closed_object(
+            {"criteria": closed_object(criteria), "comment": {"type": "string"}, "total_score": {"type": "integer"}}
+        )
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """The submission is fenced by whoever renders the user prompt, with a nonce of its own."""
@@ -150,39 +143,31 @@ class MetricProtocol:
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """The sum is computed here; a reply that sums otherwise does not know its own score."""
-        reading = read_reply(reply.text, self.reply_mode, _FIELDS)
-        if reading.value is None:
-            return InvalidJudgment(reading.findings, reading.repairs)
-        fields = FieldReader(reading.value)
-        repairs = reading.repairs
-        if fields.unknown_keys(_FIELDS):
-            repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-        scores = self._read_criteria(reading.value, fields)
+        opened = open_reply(reply, _FIELDS)
+        if isinstance(opened, InvalidJudgment):
+            return opened
+        value, repairs = opened
+        fields = FieldReader(value)
+        scores = self._read_criteria(fields)
         comment = fields.text("comment")
         total = fields.integer("total_score", 0, 100)
-        if total is not None and len(scores) == len(self.criteria):
-            computed = sum(score for score, _ in scores.values())
-            if computed != total:
-                fields.note(
-                    Flag.INTERNAL_INCONSISTENCY, f"total_score is {total}, but the criteria's scores sum to {computed}"
-                )
-        findings = (*reading.findings, *fields.findings, *repetitions(reading.value, sample))
+        computed = sum(one["score"] for one in scores.values())
+        if total is not None and len(scores) == len(self.criteria) and computed != total:
+            said = f"total_score is {total}, but the criteria's scores sum to {computed}"
+            fields.note(Flag.INTERNAL_INCONSISTENCY, said)
+        findings = (*fields.findings, *repetitions(value, sample))
         if findings or total is None:
             return InvalidJudgment(findings, repairs)
-        judged = {
-            "criteria": {name: {"reason": reason, "score": score} for name, (score, reason) in scores.items()},
-            "comment": comment,
-            "total_score": total,
-        }
+        judged = {"criteria": scores, "comment": comment, "total_score": total}
         return ValidJudgment(total / 100, f"{total}/100", judged, method_of(reply, sample), repairs=repairs)
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """No rule can say how clear a text is."""
         return Undecided(f"{self.name} has no rules; name a model as its judge")
 
-    def _read_criteria(self, value: Mapping[str, Any], fields: FieldReader) -> dict[str, tuple[int, str]]:
-        """Score and reason by criterion, without those that were objected to."""
-        given = value.get("criteria")
+    def _read_criteria(self, fields: FieldReader) -> dict[str, dict[str, Any]]:
+        """Reason and score by criterion, without those that were objected to."""
+        given = fields.given("criteria")
         if not isinstance(given, Mapping):
             fields.note(Flag.UNPARSABLE_OUTPUT, f"criteria is {excerpt(given)}, expected an object")
             return {}
@@ -190,17 +175,16 @@ class MetricProtocol:
         for name in given:
             if name not in known:
                 fields.note(Flag.PROTOCOL_VIOLATION, f"criteria.{excerpt(name)} is none of {', '.join(known)}")
-        scores: dict[str, tuple[int, str]] = {}
+        scores: dict[str, dict[str, Any]] = {}
         for criterion in self.criteria:
             one = given.get(criterion.name)
             if not isinstance(one, Mapping):
                 fields.note(Flag.INCOMPLETE_COVERAGE, f"criteria.{criterion.name} is not judged ({excerpt(one)})")
                 continue
-            inner = FieldReader(one, f"criteria.{criterion.name}.")
+            inner = FieldReader(one, f"criteria.{criterion.name}.", fields.findings)
             score, reason = inner.integer("score", 0, criterion.points), inner.text("reason")
             if reason is not None and not reason.strip():
                 inner.note(Flag.INCOMPLETE_COVERAGE, f"criteria.{criterion.name}.reason is blank")
-            fields.findings.extend(inner.findings)
             if score is not None and reason is not None:
-                scores[criterion.name] = (score, reason)
+                scores[criterion.name] = {"reason": reason, "score": score}
         return scores
