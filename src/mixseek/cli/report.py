@@ -20,7 +20,7 @@ def print_runs_together(runs: Sequence[str], workspace: Path | None, *, as_json:
     if as_json:
         print_json(comparison_document(comparison))
     else:
-        from mixseek.reporting.comparison import print_comparison
+        from mixseek.reporting.terminal import print_comparison
 
         print_rendered(lambda console: print_comparison(comparison, console))
 
