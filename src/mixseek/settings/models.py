@@ -6,9 +6,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# One judge behind an endpoint, as a `[judges.NAME]` table describes it.
-
+SETTINGS_FILE = "mixseek.toml"
+ENVIRONMENT_PREFIX = "MIXSEEK_"
 DEFAULT_TIMEOUT_SECONDS = 120.0
+
+Language = Literal["en", "ja", "zh"]
 
 
 class WireFormat(StrEnum):
@@ -18,10 +20,14 @@ class WireFormat(StrEnum):
     ANTHROPIC = "anthropic"
 
 
-class JudgeSettings(BaseModel):
-    """None means: the provider's value, or left to the endpoint. A parameter that is None is not sent."""
+class Table(BaseModel):
+    """Any table of a configuration file of ours."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class JudgeSettings(Table):
+    """One `[judges.NAME]` table. None means: the provider's value, or left to the endpoint, and then it is not sent."""
 
     model: str | None = None
     # A name from the provider table; decides base_url, wire format and key variable unless they are given.
@@ -52,30 +58,20 @@ class JudgeSettings(BaseModel):
     use_proxy: bool = False
 
 
-# What can be set outside the command line. Closed: a misspelt key is refused, never ignored.
-
-SETTINGS_FILE = "mixseek.toml"
-ENVIRONMENT_PREFIX = "MIXSEEK_"
-
-
-class JudgeDefaults(BaseModel):
+class JudgeDefaults(Table):
     """Defaults of `mixseek judge`; an option on the command line wins."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     protocol: str = "semantic"
     judges: tuple[str, ...] = ("rules",)
     cascade: bool = False
     # None: the protocol's own.
-    language: Literal["en", "ja", "zh"] | None = None
+    language: Language | None = None
     # 0 means: as many processes as there are cores, when the dataset is large enough to pay for them.
     workers: int = Field(default=0, ge=0, le=256)
 
 
-class Settings(BaseModel):
+class Settings(Table):
     """Everything `mixseek.toml` and `MIXSEEK_*` may say."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     workspace: Path = Path(".mixseek")
     judge: JudgeDefaults = JudgeDefaults()

@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import time
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 import orjson
@@ -267,7 +267,7 @@ def test_a_key_that_the_endpoint_echoes_reaches_neither_reply_nor_error(wire: st
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_judge_shows_no_credential_anywhere(wire: str) -> None:
+def test_a_judge_shows_no_credential_anywhere(wire: Literal["openai", "anthropic"]) -> None:
     settings = JudgeSettings(
         model="m",
         wire=WireFormat(wire),

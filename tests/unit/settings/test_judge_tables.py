@@ -1,4 +1,4 @@
-"""`[judges.NAME]` tables: strict, and of one mind with what judges are made of."""
+"""`[judges.NAME]` tables: strict, and what judges are made of."""
 
 from pathlib import Path
 
