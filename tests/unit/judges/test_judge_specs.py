@@ -136,7 +136,7 @@ m@http//localhost:8000 m@http:localhost:8000 m@https:\\\\localhost m＠http://lo
 m@ｈttp://localhost:8000 m@http：//localhost:8000 m@[::1]:8000 m@[::1 http://localhost:8000/v1
 mhttp://localhost:8000 m:http://localhost:8000 m%40http://localhost:8000 m#http://localhost:8000
 m,http://localhost:8000 m=http://localhost:8000 m;base_url=localhost:8000 m|http://localhost:8000
-m/http://localhost:8000 m→http://localhost:8000 m@ws://localhost:8000 m@unix:///tmp/socket
+m/http://localhost:8000 m→http://localhost:8000 m＠gpu-box:8000/v1 m@ws://localhost:8000 m@unix:///tmp/socket
 m@file:///etc/hosts localhost:8000/v1 m:127.0.0.1:8000 m@http:// m@https://:8000 m@http://localhost:99999
 m@http://localhost:port m@http://localhost\\@a.b
 """
