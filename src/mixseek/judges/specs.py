@@ -15,8 +15,6 @@ from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_add
 from mixseek.judges.math_verify import find_maths
 from mixseek.settings.models import JudgeSettings
 
-# The judge that needs no model: what the protocol's own rules can say.
-
 
 @dataclass(frozen=True, slots=True)
 class RulesJudge:
@@ -61,26 +59,17 @@ def make_judge(
     spec: str, configured: Mapping[str, JudgeSettings] = _NO_SETTINGS, *, takes_bundles: bool = False
 ) -> Judge:
     """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
-    match spec.partition(":"):
-        case ("rules", "", ""):
-            return RulesJudge(maths=find_maths())
-        case ("replay", _, _):
-            return _make_replay_judge(spec, configured, takes_bundles)
-        case _:
-            raise unknown_judge(spec, configured)
-
-
-def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings], takes_bundles: bool) -> Judge:
+    kind, colon, path = spec.partition(":")
+    if spec == "rules":
+        return RulesJudge(maths=find_maths())
+    if kind != "replay" or (colon and not path):
+        raise unknown_judge(spec, configured)
     # Late: no other judge reads bundles.
     from mixseek.judges.replay.judge import DatasetReplayJudge, FileReplayJudge
 
-    match spec.partition(":"):
-        case ("replay", "", ""):
-            return DatasetReplayJudge(bundles=takes_bundles)
-        case ("replay", ":", path) if path:
-            return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles)
-        case _:
-            raise unknown_judge(spec, configured)
+    if not colon:
+        return DatasetReplayJudge(bundles=takes_bundles)
+    return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles)
 
 
 def is_live(spec: str, configured: Mapping[str, JudgeSettings]) -> bool:

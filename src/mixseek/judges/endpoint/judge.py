@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -289,22 +289,13 @@ class EndpointJudge:
             response.close()
             raise
 
-    def _failure(self, received: _Received, parameters: Any) -> TransientJudgeError | PermanentJudgeError:
-        return map_status(
-            received.status,
-            received.headers,
-            received.body,
-            self._place,
-            parameters=tuple(parameters),
-            now=datetime.now(UTC),
-        )
+    def _failure(self, received: _Received, parameters: Collection[str]) -> TransientJudgeError | PermanentJudgeError:
+        return map_status(*received, self._place, parameters=parameters, now=datetime.now(UTC))
 
     def _learn(self, used: Dialect, failure: TransientJudgeError | PermanentJudgeError) -> Dialect | None:
         cause = failure.__cause__
-        if not isinstance(failure, PermanentJudgeError) or not isinstance(cause, StatusError):
-            return None
         # OpenRouter says 404 when no provider of a model supports the parameters.
-        if cause.status not in (400, 404, 422):
+        if not isinstance(cause, StatusError) or cause.status not in (400, 404, 422):
             return None
         return self._dialects.learn(self.target, self._wire, used, cause.refusal)
 
@@ -331,7 +322,7 @@ class EndpointJudge:
                 self._place.line(f"answered 200 with {kind} that is not whole JSON ({start or 'empty'})")
             ) from error
 
-    def _read(self, received: _Received, parameters: Any) -> ReadAnswer:
+    def _read(self, received: _Received, parameters: Collection[str]) -> ReadAnswer:
         document = self._document(received)
         try:
             return self._wire.read(document)
@@ -348,13 +339,7 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
         return orjson.dumps(body)
     except TypeError:
         # Half a surrogate pair in a judged text, or a mapping that is no dict: JSON's own escapes hold both.
-        return json.dumps(body, default=_plain).encode()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} cannot stand in a request")
+        return json.dumps(body, default=dict).encode()
 
 
 def _resolved_headers(target: Target, environment: Mapping[str, str]) -> dict[str, str]:

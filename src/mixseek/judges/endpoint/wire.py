@@ -208,16 +208,15 @@ def _refusal_part(content: Any) -> str | None:
 
 
 def _openai_extra(message: Mapping[str, Any]) -> dict[str, Any]:
-    """What was paid for beside the text: kept, never taken for the reply."""
-    extra: dict[str, Any] = {}
     reasoning = next((text for name in _REASONING_NAMES if (text := text_or_none(message.get(name)))), None)
-    if reasoning is not None:
-        extra["reasoning"] = reasoning
     calls = message.get("tool_calls")
-    if isinstance(calls, list) and calls:
-        functions = [mapping(mapping(call).get("function")) for call in calls]
-        extra["tool_calls"] = [{"name": f.get("name"), "arguments": f.get("arguments")} for f in functions]
-    return extra
+    functions = [mapping(mapping(call).get("function")) for call in calls] if isinstance(calls, list) else []
+    return _extra(reasoning, [{"name": one.get("name"), "arguments": one.get("arguments")} for one in functions])
+
+
+def _extra(reasoning: str | None, tool_calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was paid for beside the text: kept, never taken for the reply."""
+    return {name: value for name, value in (("reasoning", reasoning), ("tool_calls", tool_calls)) if value}
 
 
 def _error_in(holder: Mapping[str, Any]) -> NoReplyError:
@@ -302,31 +301,21 @@ class AnthropicMessages:
         stop_reason = text_or_none(document.get("stop_reason"))
         if not blocks and stop_reason is None:
             raise NoReplyError("answered with empty content and no reason to stop")
+        used = [block for block in blocks if block.get("type") == "tool_use"]
+        tools = [{"name": block.get("name"), "arguments": block.get("input")} for block in used]
         return ReadAnswer(
-            text=_joined(blocks, "text", "text"),
+            text=_joined(blocks, "text"),
             finish_reason=_FINISH_REASONS.get(stop_reason or "", stop_reason),
             usage=self.usage(document),
             model=text_or_none(document.get("model")),
             request_id=text_or_none(document.get("id")),
-            extra=_anthropic_extra(blocks),
+            extra=_extra(_joined(blocks, "thinking"), tools),
         )
 
 
-def _joined(blocks: list[Mapping[str, Any]], kind: str, name: str) -> str:
-    texts = (block.get(name) for block in blocks if block.get("type") == kind)
+def _joined(blocks: list[Mapping[str, Any]], kind: str) -> str:
+    texts = (block.get(kind) for block in blocks if block.get("type") == kind)
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _anthropic_extra(blocks: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """What was paid for beside the text: kept, never taken for the reply."""
-    extra: dict[str, Any] = {}
-    thinking = _joined(blocks, "thinking", "thinking")
-    if thinking:
-        extra["reasoning"] = thinking
-    tools = [block for block in blocks if block.get("type") == "tool_use"]
-    if tools:
-        extra["tool_calls"] = [{"name": block.get("name"), "arguments": block.get("input")} for block in tools]
-    return extra
 
 
 Wire = OpenAIChat | AnthropicMessages
@@ -334,7 +323,7 @@ Wire = OpenAIChat | AnthropicMessages
 
 # What each model behind each endpoint understands: learnt from its refusals, remembered for the process.
 
-_TOKEN_PARAMETERS = ("max_tokens", "max_completion_tokens")
+_OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _SCHEMA_PARAMETERS = frozenset({"response_format", "output_config", "output_format"})
 
 
@@ -367,25 +356,21 @@ class DialectMemory:
             if key in self._switched:
                 return None  # refused both ways: the value is wrong, not the name
             self._switched.add(key)
-            other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
-            return replace(used, limit_parameter=other)
-        if _SCHEMA_PARAMETERS & target.settings.body.keys():
-            return None  # the user's own wish, sent as it stands whatever we would choose
-        modes = wire.schema_modes
-        position = modes.index(used.schema)
-        if refusal.names_schema and position + 1 < len(modes):
-            return replace(used, schema=modes[position + 1])
-        return None
+            return replace(used, limit_parameter=_OTHER_NAME[used.limit_parameter])
+        later = wire.schema_modes[wire.schema_modes.index(used.schema) + 1 :]
+        # What the user's own body says is sent as it stands, whatever we would choose.
+        is_ours = not _SCHEMA_PARAMETERS & target.settings.body.keys()
+        return replace(used, schema=later[0]) if is_ours and later and refusal.names_schema else None
 
     @staticmethod
     def _is_about_limit_parameter(used: Dialect, refusal: Refusal) -> bool:
         if refusal.is_context_overflow:
             return False
-        if refusal.parameter in _TOKEN_PARAMETERS:
-            return refusal.parameter == used.limit_parameter and "unsupported" in refusal.code + refusal.message.lower()
-        other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
         words = refusal.message.lower()
-        return used.limit_parameter in words and (other in words or "unsupported" in words or "unrecognized" in words)
+        if refusal.parameter in _OTHER_NAME:
+            return refusal.parameter == used.limit_parameter and "unsupported" in refusal.code + words
+        reasons = (_OTHER_NAME[used.limit_parameter], "unsupported", "unrecognized")
+        return used.limit_parameter in words and any(reason in words for reason in reasons)
 
 
 PROCESS_MEMORY = DialectMemory()

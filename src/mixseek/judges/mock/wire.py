@@ -138,13 +138,10 @@ class OpenAIChat:
         return headers.get("Authorization", "").removeprefix("Bearer ")
 
     def answer(self, prompt: Prompt, said: Said, number: int) -> bytes:
-        refused = said.finish_reason == "refusal"
-        message = {
-            "role": "assistant",
-            "content": None if refused else said.text,
-            "refusal": said.text if refused else None,
-        }
-        finish = "stop" if refused else said.finish_reason
+        is_refusal = said.finish_reason == "refusal"
+        content, refusal = (None, said.text) if is_refusal else (said.text, None)
+        message = {"role": "assistant", "content": content, "refusal": refusal}
+        finish = "stop" if is_refusal else said.finish_reason
         return orjson.dumps(
             {
                 "id": f"chatcmpl-mock-{number}",
