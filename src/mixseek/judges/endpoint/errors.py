@@ -3,10 +3,12 @@
 import os
 import re
 import ssl
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -74,33 +76,12 @@ def _moment(value: str) -> datetime | None:
 
 # What an endpoint says about a request that it refuses, and what the refusal is about.
 
-_CONTEXT_OVERFLOW = re.compile(
-    r"context[_ -]?(length|size|window|limit)|maximum context|prompt is too long|too many (input )?tokens|"
-    r"string_above_max_length|string too long|request[_ ]too[_ ]large|input (is|was) too long|reduce the length|"
-    r"exceeds? the (available|maximum|model'?s?) .{0,30}(context|tokens|length)|longer than the model",
-    re.IGNORECASE,
-)
-_CONTENT = re.compile(
-    r"content[_ ]?(filter|policy|management)|moderation|flagged|responsible ?ai|safety (system|reasons)|"
-    r"usage policy|data_inspection|inappropriate content",
-    re.IGNORECASE,
-)
-_NO_MONEY = re.compile(
-    r"insufficient[_ ](quota|balance|credits?|funds)|exceeded your current quota|credit balance is too low|"
-    r"billing|payment required|out of credits",
-    re.IGNORECASE,
-)
-_UNKNOWN_MODEL = re.compile(
-    r"model_?not_?found|(unknown|invalid|unsupported|no such) model|"
-    r"\bmodel\b.{0,120}?(not found|does ?n[o']t exist|not exist|is not supported|not available|is unknown|"
-    r"not a valid|no access|is invalid)|not a valid model|no endpoints found",
-    re.IGNORECASE | re.DOTALL,
-)
-_SCHEMA_NAMES = re.compile(
-    r"response_format|json_?schema|json_object|json mode|structured[_ ]outputs?|output_(config|format)|guided|"
-    r"grammar|must contain the word .?json",
-    re.IGNORECASE,
-)
+_WORDINGS = {
+    subject: re.compile("|".join(wordings), re.IGNORECASE)
+    for subject, wordings in tomllib.loads(
+        (Path(__file__).parent / "refusals.toml").read_text(encoding="utf-8")
+    ).items()
+}
 _LEADING_NAME = re.compile(r"^([a-z_]{2,}(?:\.[\w.-]+|\[\d+\][\w.]*)?): ")
 _BODY_ROOT = re.compile(r"[.\[]")
 # What differs from sample to sample: a complaint about it concerns one sample.
@@ -115,42 +96,38 @@ class Refusal:
     code: str = ""
     parameter: str | None = None
 
-    def _says(self, pattern: re.Pattern[str]) -> bool:
-        return pattern.search(f"{self.code} {self.message}") is not None
+    def _is_about(self, subject: str) -> bool:
+        return _WORDINGS[subject].search(f"{self.code} {self.message}") is not None
 
     @property
     def is_context_overflow(self) -> bool:
-        """This prompt is too long; others may fit."""
-        return self._says(_CONTEXT_OVERFLOW)
+        return self._is_about("context_overflow")
 
     @property
     def is_about_content(self) -> bool:
-        """A filter objected to this sample's text."""
-        return self._says(_CONTENT)
+        return self._is_about("content")
 
     @property
     def is_out_of_money(self) -> bool:
-        """Waiting does not help; paying does."""
-        return self._says(_NO_MONEY)
+        return self._is_about("out_of_money")
 
     @property
     def names_model(self) -> bool:
-        """The model is unknown there, or not for this key."""
-        return self.parameter == "model" or self._says(_UNKNOWN_MODEL)
+        return self.parameter == "model" or self._is_about("unknown_model")
 
     @property
     def names_schema(self) -> bool:
         """The way in which the reply's shape was asked for is what it objects to."""
         if self.is_context_overflow or self.is_about_content:
             return False
-        return self._says(_SCHEMA_NAMES) or _SCHEMA_NAMES.search(self.parameter or "") is not None
+        return self._is_about("schema") or _WORDINGS["schema"].search(self.parameter or "") is not None
 
     def names_any(self, parameters: Iterable[str]) -> bool:
         """True when one of the parameters that were sent is blamed; the sample's own text does not count."""
         if self.parameter is not None:
             return self.parameter in set(parameters) - _SAMPLE_PARAMETERS
         names = [re.escape(name) for name in parameters if name not in _SAMPLE_PARAMETERS and name != "model"]
-        return bool(names) and self._says(re.compile(rf"\b({'|'.join(names)})\b"))
+        return bool(names) and bool(re.search(rf"\b({'|'.join(names)})\b", f"{self.code} {self.message}"))
 
 
 def read_refusal(body: bytes) -> Refusal:
