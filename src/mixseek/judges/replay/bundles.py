@@ -1,7 +1,7 @@
-"""Replies that were collected in bundles, laid at the doors of the samples they are about; never by guessing."""
+"""Replies that were collected in bundles, matched to the samples they are about; never by guessing."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PureWindowsPath
 from typing import Any
@@ -81,14 +81,10 @@ def scope_of(row: Mapping[str, Any]) -> dict[str, str]:
 
 def match_bundles(bundles: Sequence[PlacedBundle], samples: Callable[[], Iterable[Sample]]) -> Matching:
     """Exact names first; folded ones (no folder, suffix, case, separators) where one sample and one entry are left."""
-    entries = [
-        PlacedEntry(number, entry, home)
-        for number, (home, entry) in enumerate(
-            ((home, entry) for home in bundles for entry in home.bundle.entries), start=1
-        )
-    ]
+    placed = [(home, entry) for home in bundles for entry in home.bundle.entries]
+    entries = [PlacedEntry(number, entry, home) for number, (home, entry) in enumerate(placed, start=1)]
     row_ids = {home.row_id for home in bundles if home.row_id is not None}
-    claimed = frozenset(sample.id for sample in samples() if sample.id in row_ids) if row_ids else frozenset[str]()
+    claimed = {sample.id for sample in samples() if sample.id in row_ids} if row_ids else set()
     finder = _EntryFinder(entries, claimed)
     claims: dict[str, _Claim] = {}
     claimants: dict[PlacedEntry, list[_Claim]] = defaultdict(list)
@@ -115,35 +111,28 @@ class _Claim:
 class _EntryFinder:
     """Finds the entries that a sample's names could mean."""
 
-    def __init__(self, entries: Iterable[PlacedEntry], sample_ids: frozenset[str]) -> None:
+    def __init__(self, entries: Iterable[PlacedEntry], sample_ids: Collection[str]) -> None:
         # Ids of samples that bundles were recorded under.
         self._sample_ids = sample_ids
-        self._exact: dict[str, list[PlacedEntry]] = defaultdict(list)
-        self._folded: dict[str, list[PlacedEntry]] = defaultdict(list)
+        # By whether the name is exact, and the name.
+        self._entries: dict[tuple[bool, str], list[PlacedEntry]] = defaultdict(list)
         for entry in entries:
-            for name in dict.fromkeys(entry.entry.identities):
-                self._exact[name].append(entry)
-            for name in dict.fromkeys(map(fold_identity, entry.entry.identities)):
-                self._folded[name].append(entry)
+            for name in _exact_and_folded(entry.entry.identities):
+                self._entries[name].append(entry)
 
     def claim(self, sample: Sample) -> _Claim | None:
         """None where no entry means the sample."""
-        names = names_of(sample)
-        for is_exact, index, wanted in (
-            (True, self._exact, names),
-            (False, self._folded, [fold_identity(name) for name in names]),
-        ):
-            for name in wanted:
-                fitting = [entry for entry in index.get(name, ()) if self._may_mean(entry, sample)]
-                if len(fitting) > 1:
-                    fitting = [entry for entry in fitting if is_in_scope(said_by(entry), sample)] or fitting
-                if len(fitting) == 1 or (fitting and are_rivals(fitting)):
-                    agrees = all(is_in_scope(said_by(entry), sample) for entry in fitting)
-                    return _Claim(sample.key(), sample.id, tuple(fitting), (is_exact, agrees))
-                if fitting:
-                    labels = ", ".join(entry.label for entry in fitting[:_SHOWN])
-                    problem = f"{len(fitting)} entries could be about id {sample.id!r}: {labels}"
-                    return _Claim(sample.key(), sample.id, (), problem=problem)
+        for is_exact, name in _exact_and_folded(names_of(sample)):
+            fitting = [entry for entry in self._entries.get((is_exact, name), ()) if self._may_mean(entry, sample)]
+            agreeing = [entry for entry in fitting if is_in_scope(said_by(entry), sample)]
+            if len(fitting) > 1 and agreeing:
+                fitting = agreeing
+            if len(fitting) == 1 or (fitting and are_rivals(fitting)):
+                return _Claim(sample.key(), sample.id, tuple(fitting), (is_exact, fitting == agreeing))
+            if fitting:
+                labels = ", ".join(entry.label for entry in fitting[:_SHOWN])
+                problem = f"{len(fitting)} entries could be about id {sample.id!r}: {labels}"
+                return _Claim(sample.key(), sample.id, (), problem=problem)
         return None
 
     def _may_mean(self, entry: PlacedEntry, sample: Sample) -> bool:
@@ -180,6 +169,11 @@ def _settle(
     return Matching(found, refused, tuple(entry for entry in entries if entry not in used))
 
 
+def _exact_and_folded(names: Iterable[str]) -> list[tuple[bool, str]]:
+    exact = list(dict.fromkeys(names))
+    return [(True, name) for name in exact] + [(False, name) for name in dict.fromkeys(map(fold_identity, exact))]
+
+
 def names_of(sample: Sample) -> list[str]:
     """What an entry may call the sample, the most telling first."""
     path = sample.metadata.get("response_path")
@@ -201,11 +195,10 @@ def said_by(entry: PlacedEntry) -> dict[str, str]:
         value = orjson.loads(entry.entry.text)
     except orjson.JSONDecodeError:
         return {}
-    meta = value.get("meta") if isinstance(value, dict) else None
-    return {
-        **(scope_of(value) if isinstance(value, dict) else {}),
-        **(scope_of(meta) if isinstance(meta, dict) else {}),
-    }
+    if not isinstance(value, dict):
+        return {}
+    meta = value.get("meta")
+    return {**scope_of(value), **(scope_of(meta) if isinstance(meta, dict) else {})}
 
 
 def are_rivals(entries: Sequence[PlacedEntry]) -> bool:

@@ -159,7 +159,7 @@ class FileReplayJudge:
         return digest_start(self.path, length_bytes) == sha256
 
     def matched_to(self, samples: Callable[[], Iterable[Sample]]) -> "FileReplayJudge":
-        """With every bundled entry laid at the door of its sample; needs all samples, because a name may fit two."""
+        """With every bundled entry matched to its sample; needs all samples, because a name may fit two."""
         return replace(self, matching=match_bundles(self.bundles, samples)) if self.bundles else self
 
     def note_sample(self, sample_id: str) -> None:
