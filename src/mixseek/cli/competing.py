@@ -69,11 +69,8 @@ class BarWatcher:
 @contextlib.contextmanager
 def show_teams(quiet: bool) -> Iterator[Watcher]:
     """The watcher that fits where stderr goes."""
-    if quiet:
-        yield watch_nothing
-        return
-    if not sys.stderr.isatty():
-        yield write_event
+    if quiet or not sys.stderr.isatty():
+        yield watch_nothing if quiet else write_event
         return
     from rich.console import Console
     from rich.progress import Progress, TextColumn

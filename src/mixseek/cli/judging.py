@@ -27,7 +27,6 @@ from mixseek.composition.summary import (
 )
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
-from mixseek.engine.executor import NoProgress
 from mixseek.reporting import wording
 from mixseek.storage.index.run import FailureGroup
 
@@ -38,15 +37,17 @@ SECONDS_BETWEEN_LINES = 5.0
 
 @dataclass
 class Meter:
-    """Adds up what it is told; the rate leaves out what an earlier run had done."""
+    """Adds up what it is told, and shows nothing; the rate leaves out what an earlier run had done."""
 
     total: int | None
-    clock: Callable[[], float]
+    clock: Callable[[], float] = time.monotonic
     counts: Counter[str] = field(default_factory=Counter)
-    started: float = 0.0
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
+        self.started = self.last = self.clock()
+
+    def advance(self, counts: Mapping[str, int]) -> None:
+        self.counts.update(counts)
 
     @property
     def done(self) -> int:
@@ -54,69 +55,58 @@ class Meter:
 
     def describe(self) -> str:
         """done/total, rate, time to go, and how samples ended."""
-        seconds = max(self.clock() - self.started, 1e-9)
-        rate = self.counts["samples"] / seconds
-        parts = [f"{self.done:,}" + (f"/{self.total:,}" if self.total else "") + " samples", f"{rate:,.0f}/s"]
-        if self.total and rate and self.done < self.total:
-            parts.append(f"{describe_seconds((self.total - self.done) / rate)} to go")
-        parts += [f"{status} {self.counts[status]:,}" for status in Status if self.counts[status]]
-        if self.counts["in_flight"] > 0:
-            parts.append(f"{self.counts['in_flight']:,} in flight")
-        if self.counts["cached"]:
-            parts.append(f"{self.counts['cached']:,} from cache")
-        if self.counts["cost_millionths"]:
-            parts.append(f"${self.counts['cost_millionths'] / 1_000_000:.4f}")
+        counts, done = self.counts, self.done
+        rate = counts["samples"] / max(self.clock() - self.started, 1e-9)
+        parts = [f"{done:,}" + (f"/{self.total:,}" if self.total else "") + " samples", f"{rate:,.0f}/s"]
+        if self.total and rate and done < self.total:
+            parts.append(f"{describe_seconds((self.total - done) / rate)} to go")
+        parts += [f"{status} {counts[status]:,}" for status in Status if counts[status]]
+        parts += [f"{counts['in_flight']:,} in flight"] if counts["in_flight"] > 0 else []
+        parts += [f"{counts['cached']:,} from cache"] if counts["cached"] else []
+        parts += [f"${counts['cost_millionths'] / 1_000_000:.4f}"] if counts["cost_millionths"] else []
         return " · ".join(parts)
 
 
 @dataclass
-class LineProgress:
+class LineProgress(Meter):
     """For logs: a line every few seconds, and none for a run that is over sooner."""
 
-    meter: Meter
     notify: Notify = notify_plainly
-    last: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.last = self.meter.started
 
     def advance(self, counts: Mapping[str, int]) -> None:
-        self.meter.counts.update(counts)
-        now = self.meter.clock()
+        super().advance(counts)
+        now = self.clock()
         if now - self.last >= SECONDS_BETWEEN_LINES:
             self.last = now
-            self.notify(self.meter.describe())
+            self.notify(self.describe())
 
 
 @dataclass
-class BarProgress:
+class BarProgress(Meter):
     """For a person: rich draws, we word."""
 
-    meter: Meter
-    bar: Any  # rich.progress.Progress; rich is imported only when it draws
-    task: Any
+    bar: Any = None  # rich.progress.Progress; rich is imported only when it draws
 
     def advance(self, counts: Mapping[str, int]) -> None:
-        self.meter.counts.update(counts)
-        self.bar.update(self.task, completed=self.meter.done, text=self.meter.describe())
+        super().advance(counts)
+        self.bar.update(self.bar.task_ids[0], completed=self.done, text=self.describe())
 
 
 @contextlib.contextmanager
 def show_progress(total: int | None, quiet: bool, notify: Notify = notify_plainly) -> Iterator[ProgressSink]:
     """The sink that fits where stderr goes; whoever wants JSON lines gets no bar."""
     if quiet:
-        yield NoProgress()
-        return
-    meter = Meter(total, time.monotonic)
-    if notify is not notify_plainly or not sys.stderr.isatty():
-        yield LineProgress(meter, notify)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+        yield Meter(total)
+    elif notify is not notify_plainly or not sys.stderr.isatty():
+        yield LineProgress(total, notify=notify)
+    else:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
 
-    columns = (BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield BarProgress(meter, bar, bar.add_task("judging", total=total, text=""))
+        columns = (BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            bar.add_task("judging", total=total, text="")
+            yield BarProgress(total, bar=bar)
 
 
 def describe_seconds(seconds: float) -> str:

@@ -399,8 +399,8 @@ class RoundController:
                 one.submission,
                 one.score,
                 shown_details(one.details),
-                round_started_at=one.submitted_at,
-                round_ended_at=one.evaluated_at,
+                one.submitted_at,
+                one.evaluated_at,
             )
             for one in self._rounds
         ]
