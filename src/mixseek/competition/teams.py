@@ -118,8 +118,6 @@ class ModelTeam:
                 assert_never(unexpected)
 
 
-# Programs that teams bring: fed, bounded, and gone when their time is up, with everything they had started.
-
 # More than any submission that a judge could read; a program that never stops writing must not fill our memory.
 MAX_OUTPUT_BYTES = 4 << 20
 _TAIL_BYTES = 4_096

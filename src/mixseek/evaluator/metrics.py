@@ -22,8 +22,6 @@ from mixseek.protocols.identity import method_of
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.models import Table
 
-# What a metric is: the place where users bring their own.
-
 
 @dataclass(frozen=True, slots=True)
 class MetricSetting:
@@ -78,9 +76,6 @@ class BaseMetric(ABC):
         # The same rules say the same about the same text.
         is_permanent = isinstance(outcome, Undecided) or outcome.is_permanent
         return MissingMetric(self.name, outcome.reason, replies, is_permanent)
-
-
-# Metrics that ask a judge, through the engine like every other question.
 
 
 class LLMJudgeMetric(BaseMetric):
@@ -226,9 +221,6 @@ class LLMPlain(LLMJudgeMetric):
         return tuple(Criterion(name, one.points, {"en": one.text}) for name, one in given.items())
 
 
-# Any protocol as a metric: rubric, semantic, cross, or one of the user's own.
-
-
 class TaskOptions(Table):
     """What a protocol may be told about the task; the rest of a sample is the submission's."""
 
@@ -246,7 +238,7 @@ _TRIAL_NONCE = "0123456789abcdef01234567"
 
 
 class ProtocolMetric(BaseMetric):
-    """The protocol's score of the submission, times 100; its own scale stays in the details."""
+    """Any protocol as a metric: its score of the submission, times 100; its own scale stays in the details."""
 
     def __init__(self, setting: MetricSetting, protocol: JudgeProtocol, asker: Asker, judge: str) -> None:
         super().__init__(setting)

@@ -22,8 +22,6 @@ from mixseek.protocols.reply.fields import FieldReader
 from mixseek.protocols.reply.json import canonical
 from mixseek.settings.race import JUDGMENT_NAME
 
-# How the judge of progress is asked, and what its reply must satisfy.
-
 _PROMPTS = Path(__file__).parent / "prompts"
 _FIELDS = ("reasoning", "should_continue", "confidence_score")
 
