@@ -68,12 +68,12 @@ def install_model(
     """
     from mixseek.composition.judges import install_named
 
-    installed = install_named(name)
+    path, warning = install_named(name)
     if as_json:
-        print_json({"name": name, "path": str(installed.path), "warning": installed.warning})
+        print_json({"name": name, "path": str(path), "warning": warning})
     else:
-        print_result(f"{installed.path}\n  use it with --judge gguf:{name}")
-        notify_plainly(installed.warning)
+        print_result(f"{path}\n  use it with --judge gguf:{name}")
+        notify_plainly(warning)
     return ExitCode.OK
 
 

@@ -59,7 +59,7 @@ def report(
 def compare(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
     from mixseek.composition.report import compare_runs, comparison_document
-    from mixseek.reporting.comparison import print_comparison
+    from mixseek.reporting.terminal import print_comparison
 
     comparison = compare_runs(workspace, runs)
     if as_json:

@@ -1,5 +1,6 @@
 """What can be set outside the command line. Closed: a misspelt key is refused, never ignored."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +11,13 @@ ENVIRONMENT_PREFIX = "MIXSEEK_"
 DEFAULT_TIMEOUT_SECONDS = 120.0
 
 Language = Literal["en", "ja", "zh"]
+
+
+class WireFormat(StrEnum):
+    """How an endpoint is spoken to."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
 
 
 class Table(BaseModel):
@@ -24,8 +32,7 @@ class JudgeSettings(Table):
     model: str | None = None
     # A name from the provider table; decides base_url, wire format and key variable unless they are given.
     provider: str | None = None
-    # How the endpoint is spoken to.
-    wire: Literal["openai", "anthropic"] | None = None
+    wire: WireFormat | None = None
     base_url: str | None = None
     # The name of an environment variable; the key itself never stands in a file.
     api_key_env: str | None = None
