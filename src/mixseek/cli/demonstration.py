@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.cli.console import ExitCode, print_json, print_rendered
+from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
 from mixseek.composition.summary import score_document, summary_document
 from mixseek.reporting.leaderboard.board import leader_board_document
@@ -35,10 +35,7 @@ TELLING_ROWS = 10
 
 def print_demo(result: DemoResult, *, as_json: bool) -> ExitCode:
     """The table, where rules and labels disagree, and what to do next."""
-    if as_json:
-        print_json(demo_document(result))
-    else:
-        print_rendered(lambda console: render_demo(result, console))
+    print_answer(demo_document(result), lambda console: render_demo(result, console), as_json=as_json)
     return ExitCode.GATE_NOT_MET if result.disagreements else ExitCode.OK
 
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly, print_answer, print_json, print_result
+from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
+from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.request import JudgeRequest
 from mixseek.composition.summary import (
@@ -132,7 +133,8 @@ class Output:
 def run_judge(request: JudgeRequest, gates: Gates, output: Output) -> ExitCode:
     """Judge, print, decide."""
     if output.is_dry_run:
-        return print_dry_run(request, as_json=output.as_json)
+        dry = forecast_run(request)
+        return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=output.as_json)
     notify: Notify = (lambda _: None) if output.quiet else make_notifier(as_json=output.log_json)
     try:
         with stopping_on_signals(drains=False) as stop:
@@ -153,23 +155,14 @@ def run_judge(request: JudgeRequest, gates: Gates, output: Output) -> ExitCode:
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
         notify(line)
-    if output.as_json:
-        failed = {
-            "unusable": [one.to_document() for one in first_failed_rows(result)],
-            "unusable_reasons": [asdict(group) for group in groups],
-        }
-        print_json({**summary_document(result, checked), **failed})
-    else:
-        print_result(describe_summary(result))
+    rows = first_failed_rows(result) if output.as_json else ()
+    document = {
+        **summary_document(result, checked),
+        "unusable": [one.to_document() for one in rows],
+        "unusable_reasons": [asdict(group) for group in groups],
+    }
+    print_answer(document, describe_summary(result), as_json=output.as_json)
     return decide_exit(result, checked, groups, notify)
-
-
-def print_dry_run(request: JudgeRequest, *, as_json: bool) -> ExitCode:
-    """What would be sent."""
-    from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
-
-    dry = forecast_run(request)
-    return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
 
 
 def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
