@@ -1,13 +1,11 @@
 """How the demo looks."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from shlex import quote
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
@@ -15,6 +13,7 @@ from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
 from mixseek.composition.summary import score_document, summary_document
 from mixseek.reporting.leaderboard.board import leader_board_document
 from mixseek.reporting.leaderboard.terminal import print_leader_board
+from mixseek.reporting.tables import table_of
 
 STYLES = {
     "correct": "green",
@@ -74,7 +73,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
     console.print(Text(describe_counts(result.lines)))
     console.print()
     shown = telling_lines(result.lines)
-    print_table(("id", "rules say", "by the rule", "label"), map(verdict_row, shown), console)
+    console.print(table_of(("|id", "|rules say", "|by the rule", "|label"), map(verdict_row, shown)))
     tell_rest(len(result.lines) - len(shown), run, console)
     for example in result.examples:
         render_example(example, console)
@@ -133,7 +132,7 @@ def render_example(example: DemoExample, console: Console) -> None:
         if not words <= seen:
             seen |= words
             shown.append([Text(row.id), *map(cell_text, row.cells)])
-    print_table(["id", *(f"judge {judge}" for judge in example.judges)], shown, console)
+    console.print(table_of(["|id", *(f"|judge {judge}" for judge in example.judges)], shown))
     tell_rest(len(example.rows) - len(shown), example.summary.run.name, console)
 
 
@@ -152,16 +151,6 @@ def verdict_row(line: DemoLine) -> list[Text]:
         verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
     label = Text("✓", style="green") if line.agrees else Text(f"✗ {line.label}", style="bold red")
     return [Text(line.id), verdict, Text(line.rule, style="dim"), label]
-
-
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Text]], console: Console) -> None:
-    """Without lines; what is too long is cut."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in columns:
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
 
 
 def describe_counts(lines: tuple[DemoLine, ...]) -> str:
