@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -207,7 +207,7 @@ def settings_of(plan: Plan, judge: LiveJudge) -> JudgeSettings:
     """Of its table, or the defaults; the command line's timeout wins."""
     settings = plan.request.configured.get(judge.name, JudgeSettings())
     timeout = plan.request.live.timeout_seconds
-    return settings if timeout is None else replace(settings, timeout_seconds=timeout)
+    return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
 
 
 def concurrency_of(plan: Plan, judge: LiveJudge) -> int:
