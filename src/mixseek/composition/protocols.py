@@ -119,11 +119,10 @@ def replays_rows(judge: AnyJudge) -> bool:
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
     # Here and not above: judging with rules does not pay for loading what scores.
-    from mixseek.protocols.scored.documentation import documentation
     from mixseek.protocols.scored.protocol import ScoredProtocol
 
     protocol = get_protocol(name, language)
-    page = documentation(protocol) if isinstance(protocol, ScoredProtocol) else None
+    page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
     return {**describe(protocol), "documentation": page}
 
 
