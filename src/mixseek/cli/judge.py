@@ -132,7 +132,7 @@ def judge(
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
     """
-    from mixseek.cli.judging import Output, run_judge
+    from mixseek.cli.judging import run_judge
     from mixseek.composition.request import JudgeRequest, LiveOptions
     from mixseek.composition.summary import Gates
     from mixseek.settings.load import load_settings
@@ -174,7 +174,7 @@ def judge(
         allows_outside_files=allow_outside_files,
         environment=os.environ,
     )
-    return run_judge(request, gates, Output(as_json, quiet, log_json, dry_run))
+    return run_judge(request, gates, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
 
 
 def demo(

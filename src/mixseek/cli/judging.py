@@ -120,26 +120,18 @@ def describe_seconds(seconds: float) -> str:
     return f"{whole}s"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What is printed, and how."""
-
-    as_json: bool = False
-    quiet: bool = False
-    log_json: bool = False
-    is_dry_run: bool = False
-
-
-def run_judge(request: JudgeRequest, gates: Gates, output: Output) -> ExitCode:
+def run_judge(
+    request: JudgeRequest, gates: Gates, *, as_json: bool, quiet: bool, log_json: bool, is_dry_run: bool
+) -> ExitCode:
     """Judge, print, decide."""
-    if output.is_dry_run:
+    if is_dry_run:
         dry = forecast_run(request)
-        return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=output.as_json)
-    notify: Notify = (lambda _: None) if output.quiet else make_notifier(as_json=output.log_json)
+        return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
+    notify: Notify = (lambda _: None) if quiet else make_notifier(as_json=log_json)
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(
-                request, lambda total: stop.draining(show_progress(total, output.quiet, notify)), stop, notify
+                request, lambda total: stop.draining(show_progress(total, quiet, notify)), stop, notify
             )
     except KeyboardInterrupt:
         notify("interrupted; what was judged is kept: run the same command again to go on")
@@ -155,13 +147,13 @@ def run_judge(request: JudgeRequest, gates: Gates, output: Output) -> ExitCode:
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
         notify(line)
-    rows = first_failed_rows(result) if output.as_json else ()
+    rows = first_failed_rows(result) if as_json else ()
     document = {
         **summary_document(result, checked),
         "unusable": [one.to_document() for one in rows],
         "unusable_reasons": [asdict(group) for group in groups],
     }
-    print_answer(document, describe_summary(result), as_json=output.as_json)
+    print_answer(document, describe_summary(result), as_json=as_json)
     return decide_exit(result, checked, groups, notify)
 
 

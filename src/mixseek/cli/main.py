@@ -10,9 +10,6 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-# Signals that asked this process to stop: whatever fails after one, fails because of it.
-stop_signals: list[int] = []
-
 
 def run() -> None:
     """What `mixseek` on a command line does."""
@@ -21,7 +18,7 @@ def run() -> None:
     on_stop(leave)
     import contextlib
 
-    from mixseek.cli import app  # noqa: F401 - loaded here, while a signal may end the process at any line
+    from mixseek.cli import app, interrupts  # noqa: F401 - loaded here, while a signal may end the process at any line
 
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
@@ -50,12 +47,16 @@ def leave(signum: int, frame: FrameType | None) -> None:
 
 def interrupt(signum: int, frame: FrameType | None) -> None:
     """SIGTERM is Ctrl-C from somebody else."""
+    from mixseek.cli.interrupts import stop_signals
+
     stop_signals.append(signum)
     raise KeyboardInterrupt
 
 
 def leave_or_print(unraisable: "sys.UnraisableHookArgs") -> None:
     """A stop that came inside a destructor could not be raised: all ends here, as after a second Ctrl-C."""
+    from mixseek.cli.interrupts import stop_signals
+
     if stop_signals:
         os._exit(130)
     sys.__unraisablehook__(unraisable)
@@ -70,6 +71,7 @@ def main(arguments: list[str]) -> int:
 
     from mixseek.cli.app import command, describe_bug, describe_usage_error, exit_code_of
     from mixseek.cli.console import ExitCode, print_notice
+    from mixseek.cli.interrupts import stop_signals
     from mixseek.errors import MixseekError
 
     try:

@@ -119,10 +119,7 @@ def describe_failure(error: BaseException) -> str:
 
 
 BUILT_IN: Mapping[str, type[LLMJudgeMetric]] = {
-    "ClarityCoherence": ClarityCoherence,
-    "Coverage": Coverage,
-    "Relevance": Relevance,
-    "LLMPlain": LLMPlain,
+    kind.__name__: kind for kind in (ClarityCoherence, Coverage, Relevance, LLMPlain)
 }
 PROTOCOL_PREFIX = "protocol:"
 
