@@ -258,7 +258,7 @@ def shown_sentence(report: ReportData) -> str:
     """Exactly how many of how many judgments are listed, outcome by outcome."""
     total = report.rows_total
     if report.is_complete:
-        return f"All {total:,} judgments are listed."
+        return "The one judgment is listed." if total == 1 else f"All {total:,} judgments are listed."
     parts = ", ".join(_shown_part(part) for part in report.shown)
     return f"{count_text(len(report.rows))} of {total:,} judgments are listed: {parts}."
 
@@ -415,7 +415,7 @@ def panel_sentence(panel: PanelAgreement, maximum: float | None) -> str:
     spread = f"{scale_text(panel.mean_spread, maximum)} {maximum_text(maximum)}"
     alpha = "not defined (scores do not vary)" if panel.alpha is None else f"{panel.alpha:.2f}".replace("-", "−")
     return (
-        f"One verdict on {panel.unanimous:,} of {panel.samples:,} samples with several judges "
+        f"One verdict on {panel.unanimous:,} of {plural(panel.samples, 'sample')} with several judges "
         f"({percent(panel.unanimous / panel.samples)}); highest and lowest score lie {spread} apart on average; "
         f"Krippendorff's alpha {alpha}."
     )

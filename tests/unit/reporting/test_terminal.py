@@ -1,6 +1,7 @@
 """The report on terminals of every kind."""
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -242,7 +243,7 @@ def test_a_judgment_shows_its_reasoning_score_warnings_and_repeat() -> None:
 
     assert "judge rules, repeat 3" in text
     assert "not in the response: unverified" in text
-    assert "reasoning score" in text
+    assert re.search(r"^  reasoning score +1 *$", text, re.MULTILINE)
     assert "the extracted answer is not in the response; correct, with the reasoning score" in " ".join(text.split())
 
 
@@ -258,6 +259,16 @@ def test_the_report_counts_what_is_unverified_and_asked_again() -> None:
     assert "0 invalid after 12 re-asks" in text
     assert "Reasoning scores: mean 3.50, 5.00 where correct, 2.00 where incorrect" in text
     assert "Targets" in text
+
+
+def test_reasoning_scores_stand_on_the_page_by_correctness_task_and_target() -> None:
+    """Two targets, one right with 5 and one wrong with 2."""
+    right = replace(ROW, verdict="correct", score=1.0, reasoning_score=5, target_model="m1")
+    page = render_html(report_of(right, replace(ROW, id="b", reasoning_score=2, task="other", target_model="m2")))
+
+    assert "mean 3.50, 5.00 where correct, 2.00 where incorrect" in page
+    assert page.count('<td class="number" data-value="5.0">5.00</td>') == 2
+    assert page.count('<td class="number" data-value="2.0">2.00</td>') == 2
 
 
 def test_first_replies_that_were_invalid_stand_beside_each_judge_on_terminal_and_page() -> None:
