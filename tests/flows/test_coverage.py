@@ -32,8 +32,7 @@ def archived(place: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in files]
 
 
-@pytest.mark.parametrize("value", [None, "", " "])
-@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize(("column", "value"), list(zip(COLUMNS, [None, "", " "], strict=True)))
 def test_a_row_without_its_place_is_flagged_and_the_others_are_judged(
     tmp_path: Path, column: str, value: str | None
 ) -> None:

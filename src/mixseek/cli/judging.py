@@ -127,11 +127,13 @@ def run_judge(
     if is_dry_run:
         dry = forecast_run(request)
         return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
-    notify: Notify = (lambda _: None) if quiet else make_notifier(as_json=log_json)
+    notify = make_notifier(as_json=log_json)
+    # --quiet takes the progress away, not the reason why a command did not succeed.
+    notify_progress: Notify = (lambda _: None) if quiet else notify
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(
-                request, lambda total: stop.draining(show_progress(total, quiet, notify)), stop, notify
+                request, lambda total: stop.draining(show_progress(total, quiet, notify)), stop, notify_progress
             )
     except KeyboardInterrupt:
         notify("interrupted; what was judged is kept: run the same command again to go on")
@@ -146,7 +148,7 @@ def run_judge(
     groups = failure_groups(result)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
-        notify(line)
+        notify_progress(line)
     rows = first_failed_rows(result) if as_json else ()
     document = {
         **summary_document(result, checked),

@@ -275,13 +275,21 @@ def test_a_full_endpoint_answers_429() -> None:
     assert answered.startswith(b"HTTP/1.1 200 ")
 
 
+def is_listening(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 def test_it_can_be_down_for_a_while_and_come_back_at_the_same_place() -> None:
     """Open connections die, new ones are refused, then all is well."""
-    with loopback(MockOptions(down_after_requests=1, down_seconds=0.4, latency_seconds=0.05)) as judge:
+    with loopback(MockOptions(down_after_requests=1, down_seconds=2, latency_seconds=0.05)) as judge:
         first = send(judge, openai_body(a_sample(1)))[0]
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((judge.server.host, judge.server.port)).close()
-        time.sleep(0.6)
+        wait_until(lambda: is_listening(judge.server.host, judge.server.port), seconds=60)
         again = send(judge, openai_body(a_sample(1)))[0]
 
     assert (first, again) == (0, 200)

@@ -200,7 +200,7 @@ def test_a_resumed_run_counts_what_it_adds(tmp_path: Path) -> None:
         assert index.call_accounts()[0].calls == 3
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(latencies=st.lists(st.floats(0.0, 600.0), min_size=2, max_size=60))
 def test_percentiles_are_those_of_the_textbook(
     tmp_path_factory: pytest.TempPathFactory, latencies: list[float]

@@ -229,7 +229,7 @@ AWKWARD = ("\ud800", "a\udfffb", "\0", '"', "'", "a\r\nb", "\u2028", "a,b;c\td",
 
 
 # Many texts in each of a few exports: what costs time is DuckDB and three files, not a row.
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(judged=st.lists(st.tuples(SAMPLES, ANY_OUTCOME), min_size=8, max_size=24, unique_by=lambda one: one[0].key()))
 def test_any_text_can_be_exported(
     judged: list[tuple[Sample, Outcome]], tmp_path_factory: pytest.TempPathFactory
@@ -332,14 +332,14 @@ def test_no_spreadsheet_computes_a_cell_of_a_csv_file(tmp_path: Path) -> None:
 
 def test_a_long_journal_is_exported_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, one header, a sample that was taken up twice once, whatever the parts are."""
-    lines = [line for number in range(20) for line in judged_lines(make_sample(number), {"a": CORRECT, "b": INVALID})]
-    lines += judged_lines(make_sample(3), {"a": INCORRECT}) + judged_lines(make_sample(20), {})
+    lines = [line for number in range(8) for line in judged_lines(make_sample(number), {"a": CORRECT, "b": INVALID})]
+    lines += judged_lines(make_sample(3), {"a": INCORRECT}) + judged_lines(make_sample(8), {})
     _, run = make_run(tmp_path, lines, ("a", "b"))
     whole = exported(run)
 
     monkeypatch.setattr("mixseek.storage.index.export._PART_BYTES", 1_000)
 
-    assert [(row["id"], row["judge"]) for row in whole] == [(f"s{n}", judge) for n in range(21) for judge in "ab"]
+    assert [(row["id"], row["judge"]) for row in whole] == [(f"s{n}", judge) for n in range(9) for judge in "ab"]
     assert exported(run) == whole
     assert exported(run, "out.parquet") == whole
     assert [row["id"] for row in exported(run, "out.csv")] == [row["id"] for row in whole]
