@@ -157,10 +157,8 @@ def _check_id(fields: FieldReader, sample: Sample, check: IdCheck) -> None:
     accepted = own if check is IdCheck.EXACT else {*own, str(OPAQUE_ID)}
     if given is None or check is IdCheck.OFF or given in accepted:
         return
-    fields.note(
-        Flag.INTERNAL_INCONSISTENCY,
-        f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}: the reply may belong to another sample",
-    )
+    said = f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}"
+    fields.contradiction(f"{said}: the reply may belong to another sample")
 
 
 def _check_consistency(fields: FieldReader, reply: SemanticReply, table: ConsistencyTable) -> None:
@@ -171,24 +169,20 @@ def _check_consistency(fields: FieldReader, reply: SemanticReply, table: Consist
     accepted = (*row.reasoning_scores, *row.warned_scores)
     if reply.reasoning_score is not None and reply.reasoning_score not in accepted:
         needed = " or ".join(str(score) for score in sorted(accepted))
-        fields.note(
-            Flag.INTERNAL_INCONSISTENCY, f"{verdict} but reasoning_score is {reply.reasoning_score}; it needs {needed}"
-        )
+        fields.contradiction(f"{verdict} but reasoning_score is {reply.reasoning_score}; it needs {needed}")
     if reply.error_type is not None and reply.error_type not in row.error_types:
         needed = " or ".join(row.error_types)
-        fields.note(Flag.INTERNAL_INCONSISTENCY, f"{verdict} but error_type is {reply.error_type!r}; it needs {needed}")
+        fields.contradiction(f"{verdict} but error_type is {reply.error_type!r}; it needs {needed}")
 
 
 def _check_extracted_answer(fields: FieldReader, reply: SemanticReply) -> None:
     """Null and blank say that there was no answer; the rest of the reply must say so too."""
     if fields.is_null("extracted_answer"):
         if reply.error_type is not None and reply.error_type != ErrorType.NO_ANSWER:
-            fields.note(
-                Flag.INTERNAL_INCONSISTENCY,
-                f"extracted_answer is null but error_type is {reply.error_type!r}; null needs no_answer",
-            )
+            said = f"extracted_answer is null but error_type is {reply.error_type!r}"
+            fields.contradiction(f"{said}; null needs no_answer")
     elif reply.extracted_answer is not None and not reply.extracted_answer.strip() and reply.is_correct:
-        fields.note(Flag.INTERNAL_INCONSISTENCY, "is_correct is true but extracted_answer is blank")
+        fields.contradiction("is_correct is true but extracted_answer is blank")
 
 
 # Whether the answer that a judge says it extracted stands in the response, and where.
