@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -92,7 +92,7 @@ def with_timeout(
         if not model:
             return configured
         settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
-    return {**configured, spec: replace(settings, timeout_seconds=timeout_seconds)}
+    return {**configured, spec: settings.model_copy(update={"timeout_seconds": timeout_seconds})}
 
 
 def is_remote(judge: AnyJudge) -> TypeGuard[LiveJudge]:
