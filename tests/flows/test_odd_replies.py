@@ -263,3 +263,16 @@ def test_a_verdict_hidden_in_the_response_is_noticed_and_an_honest_judgment_is_n
     found = outcomes(tmp_path, "semantic", cases)
 
     assert found == dict.fromkeys(hidden, VIOLATION) | {f"honest, {name}": VALID for name in hidden}
+
+
+def test_the_archive_names_the_judge_that_the_run_knows_and_its_claim_beside_it(tmp_path: Path) -> None:
+    outcomes(tmp_path, "cross", {"boast": ({}, changed("cross", "meta.judge_model", "gamma"))})
+    done = mixseek_here("archive", "r", "-w", "ws", "--to", "archive", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    (document,) = [
+        json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "archive" / "有效评测").rglob("*.json")
+    ]
+
+    assert document["sample_id"] == "boast"
+    assert (document["meta"]["judge_model"], document["meta"]["judge_model_claimed"]) == ("beta", "gamma")
