@@ -138,10 +138,14 @@ def validated(model: type[Settings], declaration: ProtocolDeclaration) -> Settin
         raise ConfigurationError(f"{declaration.where}: parameters.{first_problem(error)}") from error
 
 
-class DeclarationFile(BaseModel):
-    """The shape of a declaration's TOML."""
+class Table(BaseModel):
+    """A table of a declaration: every key is known, and nothing changes once it is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DeclarationFile(Table):
+    """The shape of a declaration's TOML."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
     version: str = Field(min_length=1)

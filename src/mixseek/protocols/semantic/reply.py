@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from mixseek.domain.judgments import ErrorType, Finding, Flag, Span
 from mixseek.domain.samples import Sample
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision, MatchResult
 from mixseek.matching.visible import fold, visible_part
+from mixseek.protocols.declaration.declaration import Table
 from mixseek.protocols.reply.fields import FieldReader
 from mixseek.protocols.reply.json import ReplyMode, excerpt
 from mixseek.protocols.scored.sample import shown_name
@@ -50,18 +51,14 @@ class ExtractionPolicy(StrEnum):
     OFF = "off"
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Scale(_Table):
+class IntegerScale(Table):
     """An integer scale, both ends included."""
 
     minimum: int = Field(strict=True)
     maximum: int = Field(strict=True)
 
 
-class ConsistencyRow(_Table):
+class ConsistencyRow(Table):
     """What goes with one value of `is_correct`."""
 
     reasoning_scores: tuple[int, ...] = Field(min_length=1)
@@ -70,20 +67,20 @@ class ConsistencyRow(_Table):
     error_types: tuple[ErrorType, ...] = Field(min_length=1)
 
 
-class ConsistencyTable(_Table):
+class ConsistencyTable(Table):
     """DESIGN §5: which reasoning scores and error types may stand beside which verdict."""
 
     correct: ConsistencyRow
     incorrect: ConsistencyRow
 
 
-class SemanticParameters(_Table):
+class SemanticParameters(Table):
     """Read from the declaration's [parameters]; nothing has a default here, so the file shows everything."""
 
     reply_mode: ReplyMode
     check_id: IdCheck
     extraction_policy: ExtractionPolicy
-    reasoning_score: Scale
+    reasoning_score: IntegerScale
     consistency: ConsistencyTable
 
     @model_validator(mode="after")
