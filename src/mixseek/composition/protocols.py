@@ -15,11 +15,10 @@ from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
-from mixseek.protocols.declaration.declaration import Complaint, PromptSource, ProtocolDeclaration
+from mixseek.protocols.declaration.declaration import Complaint, PromptSource, ProtocolDeclaration, read_template
 from mixseek.protocols.declaration.lint import lint_protocol, task_types_of
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
-from mixseek.settings.marked_text import read_bounded
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.archive.documents import encode_document
 from mixseek.storage.durable import replacing
@@ -188,7 +187,7 @@ def lint_files(targets: Sequence[str]) -> Lint:
     rubrics = [path for name in targets if _is_rubrics(name) for path in _rubric_files(Path(name))]
     complaints = [complaint for name, path in protocols for complaint in lint_protocol(path, name)]
     types = tuple(dict.fromkeys(kind for _, path in protocols for kind in task_types_of(path))) or TASK_TYPES
-    texts = {str(path): _read(path) for path in rubrics}
+    texts = {str(path): read_template(path).text for path in rubrics}
     complaints += [one for where, text in texts.items() for one in lint_task_rubric(text, where, types)]
     complaints += _same_names(texts)
     return Lint((*(name for name, _ in protocols), *texts), tuple(complaints))
@@ -213,15 +212,6 @@ def _rubric_files(path: Path) -> list[Path]:
     if not found:
         raise ConfigurationError(f"{path}: no task rubric in it; one is a Markdown file, TASK.md")
     return found
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_bounded(path).decode()
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not UTF-8 (byte {error.start})") from error
 
 
 def _same_names(texts: dict[str, str]) -> Iterator[Complaint]:

@@ -8,10 +8,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
+from mixseek.protocols.declaration.declaration import Table
 from mixseek.settings.marked_text import parse_toml
 
 # Two names, one model? Names folded by an editable table; see model_names.toml.
@@ -49,10 +50,8 @@ _TUNINGS = {"instruct": "talking", "chat": "talking", "it": "talking", "base": "
 _LONGEST = 300
 
 
-class Family(BaseModel):
+class Family(Table):
     """Models of one lineage; `begins` are the words that their folded names begin with."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     begins: tuple[str, ...] = Field(min_length=1)
     modes: tuple[str, ...] = ()
@@ -60,10 +59,8 @@ class Family(BaseModel):
     tiers: tuple[str, ...] = ()
 
 
-class Families(BaseModel):
+class Families(Table):
     """A table, or what goes over the built-in one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     providers: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()

@@ -8,7 +8,12 @@ from typing import Any
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration.declaration import ProtocolDeclaration, read_declaration, unknown_among
+from mixseek.protocols.declaration.declaration import (
+    DeclaredProtocol,
+    ProtocolDeclaration,
+    read_declaration,
+    unknown_among,
+)
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 
@@ -85,7 +90,7 @@ def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str,
 
 def _example_for(protocol: JudgeProtocol) -> Sample:
     """The example names a task type that the protocol knows."""
-    types = protocol.parameters.get("task_types", {}).get("types", {})
+    types = protocol.needs.task_types if isinstance(protocol, DeclaredProtocol) else ()
     return replace(_EXAMPLE, task_type=next(iter(types), None))
 
 

@@ -5,14 +5,16 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.reply.json import canonical
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
+from mixseek.templating.template import StrictTemplate, compile_template
 
 # What a lint says about a file: one place, one sentence, one thing to do.
 
@@ -58,11 +60,31 @@ class ProtocolDeclaration:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class SampleNeeds:
+    """What a protocol needs of every sample beside a question, whoever judges it."""
+
+    # Of the fields that place a sample in a grid.
+    fields: tuple[str, ...] = ()
+    rubric: bool = False
+    # That a rubric may name; empty where the protocol knows no types.
+    task_types: tuple[str, ...] = ()
+    # Why replies that were recorded elsewhere cannot be checked without the response; None where they can.
+    response_reason: str | None = None
+
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
 @dataclass(frozen=True)
-class DeclaredProtocol:
-    """What a protocol of any kind takes from its declaration as it stands."""
+class DeclaredProtocol(Generic[Settings]):
+    """What a protocol of any kind takes from its declaration as it stands.
+
+    Frozen and picklable: templates are kept as text and compiled where they are needed.
+    """
 
     declaration: ProtocolDeclaration
+    settings: Settings
 
     @property
     def name(self) -> str:
@@ -75,6 +97,24 @@ class DeclaredProtocol:
     @property
     def language(self) -> str:
         return self.declaration.language
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.settings.model_dump(mode="json")
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether some samples can be decided without a judge."""
+        return False
+
+    @property
+    def needs(self) -> SampleNeeds:
+        return SampleNeeds()
+
+    def template(self, role: str, variables: Collection[str]) -> StrictTemplate:
+        """The compiled template of "system" or "user"; ConfigurationError where it cannot be used."""
+        source = self.declaration.templates[role]
+        return compile_template(source.text, variables, source.where)
 
     def hash_with(self, parameters: object, schema: object) -> str:
         """Where the files lie does not count; what they say does. A kind whose order matters passes text."""
@@ -90,10 +130,22 @@ class DeclaredProtocol:
         return hashlib.sha256(canonical(asked).encode()).hexdigest()
 
 
-class DeclarationFile(BaseModel):
-    """The shape of a declaration's TOML."""
+def validated(model: type[Settings], declaration: ProtocolDeclaration) -> Settings:
+    """The declaration's parameters; ConfigurationError for what the kind does not know."""
+    try:
+        return model.model_validate(declaration.parameters)
+    except ValidationError as error:
+        raise ConfigurationError(f"{declaration.where}: parameters.{first_problem(error)}") from error
+
+
+class Table(BaseModel):
+    """A table of a declaration: every key is known, and nothing changes once it is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DeclarationFile(Table):
+    """The shape of a declaration's TOML."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
     version: str = Field(min_length=1)

@@ -9,7 +9,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -505,7 +505,7 @@ def _lint_template(source: str, where: str, role: str, settings: ScoredParameter
         # With the names that were objected to: what else is wrong is said in the same round.
         compile_template(source, VARIABLES | used, where)
     except ConfigurationError as error:
-        yield _located(str(error), where)
+        yield _located(str(error), re.escape(where), where)
         if not used:
             return
     if role == "user" and "response" not in used:
@@ -522,12 +522,12 @@ def _lint_template(source: str, where: str, role: str, settings: ScoredParameter
         yield Complaint(where, None, what, "put {{ Task_Specific_Rubric }} where it belongs")
 
 
-def _located(message: str, where: str) -> Complaint:
-    """A message that begins with `file:line:` or `file:`, as loading words it."""
-    found = re.match(rf"{re.escape(where)}(?::(\d+))?: (.*)", message, re.DOTALL)
+def _located(message: str, file: str, where: str) -> Complaint:
+    """A message of loading, which begins with `FILE:LINE:` or `FILE:`; `where` is what the reader calls FILE."""
+    found = re.match(rf"{file}(?::(?P<line>\d+))?: (?P<what>.*)", message, re.DOTALL)
     if found is None:
         return Complaint(where, None, message, "")
-    return Complaint(where, int(found[1]) if found[1] else None, found[2], "")
+    return Complaint(where, int(found["line"]) if found["line"] else None, found["what"], "")
 
 
 def _lint_use(file: _File) -> Iterator[Complaint]:
@@ -539,9 +539,8 @@ def _lint_use(file: _File) -> Iterator[Complaint]:
         except ConfigurationError as error:
             said[str(error).removeprefix("Jinja2 template error: ")] = None
     for message in said:
-        found = re.match(r"(?P<file>[^\s:]+)(?::(?P<line>\d+))?: (?P<what>.*)", message, re.DOTALL)
-        if found is None or found["file"] in {file.path.name, str(file.path)}:
-            yield Complaint(file.where, None, found["what"] if found else message, "")
+        named = re.match(r"[^\s:]+(?=:)", message)
+        if named is None or named[0] in {file.path.name, str(file.path)}:
+            yield replace(_located(message, r"[^\s:]+", file.where), line=None)
         else:
-            line = int(found["line"]) if found["line"] else None
-            yield Complaint(str(Path(file.where).parent / found["file"]), line, found["what"], "")
+            yield _located(message, r"[^\s:]+", str(Path(file.where).parent / named[0]))

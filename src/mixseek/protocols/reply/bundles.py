@@ -15,7 +15,6 @@ from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply.json import (
     MAX_DEPTH,
     STRING,
-    Broken,
     Decoded,
     canonical,
     decode_object,
@@ -154,9 +153,9 @@ def _entry(text: str, piece: _Piece) -> BundleEntry:
         deep = Finding(Flag.UNPARSABLE_OUTPUT, f"the entry is nested more than {MAX_DEPTH} deep")
         return BundleEntry(own, _identities_in_text(own), deep)
     match decode_object(own):
-        case Decoded(value, _):
-            return BundleEntry(own, _identities(value))
-        case Broken(finding):
+        case Decoded() as decoded:
+            return BundleEntry(own, _identities(decoded.value))
+        case finding:
             return BundleEntry(own, _identities_in_text(own), finding)
 
 
@@ -199,7 +198,7 @@ def _without_doubles(entries: Sequence[BundleEntry]) -> tuple[BundleEntry, ...]:
 def _flagged(entries: tuple[BundleEntry, ...], text: str) -> tuple[BundleEntry, ...]:
     """Seed 003 §6: flags name an unusable judging, and flags of the whole bundle are those of every entry."""
     wrappers = find_objects(text).found if '"flags"' in text else ()
-    flags = wrappers[0].decoded.value.get("flags") if len(wrappers) == 1 else None
+    flags = wrappers[0].value.get("flags") if len(wrappers) == 1 else None
     if not isinstance(flags, list) or not flags:
         return entries
     known = next((flag for flag in Flag if flag in flags), Flag.PROTOCOL_VIOLATION)

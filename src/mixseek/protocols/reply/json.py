@@ -90,17 +90,12 @@ _LATEX_SUSPECT = re.compile(r"\\[^\"\\/u]|\\u(?![0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An object and the repairs that it took."""
+    """An object, the repairs that it took, and the half-open range where it stands."""
 
     value: dict[str, Any]
     repairs: tuple[Repair, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """Text that begins like an object and is none."""
-
-    finding: Finding
+    start: int = 0
+    end: int = 0
 
 
 class _RefusedError(ValueError):
@@ -154,28 +149,21 @@ def _colons(node: dict[str, Any] | list[Any]) -> float:
     return count
 
 
-def decode_object(text: str) -> Decoded | Broken:
-    """`text` starts with a brace and is nested at most MAX_DEPTH deep."""
+def decode_object(text: str, start: int = 0) -> Decoded | Finding:
+    """`text` starts with a brace and is nested at most MAX_DEPTH deep; `start` is where it stands."""
     repairs: list[Repair] = []
+    end = start + len(text)
     if _LATEX_SUSPECT.search(text):
         text = _mend_strings(text, repairs, backslashes=True)
-    try:
-        value = _decode(text, repairs)
-    except _RefusedError as refused:
-        return Broken(refused.finding)
-    except ValueError as first:
+    value = _decode(text, repairs)
+    if isinstance(value, Finding):
         mended = _mend_strings(text, repairs, backslashes=False)
-        if mended == text:
-            return Broken(_syntax_finding(first))
-        try:
-            value = _decode(mended, repairs)
-        except _RefusedError as refused:
-            return Broken(refused.finding)
-        except ValueError as second:
-            return Broken(_syntax_finding(second))
+        value = value if mended == text else _decode(mended, repairs)
+    if isinstance(value, Finding):
+        return value
     if _SURROGATE.search(text) or _ESCAPED_SURROGATE.search(text):
         value = _replace_surrogates(value, repairs)
-    return Decoded(value, tuple(dict.fromkeys(repairs)))
+    return Decoded(value, tuple(dict.fromkeys(repairs)), start, end)
 
 
 def _syntax_finding(error: ValueError) -> Finding:
@@ -186,7 +174,7 @@ def _syntax_finding(error: ValueError) -> Finding:
     return Finding(Flag.UNPARSABLE_OUTPUT, "not valid JSON: a number is too long")
 
 
-def _decode(text: str, repairs: list[Repair]) -> dict[str, Any]:
+def _decode(text: str, repairs: list[Repair]) -> dict[str, Any] | Finding:
     def pairs_to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
@@ -197,7 +185,12 @@ def _decode(text: str, repairs: list[Repair]) -> dict[str, Any]:
     decoder = json.JSONDecoder(
         object_pairs_hook=pairs_to_object, parse_float=_finite_float, parse_constant=_refuse_constant
     )
-    value: dict[str, Any] = decoder.decode(text)
+    try:
+        value: dict[str, Any] = decoder.decode(text)
+    except _RefusedError as refused:
+        return refused.finding
+    except ValueError as error:
+        return _syntax_finding(error)
     return value
 
 
@@ -297,19 +290,10 @@ _MAX_OBJECTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
-    """An object and the half-open range where it stands."""
-
-    start: int
-    end: int
-    decoded: Decoded
-
-
-@dataclass(frozen=True, slots=True)
 class Objects:
     """What a text holds; `broken` are pieces that begin like an object and cannot be read."""
 
-    found: tuple[Located, ...]
+    found: tuple[Decoded, ...]
     broken: tuple[Finding, ...]
 
 
@@ -318,7 +302,7 @@ def find_objects(text: str) -> Objects:
     whole = _whole_object(text)
     if whole is not None:
         return Objects((whole,), ())
-    found: list[Located] = []
+    found: list[Decoded] = []
     broken: list[Finding] = []
     position = 0
     while start := _OBJECT_START.search(text, position):
@@ -335,20 +319,20 @@ def find_objects(text: str) -> Objects:
         if depth > MAX_DEPTH:
             broken.append(Finding(Flag.UNPARSABLE_OUTPUT, f"the object is nested more than {MAX_DEPTH} deep"))
             continue
-        match decode_object(text[begin:end]):
+        match decode_object(text[begin:end], begin):
             case Decoded() as decoded:
-                found.append(Located(begin, end, decoded))
-            case Broken(finding):
+                found.append(decoded)
+            case finding:
                 broken.append(finding)
     return Objects(_without_empty(found), tuple(broken))
 
 
-def _whole_object(text: str) -> Located | None:
+def _whole_object(text: str) -> Decoded | None:
     """The usual case without a scan: the text is one object and nothing else."""
     if text[:1] != "{" or text[-1:] != "}" or text.count("{") + text.count("[") > MAX_DEPTH:
         return None
     decoded = decode_object(text)
-    return Located(0, len(text), decoded) if isinstance(decoded, Decoded) else None
+    return decoded if isinstance(decoded, Decoded) else None
 
 
 def _closing_bracket(text: str, start: int) -> tuple[int | None, int]:
@@ -366,7 +350,7 @@ def _closing_bracket(text: str, start: int) -> tuple[int | None, int]:
     return None, deepest
 
 
-def _without_empty(found: list[Located]) -> tuple[Located, ...]:
+def _without_empty(found: list[Decoded]) -> tuple[Decoded, ...]:
     """`{}` beside a real object is prose (an empty set, a placeholder); alone it is the judge's answer."""
-    filled = tuple(located for located in found if located.decoded.value)
+    filled = tuple(one for one in found if one.value)
     return filled or tuple(found[:1])

@@ -19,7 +19,7 @@ from mixseek.protocols.reply.json import (
     ALWAYS_ALLOWED,
     REPAIR_DETAILS,
     SYNTAX_REPAIRS,
-    Located,
+    Decoded,
     Objects,
     Repair,
     ReplyMode,
@@ -159,7 +159,7 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
     problems = _why_not_one(remaining, objects, expected_keys)
     if problems:
         return ReplyReading(None, problems, thought)
-    value = objects.found[0].decoded.value
+    value = objects.found[0].value
     repairs = tuple(dict.fromkeys(thought + _repairs_of(remaining, objects.found)))
     stranger = _not_a_verdict(value, expected_keys)
     if stranger:
@@ -195,14 +195,14 @@ def _why_not_one(text: str, objects: Objects, expected_keys: Collection[str]) ->
             *_violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})"),
             *[finding for finding in broken if finding.flag is Flag.UNPARSABLE_OUTPUT][:1],
         )
-    different = len({canonical(located.decoded.value) for located in found})
+    different = len({canonical(located.value) for located in found})
     if different > 1:
-        mended = dict.fromkeys(repair for located in found for repair in located.decoded.repairs)
+        mended = dict.fromkeys(repair for located in found for repair in located.repairs)
         return (
             *_violation(f"the reply holds {different} different JSON objects; exactly one is asked for"),
             *_syntax_errors(mended),
         )
-    if not found[0].decoded.value:
+    if not found[0].value:
         # Braces in prose are no answer; braces that are the whole reply are an empty one.
         is_all = not _repairs_of(text, found)
         return _unparsable("the object is empty") if is_all else _why_no_object(text)
@@ -240,7 +240,7 @@ def _syntax_errors(repairs: Iterable[Repair]) -> tuple[Finding, ...]:
     return tuple(Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {detail}") for detail in mended)
 
 
-def _stand_in_array(text: str, found: tuple[Located, ...]) -> bool:
+def _stand_in_array(text: str, found: tuple[Decoded, ...]) -> bool:
     """Also an array that is not closed, inside a fence or not, and one whose first entries are no objects."""
     before, after = _environment(text, found[:1])
     return (before.endswith("[") and after[:1] in {",", "]", ""}) or (before.startswith("[") and before.endswith(","))
@@ -257,7 +257,7 @@ def _array_syntax(text: str, broken: tuple[Finding, ...]) -> tuple[Finding, ...]
     return ()
 
 
-def _half_objects(text: str, found: tuple[Located, ...], expected_keys: Collection[str]) -> tuple[Finding, ...]:
+def _half_objects(text: str, found: tuple[Decoded, ...], expected_keys: Collection[str]) -> tuple[Finding, ...]:
     """A verdict in broken notation beside or around what can be read: bare or single-quoted keys, no opening brace."""
     if not expected_keys:
         return ()
@@ -271,21 +271,21 @@ def _half_objects(text: str, found: tuple[Located, ...], expected_keys: Collecti
     return ()
 
 
-def _stray_marks(text: str, found: tuple[Located, ...], mode: ReplyMode) -> tuple[Finding, ...]:
+def _stray_marks(text: str, found: tuple[Decoded, ...], mode: ReplyMode) -> tuple[Finding, ...]:
     """Braces, brackets and commas around the object are no prose but a syntax error, where nothing is repaired."""
     if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _environment(text, found))):
         return ()
     return _unparsable("not valid JSON: a brace, bracket or comma too many stands around the object")
 
 
-def _environment(text: str, found: tuple[Located, ...]) -> tuple[str, str]:
+def _environment(text: str, found: tuple[Decoded, ...]) -> tuple[str, str]:
     """What stands before the first object and after the last, without a code fence."""
     before, _ = without_fence_before(text[: found[0].start])
     after, _ = without_fence_after(text[found[-1].end :])
     return before.strip(), after.strip()
 
 
-def _repairs_of(text: str, found: tuple[Located, ...]) -> tuple[Repair, ...]:
+def _repairs_of(text: str, found: tuple[Decoded, ...]) -> tuple[Repair, ...]:
     prefix, opened = without_fence_before(text[: found[0].start])
     suffix, closed = without_fence_after(text[found[-1].end :])
     around = {
@@ -294,7 +294,7 @@ def _repairs_of(text: str, found: tuple[Located, ...]) -> tuple[Repair, ...]:
         Repair.PROSE_AFTER: bool(suffix.strip()),
         Repair.REPEATED_OBJECT: len(found) > 1,
     }
-    inside = [repair for located in found for repair in located.decoded.repairs]
+    inside = [repair for located in found for repair in located.repairs]
     return tuple(repair for repair, applied in around.items() if applied) + tuple(inside)
 
 

@@ -5,14 +5,13 @@ from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from mixseek.domain.judgments import Flag
+from mixseek.protocols.declaration.declaration import Table
 from mixseek.protocols.identity import Families
 from mixseek.protocols.reply.json import ReplyMode
 
-# What a scored protocol's table says: dimensions, scale, weights, gates, totals, verdicts, evidence, identity.
-#
 # Everything here is part of the hash. Field names of the reply are free, so that a protocol in use elsewhere can be
 # declared as it is. An empty field name means: the reply does not have it.
 
@@ -98,11 +97,7 @@ class IdentityRole(StrEnum):
     ANY = "any"
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Dimension(_Table):
+class Dimension(Table):
     """One thing that is scored."""
 
     title: Words
@@ -110,7 +105,7 @@ class Dimension(_Table):
     label: str = ""  # a short name for tables, such as D1
 
 
-class Scale(_Table):
+class Scale(Table):
     """Both ends included. Without a maximum, the weight of a dimension in the sample's task type is its maximum."""
 
     minimum: Number = 0
@@ -121,13 +116,13 @@ class Scale(_Table):
     labels: dict[str, Words] = Field(default_factory=dict)
 
 
-class Scores(_Table):
+class Scores(Table):
     """The object that holds one number for each dimension."""
 
     field: FieldName = "scores"
 
 
-class Total(_Table):
+class Total(Table):
     """`maximum`, where given, is what every task type's weights must sum to."""
 
     field: OptionalFieldName = "total"
@@ -136,14 +131,14 @@ class Total(_Table):
     maximum: Number | None = None
 
 
-class TaskType(_Table):
+class TaskType(Table):
     """A kind of task with its own weights."""
 
     description: Words = ""
     weights: dict[str, Number]
 
 
-class TaskTypes(_Table):
+class TaskTypes(Table):
     """The type is the sample's, else the task rubric's; else the judge infers it and says so in `inferred_field`."""
 
     field: OptionalFieldName = ""
@@ -152,7 +147,7 @@ class TaskTypes(_Table):
     types: dict[str, TaskType] = Field(default_factory=dict)
 
 
-class Gate(_Table):
+class Gate(Table):
     """A condition that outweighs every score; the reply says true and why, or false and null."""
 
     reason_field: OptionalFieldName = ""
@@ -161,7 +156,7 @@ class Gate(_Table):
     description: Words = ""
 
 
-class VerdictRule(_Table):
+class VerdictRule(Table):
     """All of its conditions must hold; a rule without any is the last one: otherwise."""
 
     at_most: Number | None = None
@@ -174,14 +169,14 @@ class VerdictRule(_Table):
         return self.at_most is None and self.at_least is None and not self.nonzero and not self.gate
 
 
-class Verdict(_Table):
+class VerdictTable(Table):
     """The first rule that holds names the verdict. Seed 003's FAIL and PARTIAL overlap, so the order is a rule too."""
 
     field: OptionalFieldName = ""
     rules: dict[str, VerdictRule] = Field(default_factory=dict)
 
 
-class Evidence(_Table):
+class Evidence(Table):
     """Where quotes stand in the reply and what is demanded of them."""
 
     policy: EvidencePolicy = EvidencePolicy.OFF
@@ -193,14 +188,14 @@ class Evidence(_Table):
     reason_field: OptionalFieldName = "reason"
 
 
-class Reasons(_Table):
+class Reasons(Table):
     """One text for each dimension, in an object; characters are Unicode code points."""
 
     field: OptionalFieldName = ""
     maximum_characters: int | None = Field(default=None, ge=1, strict=True)
 
 
-class Choice(_Table):
+class Choice(Table):
     """A field that holds one of a few words."""
 
     options: tuple[str, ...] = Field(min_length=1)
@@ -208,7 +203,7 @@ class Choice(_Table):
     descriptions: dict[str, Words] = Field(default_factory=dict)
 
 
-class FreeText(_Table):
+class FreeText(Table):
     """A field of free text."""
 
     required: bool = Field(default=False, strict=True)
@@ -216,34 +211,34 @@ class FreeText(_Table):
     description: Words = ""
 
 
-class IdentityField(_Table):
+class IdentityField(Table):
     """`required`: without it the reply is invalid, and a sample that lacks it cannot be asked about."""
 
     equals: IdentityRole
     required: bool = Field(default=True, strict=True)
 
 
-class Identity(_Table):
+class Identity(Table):
     """Fields that say who judged what; `place` is the object that holds them, or empty for the reply itself."""
 
     place: OptionalFieldName = ""
     fields: dict[str, IdentityField] = Field(default_factory=dict)
 
 
-class Flags(_Table):
+class Flags(Table):
     """Where the judge itself may declare its judging unusable."""
 
     field: OptionalFieldName = ""
 
 
-class RubricUse(_Table):
+class RubricUse(Table):
     """`required`: a sample without a task rubric cannot be asked about."""
 
     required: bool = Field(default=False, strict=True)
 
 
-class ScoredParameters(_Table):
-    """The whole table; scored_checks.py says what in it contradicts itself."""
+class ScoredParameters(Table):
+    """The whole table; `contradictions` in scored/protocol.py says what in it contradicts itself."""
 
     reply_mode: ReplyMode = ReplyMode.REPAIR
     instructions: Words = ""
@@ -254,14 +249,14 @@ class ScoredParameters(_Table):
     task_types: TaskTypes = TaskTypes()
     task_rubric: RubricUse = RubricUse()
     gates: dict[FieldName, Gate] = Field(default_factory=dict)
-    verdict: Verdict = Verdict()
+    verdict: VerdictTable = VerdictTable()
     reasons: Reasons = Reasons()
     evidence: Evidence = Evidence()
     choices: dict[FieldName, Choice] = Field(default_factory=dict)
     texts: dict[FieldName, FreeText] = Field(default_factory=dict)
     identity: Identity = Identity()
     flags: Flags = Flags()
-    # Over the built-in table of model names; see model_names.py.
+    # Over the built-in table, model_names.toml.
     families: Families = Families()
 
 

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 from jinja2 import StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
-from pydantic import ValidationError
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message
@@ -21,8 +20,9 @@ from mixseek.protocols.declaration.declaration import (
     DeclaredProtocol,
     PromptSource,
     ProtocolDeclaration,
-    first_problem,
+    SampleNeeds,
     read_template,
+    validated,
 )
 from mixseek.protocols.reply.bundles import IDENTITY_NAMES
 from mixseek.protocols.reply.fields import FieldReader
@@ -47,8 +47,7 @@ from mixseek.protocols.scored.parameters import (
 )
 from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables, reply_schema
 from mixseek.protocols.scored.reply import CheckedReply, check_reply
-from mixseek.protocols.scored.sample import facts_of, missing_names, refuse_unaskable
-from mixseek.templating.template import StrictTemplate, compile_template
+from mixseek.protocols.scored.sample import facts_of, grid_roles, missing_names, refuse_unaskable
 
 # What in a scored protocol's table contradicts itself; all of it, one line each.
 
@@ -218,20 +217,16 @@ DEFAULT_LANGUAGES = ("en", "ja", "zh")
 
 
 @dataclass(frozen=True)
-class ScoredProtocol(DeclaredProtocol):
-    """Frozen and picklable: templates are kept as text and compiled where they are needed."""
+class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
+    """Scores dimensions, adds them up and derives a verdict."""
 
-    settings: ScoredParameters
     # Who is asked, where that is known; part of the prompt, not of the protocol.
     judge: str | None = None
 
     @classmethod
     def from_declaration(cls, declaration: ProtocolDeclaration) -> Self:
         """Everything that can be wrong with a declaration is found here, before the first sample."""
-        try:
-            settings = ScoredParameters.model_validate(declaration.parameters)
-        except ValidationError as error:
-            raise ConfigurationError(f"{declaration.where}: parameters.{first_problem(error)}") from error
+        settings = validated(ScoredParameters, declaration)
         for problem in contradictions(settings):
             raise ConfigurationError(f"{declaration.where}: parameters.{problem}")
         for place in missing_words(settings, declaration.language):
@@ -240,12 +235,8 @@ class ScoredProtocol(DeclaredProtocol):
             )
         protocol = cls(_with_default_templates(declaration), settings)
         for role in _ROLES:
-            protocol._template(role)
+            protocol.template(role, VARIABLES)
         return protocol
-
-    @cached_property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.settings.model_dump(mode="json")
 
     @cached_property
     def reply_schema(self) -> Mapping[str, Any]:
@@ -262,6 +253,19 @@ class ScoredProtocol(DeclaredProtocol):
         """The same protocol, which tells the judge its name and the method in the prompt."""
         return replace(self, judge=judge)
 
+    @property
+    def needs(self) -> SampleNeeds:
+        is_verified = self.settings.evidence.policy is EvidencePolicy.VERIFIED
+        return SampleNeeds(
+            fields=tuple(role.value for role in grid_roles(self.settings)),
+            rubric=self.settings.task_rubric.required,
+            task_types=tuple(self.settings.task_types.types),
+            response_reason=f"no `response`, and the {self.name} protocol looks for every quote in it; give `response` "
+            "or `response_path`, or check only that quotes are there with --parameter evidence.policy=present"
+            if is_verified
+            else None,
+        )
+
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
         """Of the fields that place a sample in the grid, those that this one does not have."""
         return missing_names(facts_of(sample, self.settings), self.settings)
@@ -271,7 +275,7 @@ class ScoredProtocol(DeclaredProtocol):
         facts = facts_of(sample, self.settings)
         refuse_unaskable(facts, self.settings, self.name)
         variables = prompt_variables(facts, nonce, self.judge, self.settings, self.language)
-        return tuple(Message(role, self._template(role).render(variables)) for role in _ROLES)
+        return tuple(Message(role, self.template(role, VARIABLES).render(variables)) for role in _ROLES)
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""
@@ -318,10 +322,6 @@ class ScoredProtocol(DeclaredProtocol):
             **declared_variables(self.settings, self.language, None),
         )
 
-    def _template(self, role: str) -> StrictTemplate:
-        source = self.declaration.templates[role]
-        return compile_template(source.text, VARIABLES, source.where)
-
     def _unknown_keys(self, value: Mapping[str, Any]) -> list[str]:
         """At the top and beside the fields that name the sample; strangers among dimensions are objected to there."""
         identity = self.settings.identity
@@ -343,8 +343,12 @@ class ScoredProtocol(DeclaredProtocol):
         settings = self.settings
         lowest, highest = total_range(settings, checked.task_type)
         identity = checked.identity
+        fields: dict[str, Any] = dict(checked.words)
         # The declaration's own names first: what every scored protocol has must keep its meaning.
-        fields: dict[str, Any] = {**checked.words, **_flat_gates(checked, settings)}
+        for name, gate in settings.gates.items():
+            fields[name], reason = checked.gates[name]
+            if gate.reason_field:
+                fields[gate.reason_field] = reason
         fields |= {
             "scores": dict(scores),
             "maxima": maxima_of(settings, checked.task_type),
@@ -367,7 +371,9 @@ class ScoredProtocol(DeclaredProtocol):
             fields["gates"] = {
                 name: {"failed": failed, "reason": reason} for name, (failed, reason) in checked.gates.items()
             }
-        fields["comment"] = _comment(checked)
+        # One line for lists: why a gate failed, else the judge's notes.
+        reasons = [reason for failed, reason in checked.gates.values() if failed and reason]
+        fields["comment"] = reasons[0] if reasons else checked.words.get("notes", "")
         fields["reply"] = dict(value)
         return ValidJudgment(
             score_of(settings, total, checked.task_type),
@@ -408,22 +414,3 @@ def _contradicting(
         for name in unknown_keys
         if known.get(name) is not None and value[name] != known[name]
     ]
-
-
-def _flat_gates(checked: CheckedReply, settings: ScoredParameters) -> dict[str, bool | str | None]:
-    """As the reply names them: critical_fail, critical_fail_reason."""
-    flat: dict[str, bool | str | None] = {}
-    for name, gate in settings.gates.items():
-        failed, reason = checked.gates[name]
-        flat[name] = failed
-        if gate.reason_field:
-            flat[gate.reason_field] = reason
-    return flat
-
-
-def _comment(checked: CheckedReply) -> str:
-    """One line for lists: why a gate failed, else the judge's notes."""
-    for failed, reason in checked.gates.values():
-        if failed and reason:
-            return reason
-    return checked.words.get("notes", "")

@@ -19,12 +19,12 @@ from mixseek.protocols.scored.parameters import IdentityField, IdentityRole, Sco
 # What a sample fixes before anybody is asked: its task type, its task rubric, and what its names must be.
 
 # A sample that lacks one of these cannot be placed in the grid of judgments (seed 003 §0).
-_GRID_ROLES = (IdentityRole.QUESTION_ID, IdentityRole.PROMPT_VARIANT, IdentityRole.TARGET_MODEL)
+GRID_ROLES = (IdentityRole.QUESTION_ID, IdentityRole.PROMPT_VARIANT, IdentityRole.TARGET_MODEL)
 _LONGEST_NAME = 200
 # Controls, direction marks, line and paragraph separators.
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 # What says which sample a reply is about; the rest says who judged, how and when.
-SAMPLE_ROLES = frozenset({*_GRID_ROLES, IdentityRole.OUTPUT_ID, IdentityRole.TASK_NAME, IdentityRole.SAMPLE_ID})
+SAMPLE_ROLES = frozenset({*GRID_ROLES, IdentityRole.OUTPUT_ID, IdentityRole.TASK_NAME, IdentityRole.SAMPLE_ID})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +38,16 @@ class SampleFacts:
 
     def expected(self, role: IdentityRole) -> str | None:
         """What the sample says; None where it says nothing, or the role is not the sample's."""
-        said = self._said(role)
-        # An empty cell of a table says nothing.
-        return said if said is not None and said.strip() else None
-
-    def _said(self, role: IdentityRole) -> str | None:
-        sample = self.sample
-        match role:
-            case IdentityRole.QUESTION_ID:
-                return sample.question_id
-            case IdentityRole.PROMPT_VARIANT:
-                return sample.prompt_variant
-            case IdentityRole.TARGET_MODEL:
-                return sample.target_model
-            case IdentityRole.OUTPUT_ID:
-                # Seed 003 §0: a file name or any unique mark, which the id is.
-                return sample.output_id if (sample.output_id or "").strip() else sample.id
-            case IdentityRole.TASK_NAME:
-                if self.rubric is None or (sample.task_name or "").strip():
-                    return sample.task_name
-                return self.rubric.task_name
-            case IdentityRole.SAMPLE_ID:
-                return sample.id
-            case _:
-                return None
+        if role not in SAMPLE_ROLES:
+            return None
+        # Roles of a sample are called as its fields are. An empty cell of a table says nothing.
+        said: str = getattr(self.sample, role.value) or ""
+        if not said.strip() and role is IdentityRole.OUTPUT_ID:
+            # Seed 003 §0: a file name or any unique mark, which the id is.
+            said = self.sample.id
+        if not said.strip() and role is IdentityRole.TASK_NAME and self.rubric is not None:
+            said = self.rubric.task_name or ""
+        return said if said.strip() else None
 
 
 def shown_name(name: str) -> str:
@@ -94,7 +80,6 @@ def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
     if named is not None and named not in types:
         return SampleFacts(sample, rubric, None, f"its {source} {named!r} is not one of {', '.join(types)}")
     if named is None and len(types) == 1:
-        # Weights that are the same for every sample need no name.
         named = types[0]
     if named is None and not parameters.task_types.field:
         return SampleFacts(sample, rubric, None, f"it has no task_type; one of {', '.join(types)} is needed")
@@ -121,11 +106,13 @@ def refuse_unaskable(facts: SampleFacts, parameters: ScoredParameters, protocol:
 
 def missing_names(facts: SampleFacts, parameters: ScoredParameters) -> tuple[str, ...]:
     """What the protocol identifies samples by, and this one does not have."""
-    return tuple(
-        field.equals.value
-        for field in parameters.identity.fields.values()
-        if field.required and field.equals in _GRID_ROLES and not facts.expected(field.equals)
-    )
+    return tuple(role.value for role in grid_roles(parameters) if not facts.expected(role))
+
+
+def grid_roles(parameters: ScoredParameters) -> tuple[IdentityRole, ...]:
+    """What places a sample in the grid, of what a reply must repeat; its own id is not among them."""
+    declared = parameters.identity.fields.values()
+    return tuple(field.equals for field in declared if field.required and field.equals in GRID_ROLES)
 
 
 # A run has few rubrics and many samples.
@@ -217,32 +204,24 @@ def _check_sample_name(reader: FieldReader, name: str, role: IdentityRole, expec
     if not given.strip() and expected != given:
         reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the sample")
     elif expected is not None and given not in {expected, shown_name(expected)}:
-        reader.note(
-            Flag.INTERNAL_INCONSISTENCY,
-            f"{reader.path}{name} is {excerpt(given)}, but the sample's {role.value} is {excerpt(expected)}",
-        )
+        said = f"{reader.path}{name} is {excerpt(given)}"
+        reader.contradiction(f"{said}, but the sample's {role.value} is {excerpt(expected)}")
 
 
 def _check_method(reader: FieldReader, name: str, relation: Relation) -> None:
     given = reader.choice(name, METHODS)
     if given is not None and given != relation.method.value:
-        reader.note(
-            Flag.INTERNAL_INCONSISTENCY,
-            f"{reader.path}{name} is {excerpt(given)}, but judge and target make it {relation.method.value}",
-        )
+        said = f"{reader.path}{name} is {excerpt(given)}"
+        reader.contradiction(f"{said}, but judge and target make it {relation.method.value}")
 
 
 def _check_date(reader: FieldReader, name: str) -> None:
     given = reader.text(name)
     if given is None or not given.strip():
         return
-    if not _DATE.fullmatch(given) or not _is_date(given):
-        reader.note(Flag.PROTOCOL_VIOLATION, f"{reader.path}{name} is {excerpt(given)}, expected YYYY-MM-DD or nothing")
-
-
-def _is_date(text: str) -> bool:
     try:
-        date.fromisoformat(text)
+        is_date = _DATE.fullmatch(given) is not None and date.fromisoformat(given) is not None
     except ValueError:
-        return False
-    return True
+        is_date = False
+    if not is_date:
+        reader.violation(f"{reader.path}{name} is {excerpt(given)}, expected YYYY-MM-DD or nothing")

@@ -7,15 +7,13 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self, assert_never
 
-from pydantic import ValidationError
-
 from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision, MatchResult
-from mixseek.protocols.declaration.declaration import DeclaredProtocol, ProtocolDeclaration, first_problem
+from mixseek.protocols.declaration.declaration import DeclaredProtocol, ProtocolDeclaration, SampleNeeds, validated
 from mixseek.protocols.identity import method_of
 from mixseek.protocols.reply.fields import FieldReader
 from mixseek.protocols.reply.injected import repetitions
@@ -37,7 +35,6 @@ from mixseek.protocols.semantic.reply import (
     verify_extraction,
 )
 from mixseek.templating.fence import fence, unused_nonce
-from mixseek.templating.template import StrictTemplate, compile_template
 
 _VARIABLES = {
     "system": frozenset[str](),
@@ -64,28 +61,19 @@ SCORES = {Verdict.CORRECT: 1.0, Verdict.INCORRECT: 0.0}
 
 
 @dataclass(frozen=True)
-class SemanticProtocol(DeclaredProtocol):
-    """Frozen and picklable: templates are kept as text and compiled where they are needed."""
-
-    settings: SemanticParameters
+class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
+    """Compares a response's final answer with the ground truth."""
 
     @classmethod
     def from_declaration(cls, declaration: ProtocolDeclaration) -> Self:
         """Everything that can be wrong with a declaration is found here, before the first sample."""
-        try:
-            settings = SemanticParameters.model_validate(declaration.parameters)
-        except ValidationError as error:
-            raise ConfigurationError(f"{declaration.where}: parameters.{first_problem(error)}") from error
+        settings = validated(SemanticParameters, declaration)
         if set(declaration.templates) != set(_VARIABLES):
             raise ConfigurationError(f"{declaration.where}: templates must be exactly: {', '.join(_VARIABLES)}")
         protocol = cls(declaration, settings)
-        for role in _VARIABLES:
-            protocol._template(role)
+        for role, variables in _VARIABLES.items():
+            protocol.template(role, variables)
         return protocol
-
-    @cached_property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.settings.model_dump(mode="json")
 
     @cached_property
     def reply_schema(self) -> Mapping[str, Any]:
@@ -94,6 +82,19 @@ class SemanticProtocol(DeclaredProtocol):
     @cached_property
     def hash(self) -> str:
         return self.hash_with(self.parameters, self.reply_schema)
+
+    @property
+    def has_rules(self) -> bool:
+        return True
+
+    @property
+    def needs(self) -> SampleNeeds:
+        if self.settings.extraction_policy is ExtractionPolicy.OFF:
+            return SampleNeeds()
+        return SampleNeeds(
+            response_reason=f"no `response`, and the {self.name} protocol looks for the extracted answer in it; give "
+            "`response` or `response_path`, or do not look with --parameter extraction_policy=off"
+        )
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """One nonce for all fences of a prompt: the judge is told one word to look for."""
@@ -114,7 +115,7 @@ class SemanticProtocol(DeclaredProtocol):
         }
         return (
             self._system_message,
-            Message("user", self._template("user").render(variables)),
+            Message("user", self.template("user", _VARIABLES["user"]).render(variables)),
         )
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
@@ -172,11 +173,7 @@ class SemanticProtocol(DeclaredProtocol):
     @cached_property
     def _system_message(self) -> Message:
         """Without variables, so the same for every sample."""
-        return Message("system", self._template("system").render({}))
-
-    def _template(self, role: str) -> StrictTemplate:
-        source = self.declaration.templates[role]
-        return compile_template(source.text, _VARIABLES[role], source.where)
+        return Message("system", self.template("system", ()).render({}))
 
 
 def _judgment(

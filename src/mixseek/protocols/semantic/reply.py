@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from mixseek.domain.judgments import ErrorType, Finding, Flag, Span
 from mixseek.domain.samples import Sample
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision, MatchResult
 from mixseek.matching.visible import fold, visible_part
+from mixseek.protocols.declaration.declaration import Table
 from mixseek.protocols.reply.fields import FieldReader
 from mixseek.protocols.reply.json import ReplyMode, excerpt
 from mixseek.protocols.scored.sample import shown_name
@@ -50,18 +51,14 @@ class ExtractionPolicy(StrEnum):
     OFF = "off"
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Scale(_Table):
+class IntegerScale(Table):
     """An integer scale, both ends included."""
 
     minimum: int = Field(strict=True)
     maximum: int = Field(strict=True)
 
 
-class ConsistencyRow(_Table):
+class ConsistencyRow(Table):
     """What goes with one value of `is_correct`."""
 
     reasoning_scores: tuple[int, ...] = Field(min_length=1)
@@ -70,20 +67,20 @@ class ConsistencyRow(_Table):
     error_types: tuple[ErrorType, ...] = Field(min_length=1)
 
 
-class ConsistencyTable(_Table):
+class ConsistencyTable(Table):
     """DESIGN §5: which reasoning scores and error types may stand beside which verdict."""
 
     correct: ConsistencyRow
     incorrect: ConsistencyRow
 
 
-class SemanticParameters(_Table):
+class SemanticParameters(Table):
     """Read from the declaration's [parameters]; nothing has a default here, so the file shows everything."""
 
     reply_mode: ReplyMode
     check_id: IdCheck
     extraction_policy: ExtractionPolicy
-    reasoning_score: Scale
+    reasoning_score: IntegerScale
     consistency: ConsistencyTable
 
     @model_validator(mode="after")
@@ -157,10 +154,8 @@ def _check_id(fields: FieldReader, sample: Sample, check: IdCheck) -> None:
     accepted = own if check is IdCheck.EXACT else {*own, str(OPAQUE_ID)}
     if given is None or check is IdCheck.OFF or given in accepted:
         return
-    fields.note(
-        Flag.INTERNAL_INCONSISTENCY,
-        f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}: the reply may belong to another sample",
-    )
+    said = f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}"
+    fields.contradiction(f"{said}: the reply may belong to another sample")
 
 
 def _check_consistency(fields: FieldReader, reply: SemanticReply, table: ConsistencyTable) -> None:
@@ -171,24 +166,20 @@ def _check_consistency(fields: FieldReader, reply: SemanticReply, table: Consist
     accepted = (*row.reasoning_scores, *row.warned_scores)
     if reply.reasoning_score is not None and reply.reasoning_score not in accepted:
         needed = " or ".join(str(score) for score in sorted(accepted))
-        fields.note(
-            Flag.INTERNAL_INCONSISTENCY, f"{verdict} but reasoning_score is {reply.reasoning_score}; it needs {needed}"
-        )
+        fields.contradiction(f"{verdict} but reasoning_score is {reply.reasoning_score}; it needs {needed}")
     if reply.error_type is not None and reply.error_type not in row.error_types:
         needed = " or ".join(row.error_types)
-        fields.note(Flag.INTERNAL_INCONSISTENCY, f"{verdict} but error_type is {reply.error_type!r}; it needs {needed}")
+        fields.contradiction(f"{verdict} but error_type is {reply.error_type!r}; it needs {needed}")
 
 
 def _check_extracted_answer(fields: FieldReader, reply: SemanticReply) -> None:
     """Null and blank say that there was no answer; the rest of the reply must say so too."""
     if fields.is_null("extracted_answer"):
         if reply.error_type is not None and reply.error_type != ErrorType.NO_ANSWER:
-            fields.note(
-                Flag.INTERNAL_INCONSISTENCY,
-                f"extracted_answer is null but error_type is {reply.error_type!r}; null needs no_answer",
-            )
+            said = f"extracted_answer is null but error_type is {reply.error_type!r}"
+            fields.contradiction(f"{said}; null needs no_answer")
     elif reply.extracted_answer is not None and not reply.extracted_answer.strip() and reply.is_correct:
-        fields.note(Flag.INTERNAL_INCONSISTENCY, "is_correct is true but extracted_answer is blank")
+        fields.contradiction("is_correct is true but extracted_answer is blank")
 
 
 # Whether the answer that a judge says it extracted stands in the response, and where.
