@@ -68,6 +68,10 @@ def judge_dataset(
     for notice in languages:
         notify(notice)
     notices = (*plan.dataset.survey().notices, *languages)
+    if plan.is_live:
+        from mixseek.composition.live import panel_of
+
+        panel_of(plan).check_limits()
     manifest = open_or_resume_manifest(plan, now())
     result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, show_progress, stop, notify)
     if isinstance(result, Interruption):

@@ -55,10 +55,12 @@ CALL_TOTALS = """
     FROM replies WHERE run = $run AND is_cached IS NOT NULL GROUP BY judge
     ORDER BY list_position((SELECT judges FROM runs WHERE run = $run), judge) NULLS LAST, judge"""
 
-# Requests that brought no reply: of calls that were given up, whatever became of their samples.
+# Requests that brought no reply and what was billed for them: of calls that were given up, whatever became of their
+# samples.
 LOST_TRIES = """
-    SELECT judge, sum(lost_tries) FROM outcomes WHERE run = $run AND lost_tries > 0 GROUP BY judge, judge_order
-    ORDER BY judge_order, judge"""
+    SELECT judge, sum(lost_tries), coalesce(sum(lost_bill.input_tokens), 0),
+        coalesce(sum(lost_bill.output_tokens), 0), coalesce(sum(lost_bill.cost_usd), 0)
+    FROM outcomes WHERE run = $run AND lost_tries > 0 GROUP BY judge, judge_order ORDER BY judge_order, judge"""
 
 MISSING_FOR_GOOD = """
     SELECT count(*) FROM outcomes WHERE run = $run AND is_final AND is_permanent AND status = 'missing'"""
@@ -78,16 +80,22 @@ _NO_REPLIES: tuple[Any, ...] = (*(0,) * 8, Decimal(0), 0, None, (), {})
 
 
 def read_accounts(
-    totals: Iterable[tuple[Any, ...]], reasons: Iterable[tuple[Any, ...]], lost: Iterable[tuple[str, int]] = ()
+    totals: Iterable[tuple[Any, ...]], reasons: Iterable[tuple[Any, ...]], lost: Iterable[tuple[Any, ...]] = ()
 ) -> list[CallAccount]:
     """From the rows of the three queries above."""
     by_judge: dict[str, dict[str, int]] = defaultdict(dict)
     for judge, reason, count in reasons:
         by_judge[judge][reason] = count
     accounts = {row[0]: read_account(row, by_judge[row[0]]) for row in totals}
-    for judge, tries in lost:
+    for judge, tries, input_tokens, output_tokens, cost_usd in lost:
         account = accounts.get(judge) or CallAccount(judge, *_NO_REPLIES)
-        accounts[judge] = replace(account, tries=account.tries + tries)
+        accounts[judge] = replace(
+            account,
+            tries=account.tries + tries,
+            input_tokens=account.input_tokens + input_tokens,
+            output_tokens=account.output_tokens + output_tokens,
+            cost_usd=account.cost_usd + Decimal(cost_usd),
+        )
     return list(accounts.values())
 
 

@@ -110,7 +110,7 @@ FILL_EVIDENCE = """INSERT INTO evidence
 
 
 # Raise it with any change below: an index of another version is thrown away and rebuilt.
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 # Texts of samples and replies stay in the journal: `places` says at which byte each line begins, as arrays of 64-bit
 # numbers for runs of consecutive positions. `position` counts the lines of one kind in the order of the journal.
@@ -138,7 +138,8 @@ CREATE TABLE outcomes (
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR,
     is_verified BOOLEAN, warnings VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
-    reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER
+    reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER,
+    lost_bill STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))
 );
 {SCORED_SCHEMA}
 """
@@ -161,7 +162,8 @@ _SAMPLE_WITH_TEXTS = """sample: 'STRUCT(id VARCHAR, response VARCHAR, question V
 _OUTCOME = """judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR', score: 'DOUBLE', verdict: 'VARCHAR',
     fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]', flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]',
     repairs: 'VARCHAR[]', reason: 'VARCHAR', take: 'INTEGER',
-    permanent: 'BOOLEAN', lost_tries: 'INTEGER'"""
+    permanent: 'BOOLEAN', lost_tries: 'INTEGER',
+    lost_bill: 'STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))'"""
 
 # Column to type and place in the details of a live judge's reply.
 _DETAILS = {
@@ -220,7 +222,7 @@ _LOAD = {
         coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true, status, method,
         score, verdict, {_casts("fields", _FIELDS)},
         fields, span, rules, flags, repairs, reason, coalesce(method = 'self_judge', false),
-        coalesce(permanent, false), coalesce(lost_tries, 0)""",
+        coalesce(permanent, false), coalesce(lost_tries, 0), lost_bill""",
     ),
 }
 
