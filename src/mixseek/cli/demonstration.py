@@ -3,17 +3,17 @@
 from collections import Counter
 from dataclasses import asdict
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mixseek.cli.console import print_json, print_rendered
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mixseek.cli.console import ExitCode, print_json, print_rendered
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult, DemoRow
 from mixseek.composition.summary import score_document, summary_document
 from mixseek.reporting.leaderboard.board import leader_board_document
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+from mixseek.reporting.leaderboard.terminal import print_leader_board
 
 STYLES = {
     "correct": "green",
@@ -32,12 +32,13 @@ STYLES = {
 TELLING_ROWS = 10
 
 
-def print_demo(result: DemoResult, *, as_json: bool) -> None:
+def print_demo(result: DemoResult, *, as_json: bool) -> ExitCode:
     """The table, where rules and labels disagree, and what to do next."""
     if as_json:
         print_json(demo_document(result))
     else:
         print_rendered(lambda console: render_demo(result, console))
+    return ExitCode.GATE_NOT_MET if result.disagreements else ExitCode.OK
 
 
 def demo_document(result: DemoResult) -> dict[str, Any]:
@@ -63,12 +64,8 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
     }
 
 
-def render_demo(result: DemoResult, console: "Console") -> None:
+def render_demo(result: DemoResult, console: Console) -> None:
     """On a terminal: the point first, then a few rows that show it, then where everything else is."""
-    from rich.text import Text
-
-    from mixseek.reporting.leaderboard.terminal import print_leader_board
-
     run, workspace = result.summary.run.name, result.summary.workspace
     if result.disagreements:
         console.print(Text("Rules and labels disagree:", style="bold red"))
@@ -115,20 +112,15 @@ def telling_lines(lines: tuple[DemoLine, ...]) -> tuple[DemoLine, ...]:
     return tuple(line for line in lines if line.id in chosen)
 
 
-def tell_rest(left: int, run: str, console: "Console") -> None:
+def tell_rest(left: int, run: str, console: Console) -> None:
     """Where the rows are that are not shown here."""
-    from rich.text import Text
-
     if left > 0:
         where = f"in the report below, or with `mixseek demo --json` (run {run})"
         console.print(Text(f"and {left} more, {where}", style="dim"))
 
 
-def render_example(example: DemoExample, console: "Console") -> None:
+def render_example(example: DemoExample, console: Console) -> None:
     """A line a sample, a column a judge; what is unusable stands beside what is not."""
-    from rich.table import Table
-    from rich.text import Text
-
     counts, control = example.summary.score.counts, example.summary.control.counts
     beside = f", {control.total} self-judgments apart" if control.total else ""
     console.print()
@@ -158,10 +150,8 @@ def telling_rows(rows: tuple[DemoRow, ...]) -> tuple[DemoRow, ...]:
     return tuple(chosen)
 
 
-def cell_text(cell: DemoCell) -> "Text":
+def cell_text(cell: DemoCell) -> Text:
     """Verdict and total, or the first flag."""
-    from rich.text import Text
-
     text = Text(cell.word, style=STYLES.get(cell.word.lower(), STYLES.get(cell.status.value, "")))
     if cell.total is not None:
         text.append(f" {cell.total}", style="dim")
@@ -170,11 +160,8 @@ def cell_text(cell: DemoCell) -> "Text":
     return text
 
 
-def verdict_table(lines: tuple[DemoLine, ...]) -> "Table":
+def verdict_table(lines: tuple[DemoLine, ...]) -> Table:
     """A line a sample; the second judge's word stands behind the arrow."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in ("id", "rules say", "by the rule", "label"):
         table.add_column(name, no_wrap=True, overflow="ellipsis")

@@ -1,19 +1,17 @@
 """What `mixseek judge` does between its options and its exit code."""
 
 import contextlib
-import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly, print_json, print_result
+from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly, print_answer, print_json, print_result
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.composition.judge import Interruption, judge_dataset
-from mixseek.composition.request import JudgeRequest, LiveOptions
+from mixseek.composition.request import JudgeRequest
 from mixseek.composition.summary import (
     GateResult,
     Gates,
@@ -31,7 +29,6 @@ from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.executor import NoProgress
 from mixseek.reporting import wording
-from mixseek.settings.load import load_settings
 from mixseek.storage.index.run import FailureGroup
 
 # Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
@@ -142,96 +139,11 @@ class Output:
     is_dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LiveArguments:
-    """Options for judges that have to be waited for, as typed; None where the default holds."""
-
-    concurrency: int | None = None
-    repeats: int | None = None
-    max_reasks: int | None = None
-    max_calls: int | None = None
-    max_cost: float | None = None
-    no_cache: bool = False
-    patience: float | None = None
-    timeout: float | None = None
-    retry_refused: bool = False
-    retry_invalid: bool = False
-    keep_going: bool = False
-
-    def to_options(self) -> LiveOptions:
-        """With the defaults filled in."""
-        plain = LiveOptions()
-        return LiveOptions(
-            concurrency=self.concurrency or plain.concurrency,
-            max_reasks=plain.max_reasks if self.max_reasks is None else self.max_reasks,
-            repeats=self.repeats or plain.repeats,
-            max_calls=self.max_calls,
-            max_cost_usd=self.max_cost,
-            use_cache=not self.no_cache,
-            patience_seconds=self.patience or plain.patience_seconds,
-            timeout_seconds=self.timeout,
-            retry_refused=self.retry_refused,
-            retry_invalid=self.retry_invalid,
-            keep_going=self.keep_going,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeArguments:
-    """As typed; None where the settings decide."""
-
-    data: str
-    protocol: str | None
-    judges: list[str] | None
-    cascade: bool | None
-    workspace: Path | None
-    run: str | None
-    mapping: Mapping[str, str]
-    language: str | None
-    workers: int | None
-    limit: int | None
-    live: "LiveArguments"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    rubric: Path | None = None
-    bundles: bool = False
-    planned: str | None = None
-    allows_outside_files: bool = False
-
-    def to_request(self, gates: Gates) -> JudgeRequest:
-        """The command line wins over the environment, the environment over mixseek.toml."""
-        settings = load_settings()
-        defaults = settings.judge
-        return JudgeRequest(
-            data=self.data,
-            workspace=self.workspace or settings.workspace,
-            protocol=self.protocol or defaults.protocol,
-            language=self.language or defaults.language,
-            judges=tuple(self.judges or defaults.judges),
-            cascade=defaults.cascade if self.cascade is None else self.cascade,
-            run=self.run,
-            mapping=self.mapping,
-            limit=self.limit,
-            workers=defaults.workers if self.workers is None else self.workers,
-            gates=gates.limits(),
-            command_line=("mixseek", *sys.argv[1:]),
-            live=self.live.to_options(),
-            configured=settings.configured_judges(),
-            parameters=self.parameters,
-            rubric=self.rubric,
-            bundles=self.bundles,
-            planned=self.planned,
-            allows_outside_files=self.allows_outside_files,
-            environment=os.environ,
-        )
-
-
-def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCode:
+def run_judge(request: JudgeRequest, gates: Gates, output: Output) -> ExitCode:
     """Judge, print, decide."""
-    request = arguments.to_request(gates)
     if output.is_dry_run:
         return print_dry_run(request, as_json=output.as_json)
-    notify = make_notifier(as_json=output.log_json)
-    notify = (lambda _: None) if output.quiet else notify
+    notify: Notify = (lambda _: None) if output.quiet else make_notifier(as_json=output.log_json)
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(
@@ -252,14 +164,11 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
     for line in describe_groups(groups, result):
         notify(line)
     if output.as_json:
-        records = first_failed_rows(result)
-        print_json(
-            {
-                **summary_document(result, checked),
-                "unusable": [one.to_document() for one in records],
-                "unusable_reasons": [asdict(group) for group in groups],
-            }
-        )
+        failed = {
+            "unusable": [one.to_document() for one in first_failed_rows(result)],
+            "unusable_reasons": [asdict(group) for group in groups],
+        }
+        print_json({**summary_document(result, checked), **failed})
     else:
         print_result(describe_summary(result))
     return decide_exit(result, checked, groups, notify)
@@ -270,11 +179,7 @@ def print_dry_run(request: JudgeRequest, *, as_json: bool) -> ExitCode:
     from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
 
     dry = forecast_run(request)
-    if as_json:
-        print_json(dry_run_document(dry))
-    else:
-        print_result(describe_dry_run(dry))
-    return ExitCode.OK
+    return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
 
 
 def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:

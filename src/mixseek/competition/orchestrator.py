@@ -19,6 +19,7 @@ from mixseek.round_controller.controller import (
     TeamEvent,
     awaits_score,
     end_of,
+    store_end,
 )
 
 # A signal is looked for this often.
@@ -142,7 +143,7 @@ class Orchestrator:
         return [result for result in results if isinstance(result, TeamEnd)]
 
     async def _play(self, team: Team, before: TeamProgress | None) -> TeamEnd:
-        self._parts.watcher.told(TeamEvent(team.team_id, team.team_name, 0, Stage.WAITING))
+        self._parts.watcher(TeamEvent(team.team_id, team.team_name, 0, Stage.WAITING))
         try:
             async with self._places:
                 self._check_stop()
@@ -163,10 +164,9 @@ class Orchestrator:
             # It was over before: a stop that finds it waiting, or while a lost score is asked for, does not undo that.
             is_undone = any(awaits_score(one, retries_invalid=retries) for one in before.rounds)
             return replace(ended, stop_reason=reason, is_for_good=False) if is_undone else ended
-        await self._parts.store.finish_team(
-            self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name
-        )
-        return TeamEnd(team.team_id, team.team_name, reason)
+        end = TeamEnd(team.team_id, team.team_name, reason)
+        await store_end(self._parts, end)
+        return end
 
     def _check_stop(self) -> None:
         if self._reason is not None or self._parts.stop():

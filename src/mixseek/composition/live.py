@@ -11,7 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -170,7 +170,7 @@ class Panel:
         """Of its table, or the defaults; the command line's timeout wins."""
         settings = self.configured.get(judge.name, JudgeSettings())
         timeout = self.options.timeout_seconds
-        return settings if timeout is None else replace(settings, timeout_seconds=timeout)
+        return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
 
     def concurrency_of(self, judge: LiveJudge) -> int:
         """The judge's own setting wins over the command line's; a model in this process knows how many it can hold."""

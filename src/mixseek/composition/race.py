@@ -99,8 +99,7 @@ class NobodyToAsk:
 def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     """Raises ConfigurationError, in one line, for the first thing that cannot work."""
     race = load_race(request.race)
-    tables = {name: table.to_settings() for name, table in race.file.judges.items()}
-    configured = {**request.configured, **tables}
+    configured = {**request.configured, **race.file.judges}
     judges = make_judges(race, configured, request.environment)
     plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):

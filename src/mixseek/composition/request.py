@@ -384,10 +384,10 @@ def hash_prompts(protocol: JudgeProtocol) -> dict[str, str]:
 
 @cache
 def digest_rules() -> str:
-    """Over the text of every module that matches answers."""
+    """Over the text of every module that matches answers, and of the phrases they look for."""
     room = Path(str(resources.files("mixseek.matching")))
     digest = hashlib.sha256()
-    for path in sorted(room.rglob("*.py")):
+    for path in sorted((*room.rglob("*.py"), *room.rglob("*.toml"))):
         digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -15,7 +15,7 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, make_answer
+from mixseek.judges.endpoint.wire import JudgeIdentity, ReadAnswer, SchemaMode, make_answer
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
@@ -94,8 +94,8 @@ class ProviderJudge:
             raise self._mapped(error, is_constrained) from error
         latency = time.perf_counter() - started
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
-        judge_model = f"{self._model.system}:{self._model.model_name}"
-        return make_answer(call, self._name, judge_model, _read(response), latency, schema)
+        who = JudgeIdentity(self._name, f"{self._model.system}:{self._model.model_name}")
+        return make_answer(call, who, _read(response), latency, schema)
 
     async def close(self) -> None:
         """Give the provider's connections back."""

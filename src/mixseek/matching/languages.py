@@ -1,7 +1,41 @@
-"""What a dataset is written in, by its scripts: enough to say that a prompt speaks another language."""
+"""What the rules know of languages: the phrases they look for, and what a dataset is written in."""
 
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+
+
+@cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(resources.files("mixseek.matching").joinpath("phrases.toml").read_text(encoding="utf-8"))
+
+
+def table(name: str) -> dict[str, str]:
+    """One table of `phrases.toml`."""
+    return dict(_tables()[name])
+
+
+class Phrases:
+    """The patterns of one table, by name; lines are joined, and `{name}` stands for another entry."""
+
+    def __init__(self, name: str) -> None:
+        texts = {entry: re.sub(r"(?:\A|\n)\s*", "", text) for entry, text in table(name).items()}
+
+        def written_out(text: str) -> str:
+            return _ENTRY.sub(lambda found: written_out(texts[found[1]]), text)
+
+        self.__dict__.update((entry, re.compile(written_out(text))) for entry, text in texts.items())
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        raise AttributeError(f"no such entry in phrases.toml: {name}")
+
+
+# Not \text{...}, whose braces are escaped.
+_ENTRY = re.compile(r"\{([a-z_]+)\}")
+
+# A dataset's language is told by its scripts: enough to say that a prompt speaks another one.
 
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")

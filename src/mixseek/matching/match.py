@@ -72,18 +72,12 @@ def option_by_text(gold: str, question: str) -> OptionReader | None:
 
 
 # Rules that say the response gives no answer. Why another answer is wrong, no rule can know.
-_NO_ANSWER = frozenset(
-    {
-        "no_final_answer",
-        "no_answer",
-        "refusal",
-        "breaks_off",
-        "empty_answer",
-        "answer_without_number",
-        "none_of_the_options",
-        "every_option_listed",
-    }
-)
+_NO_ANSWER = {
+    "no_answer", "refusal", "breaks_off", "empty_answer", "answer_without_number", "none_of_the_options",
+    "every_option_listed",
+}  # fmt: skip
+# One acceptable answer found is enough; for incorrect all must say so.
+_BEST_FIRST = (Decision.CORRECT, Decision.UNDECIDED, Decision.INCORRECT)
 # A longer ground truth is a text to be judged, not an answer to be found; questions keep their options at the end.
 _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
@@ -125,7 +119,8 @@ def match_answer(
         results.append(Closed(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    return _result(response, visible, _best(results))
+    best = results[0] if len(results) == 1 else min(results, key=lambda one: _BEST_FIRST.index(one.decision))
+    return _result(response, visible, best)
 
 
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
@@ -192,20 +187,9 @@ def _unhedged(visible: Visible, closed: Closed, kind: str, is_other: OtherValue)
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
     start, end = closed.span.start, closed.span.end
-    if not leaves_open(visible.text.lower(), start, end, visible.cut, kind, is_other):
+    if not leaves_open(visible.lowered, start, end, visible.cut, kind, is_other):
         return closed
     return Closed(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
-
-
-def _best(results: Sequence[Closed]) -> Closed:
-    """One acceptable answer found is enough; for incorrect all must say so."""
-    if len(results) == 1:
-        return results[0]
-    for wanted in (Decision.CORRECT, Decision.UNDECIDED, Decision.INCORRECT):
-        for result in results:
-            if result.decision is wanted:
-                return result
-    raise AssertionError("there is at least one ground truth")
 
 
 def _without_answer(visible: Visible) -> MatchResult:
@@ -221,12 +205,7 @@ def _result(response: str, visible: Visible, closed: Closed) -> MatchResult:
     if span and visible.offset:
         span = Span(span.start + visible.offset, span.end + visible.offset)
     extracted = response[span.start : span.end] if span else None
-    error: ErrorType | None
-    match closed.decision:
-        case Decision.CORRECT:
-            error = ErrorType.NONE
-        case Decision.INCORRECT:
-            error = ErrorType.NO_ANSWER if closed.rules[-1] in _NO_ANSWER else None
-        case Decision.UNDECIDED:
-            error = None
+    error = ErrorType.NONE if closed.decision is Decision.CORRECT else None
+    if closed.decision is Decision.INCORRECT and closed.rules[-1] in _NO_ANSWER:
+        error = ErrorType.NO_ANSWER
     return MatchResult(closed.decision, extracted, span, rules, error)

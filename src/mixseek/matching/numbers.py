@@ -6,9 +6,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from mixseek.matching.languages import table
+
 # Dates written in full, in one spelling: options are often dates, and nobody repeats them in the question's form.
 
-_MONTHS = {
+MONTHS = {
     name: number
     for number, names in enumerate(
         ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
@@ -16,7 +18,7 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_NAME = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(
     rf"\b(?P<month>{_NAME})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b"
     rf"|\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month2>{_NAME})\.?,?\s+(?P<year2>\d{{4}})\b"
@@ -39,7 +41,7 @@ def _plain(found: re.Match[str]) -> str:
         year = groups[f"year{suffix}"]
         if year is not None:
             month, day = groups[f"month{suffix}"], groups[f"day{suffix}"]
-            number = int(month) if month.isdigit() else _MONTHS[month.lower()]
+            number = int(month) if month.isdigit() else MONTHS[month.lower()]
             # Spaces: in Japanese and Chinese a date stands without them, and words are looked up between spaces.
             return f" {number:02d}/{int(day):02d}/{year} "
     return found[0]
@@ -57,9 +59,6 @@ def is_day_of_month(text: str, start: int, end: int) -> bool:
         or (before.endswith("年") and behind.startswith("月"))
     )
 
-
-# Up to here a text is likely to be a whole answer ("Yes", "(B)", "True"), and those come again and again.
-REPEATED_LENGTH = 64
 
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
@@ -82,54 +81,20 @@ _OPERAND = re.compile(r"[\d)\]]\s*$|\w$")
 _OPERAND_WORD = re.compile(r"\w\s*$")
 _UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s*[*\"'(]*$")
 _SCALE_SIGNS = {
-    "k": 1_000,
-    "m": 10**6,
-    "b": 10**9,
-    "t": 10**12,
-    "mn": 10**6,
-    "mil": 10**6,
-    "bn": 10**9,
-    "tn": 10**12,
-    "兆": 10**12,
-    "dozen": 12,
-    "lakh": 100_000,
-    "crore": 10_000_000,
-    "万": 10_000,
-    "萬": 10_000,
-    "億": 10**8,
-    "亿": 10**8,
-}
-_UNITS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19,
+    "k": 1_000, "m": 10**6, "b": 10**9, "t": 10**12, "mn": 10**6, "mil": 10**6, "bn": 10**9, "tn": 10**12, "dozen": 12,
+    "lakh": 100_000, "crore": 10_000_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "兆": 10**12,
 }  # fmt: skip
-_TENS = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
-    "ninety": 90,
-}  # fmt: skip
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
-_SCALES |= {"lakh": 100_000, "lakhs": 100_000, "crore": 10_000_000, "crores": 10_000_000}
-_NUMBER_WORD = "|".join([*_UNITS, *_TENS, *_SCALES])
+UNITS = {word: value for value, word in enumerate(table("words")["cardinals"].split())}
+TENS = {word: value for value, word in zip(range(20, 100, 10), table("words")["tens"].split(), strict=True)}
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
+_TENS = TENS | {"fourty": 40}
+_SCALES = SCALES | {"lakh": 100_000, "lakhs": 100_000, "crore": 10_000_000, "crores": 10_000_000}
+_NUMBER_WORD = "|".join([*UNITS, *_TENS, *_SCALES])
 _WORDS = re.compile(
     rf"\b(?:(?:minus|negative)\s+)?(?:an?\s+(?=(?:{'|'.join(_SCALES)})\b))?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b",
     re.IGNORECASE,
 )
-_CJK_DIGITS = {
-    "〇": 0,
-    "零": 0,
-    "一": 1,
-    "二": 2,
-    "两": 2,
-    "兩": 2,
-    "三": 3,
-    "四": 4,
-    "五": 5,
-    "六": 6,
-    "七": 7,
-    "八": 8,
-    "九": 9,
-}
+_CJK_DIGITS = dict(zip("〇零一二两兩三四五六七八九", (0, 0, 1, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _CJK_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000}
 _CJK_NUMBER = re.compile("[" + "".join([*_CJK_DIGITS, *_CJK_SCALES]) + "]+")
 # 百分之四十 and 四割 are both forty percent.
@@ -144,7 +109,7 @@ _PARTS = {
     "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
     "ninth": 9, "tenth": 10, "hundredth": 100, "thousandth": 1_000,
 }  # fmt: skip
-_UNITS_OR_ONE = "|".join(["an?", *_UNITS])
+_UNITS_OR_ONE = "|".join(["an?", *UNITS])
 # "three quarters", "two and a half"; a lone "third" may be a place in a row.
 _WORD_FRACTION = re.compile(
     rf"\b(?:(?P<whole>{_NUMBER_WORD})\s+and\s+)?(?P<top>{_UNITS_OR_ONE})[\s-]+(?P<bottom>{'|'.join(_PARTS)})s?\b",
@@ -152,15 +117,12 @@ _WORD_FRACTION = re.compile(
 )
 
 
-def _roman_numerals() -> dict[str, int]:
-    tens = ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC", "C")
-    units = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
-    return {
-        ten + unit: 10 * high + low for high, ten in enumerate(tens) for low, unit in enumerate(units) if ten + unit
-    }
-
-
-ROMAN = _roman_numerals()
+ROMAN = {
+    ten + unit: 10 * high + low
+    for high, ten in enumerate(("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC", "C"))
+    for low, unit in enumerate(("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"))
+    if ten + unit
+}
 
 
 class NumberToken(NamedTuple):
@@ -177,18 +139,6 @@ class NumberToken(NamedTuple):
 
 def read_numbers(text: str, *, words: bool = True, once: bool = False) -> list[NumberToken]:
     """All numbers in order of appearance; `once`: a writing that comes again in the same surroundings only once."""
-    if len(text) <= REPEATED_LENGTH:
-        return list(_read_again(text, words))
-    return _read_numbers(text, words=words, once=once)
-
-
-@lru_cache(maxsize=4_096)
-def _read_again(text: str, words: bool) -> tuple[NumberToken, ...]:
-    # Leaving out what stands twice saves time in long texts; which values there are is the same.
-    return tuple(_read_numbers(text, words=words, once=False))
-
-
-def _read_numbers(text: str, *, words: bool, once: bool) -> list[NumberToken]:
     tokens: list[NumberToken] = []
     seen: set[str] = set()
     for found in _NUMBER.finditer(text):
@@ -295,15 +245,6 @@ def _unspaced_percentages(text: str) -> list[NumberToken]:
 
 def word_numbers(text: str) -> list[NumberToken]:
     """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
-    return list(_word_numbers_again(text)) if len(text) <= REPEATED_LENGTH else _word_numbers(text)
-
-
-@lru_cache(maxsize=4_096)
-def _word_numbers_again(text: str) -> tuple[NumberToken, ...]:
-    return tuple(_word_numbers(text))
-
-
-def _word_numbers(text: str) -> list[NumberToken]:
     tokens = [
         NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end())
         for found in _WORDS.finditer(text)
@@ -343,8 +284,8 @@ def _spoken(phrase: str) -> int:
     for word in re.split(r"[\s-]+", phrase.lower()):
         if word in {"minus", "negative"}:
             negative = True
-        elif word in _UNITS:
-            current += _UNITS[word]
+        elif word in UNITS:
+            current += UNITS[word]
         elif word in _TENS:
             current += _TENS[word]
         elif word == "hundred":

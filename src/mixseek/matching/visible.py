@@ -104,6 +104,7 @@ class Visible(NamedTuple):
     """
 
     text: str
+    lowered: str
     offset: int
     cut: int
     rules: tuple[str, ...]
@@ -117,7 +118,7 @@ def visible_part(response: str) -> Visible:
     if offset and _is_inside_reasoning(response, offset):
         close = _ORPHAN_CLOSE.search(response, offset)
         if close is None:
-            return Visible("", len(response), 0, ("unclosed_reasoning_dropped",), True)
+            return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",), True)
     text = fold(response[offset:])
     unclosed = False
     if "<" in text or "[/" in text or "[I" in text:
@@ -135,7 +136,7 @@ def visible_part(response: str) -> Visible:
             if text[: found.start()].strip():
                 cut = found.start()
                 break
-    return Visible(text, offset, cut, tuple(rules), unclosed)
+    return Visible(text, text.lower(), offset, cut, tuple(rules), unclosed)
 
 
 def _blank_behind_end(text: str, rules: list[str]) -> str:

@@ -187,7 +187,7 @@ class UserPromptBuilder:
     def _standing(self, ranking: Sequence[RankedTeam], team_id: str, kind: str) -> tuple[str, str]:
         """The leader board, and the team's place on it."""
         said = PHRASES[self._language]
-        own_label = said.your_team if kind == "team" else said.team_in_question
+        own_label = said["your_team" if kind == "team" else "team_in_question"]
         position = next((team.rank for team in ranking if team.team_id == team_id), None)
         return (
             format_ranking_table(ranking, team_id, own_label=own_label, language=self._language),

@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, assert_never
 
@@ -24,10 +24,10 @@ from mixseek.domain.rounds import (
     TeamProgress,
 )
 from mixseek.engine.limits import HaltedError
-from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.models import EvaluationRequest
 from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.formatters import read_clock
 from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.round_controller.judgment_client import JudgmentClient
 
@@ -102,17 +102,12 @@ class TeamEvent:
     text: str = ""
 
 
-class Watcher(Protocol):
-    """Rendering is somebody else's."""
-
-    def told(self, event: TeamEvent) -> None: ...
+# Rendering is somebody else's.
+Watcher = Callable[[TeamEvent], None]
 
 
-class NoWatcher:
+def watch_nothing(event: TeamEvent) -> None:
     """Nobody looks."""
-
-    def told(self, event: TeamEvent) -> None:
-        pass
 
 
 # Whether a team plays another round: a pure function of its scores, the judge's opinion and the rules.
@@ -137,14 +132,6 @@ class RoundRules:
     on_judge_outage: OutagePolicy = OutagePolicy.CONTINUE
     # The last round ends whatever the judge says; its opinion is still worth having.
     asks_after_last_round: bool = True
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.min_rounds <= self.max_rounds:
-            raise ConfigurationError(
-                f"rounds: min is {self.min_rounds} and max is {self.max_rounds}; expected 1 <= min <= max"
-            )
-        if self.no_gain_rounds is not None and self.no_gain_rounds < 1:
-            raise ConfigurationError(f"rounds: no_gain_rounds is {self.no_gain_rounds}, expected 1 or more")
 
 
 def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) -> bool:
@@ -202,11 +189,6 @@ def decide(scores: Sequence[float | None], opinion: Opinion | None, rules: Round
 FINAL_REASONS = frozenset({StopReason.MAX_ROUNDS, StopReason.JUDGED_ENOUGH, StopReason.NO_GAIN})
 
 
-def read_clock() -> datetime:
-    """The default clock: UTC."""
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True)
 class RoundParts:
     """What all teams of a competition share."""
@@ -222,7 +204,7 @@ class RoundParts:
     on_missing_metric: OutagePolicy = OutagePolicy.CONTINUE
     # Rounds whose judge has spoken without giving a score are evaluated again as well.
     retries_invalid: bool = False
-    watcher: Watcher = field(default_factory=NoWatcher)
+    watcher: Watcher = watch_nothing
     stop: Callable[[], bool] = lambda: False
     clock: Callable[[], datetime] = read_clock
     stopwatch: Callable[[], float] = time.monotonic
@@ -250,14 +232,19 @@ class TeamEnd:
         return self.is_decided or self.is_for_good
 
 
+async def store_end(parts: RoundParts, end: TeamEnd) -> None:
+    """As the last word on the team, for now."""
+    await parts.store.finish_team(
+        parts.execution_id, end.team_id, end.stop_reason, end.message, parts.clock(), team_name=end.team_name
+    )
+
+
 class _EndedError(Exception):
     """Leaves the rounds from any depth; never seen outside."""
 
-    def __init__(self, stop_reason: StopReason, message: str = "", *, is_for_good: bool = False) -> None:
-        super().__init__(message)
-        self.stop_reason = stop_reason
-        self.message = message
-        self.is_for_good = is_for_good
+    def __init__(self, end: TeamEnd) -> None:
+        super().__init__(end.message)
+        self.end = end
 
 
 class RoundController:
@@ -285,15 +272,8 @@ class RoundController:
             while True:
                 await self._play_round()
         except _EndedError as left:
-            end = TeamEnd(self._team.team_id, self._team.team_name, left.stop_reason, left.message, left.is_for_good)
-        await self._parts.store.finish_team(
-            self._parts.execution_id,
-            end.team_id,
-            end.stop_reason,
-            end.message,
-            self._parts.clock(),
-            team_name=end.team_name,
-        )
+            end = left.end
+        await store_end(self._parts, end)
         return self._tell_end(end)
 
     async def _evaluate_again(self) -> None:
@@ -326,7 +306,7 @@ class RoundController:
         if last.decision is not None and last.decision.stop_reason is not None:
             reason = last.opinion.reason if isinstance(last.opinion, NoOpinion) else ""
             is_out = last.decision.stop_reason is StopReason.JUDGE_OUT
-            raise _EndedError(last.decision.stop_reason, reason if is_out else "")
+            raise self._ended(last.decision.stop_reason, reason if is_out else "")
 
     async def _submit(self, number: int) -> RoundProgress:
         parts, team = self._parts, self._team
@@ -344,9 +324,9 @@ class RoundController:
         began = parts.stopwatch()
         submission = await self._within_limits(team.submit(prompt, number))
         if isinstance(submission, FailedSubmission):
-            raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: {submission.reason}")
+            raise self._ended(StopReason.TEAM_FAILED, f"round {number}: {submission.reason}")
         if not submission.text.strip():
-            raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: the submission is empty")
+            raise self._ended(StopReason.TEAM_FAILED, f"round {number}: the submission is empty")
         text = without_surrogates(submission.text)
         usage = {**submission.usage, "seconds": round(parts.stopwatch() - began, 3)}
         at = parts.clock()
@@ -371,9 +351,9 @@ class RoundController:
                 raise
             if allowed == left:
                 message = f"round {number}: the team's {limits.team_seconds:g} s are used up"
-                raise _EndedError(StopReason.TEAM_TIMEOUT, message) from None
+                raise self._ended(StopReason.TEAM_TIMEOUT, message) from None
             message = f"round {number}: no submission within {limits.round_seconds:g} s"
-            raise _EndedError(StopReason.ROUND_TIMEOUT, message) from None
+            raise self._ended(StopReason.ROUND_TIMEOUT, message) from None
 
     async def _evaluate(self, current: RoundProgress) -> RoundProgress:
         parts, team = self._parts, self._team
@@ -390,7 +370,7 @@ class RoundController:
         if score is None and current.decision is None and parts.on_missing_metric is OutagePolicy.STOP:
             message = f"round {current.round_number}: {missing}"
             is_for_good = any(metric.is_permanent for metric in result.missing)
-            raise _EndedError(StopReason.EVALUATION_FAILED, message, is_for_good=is_for_good)
+            raise self._ended(StopReason.EVALUATION_FAILED, message, is_for_good=is_for_good)
         return replace(current, score=score, details=details, evaluated_at=at)
 
     async def _decide(self, current: RoundProgress) -> RoundProgress:
@@ -425,13 +405,15 @@ class RoundController:
             for one in self._rounds
         ]
 
+    def _ended(self, reason: StopReason, message: str = "", *, is_for_good: bool = False) -> _EndedError:
+        return _EndedError(TeamEnd(self._team.team_id, self._team.team_name, reason, message, is_for_good))
+
     def _check_stop(self) -> None:
         if self._parts.stop():
             raise HaltedError("stopping")
 
     def _tell(self, number: int, stage: Stage, score: float | None = None, text: str = "") -> None:
-        team = self._team
-        self._parts.watcher.told(TeamEvent(team.team_id, team.team_name, number, stage, score, text))
+        self._parts.watcher(TeamEvent(self._team.team_id, self._team.team_name, number, stage, score, text))
 
     def _tell_end(self, end: TeamEnd) -> TeamEnd:
         best = max((one.score for one in self._rounds if one.score is not None), default=None)

@@ -4,14 +4,15 @@ import contextlib
 import itertools
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from mixseek.storage.durable import storage_error
 
+T = TypeVar("T")
 Settings = dict[str, str | bool | int | float | list[str]]
 # Enough for a million judgments; what does not fit is spilled to disk.
 _USUAL_BYTES = 384 << 20
@@ -71,6 +72,17 @@ def private_directory(scratch: Path) -> Iterator[Path]:
         # Empty again, unless another process is at work beside us.
         with contextlib.suppress(OSError):
             scratch.rmdir()
+
+
+def run_in_scratch(scratch: Path, work: Callable[[Path, Settings], T], *, is_ample: bool = False) -> T:
+    """What the work gives, done in a private directory; a second time with most of the memory where it ran short."""
+    with private_directory(scratch) as directory:
+        try:
+            return work(directory, session_settings(directory / "spilled", is_ample=is_ample))
+        except duckdb.Error as error:
+            if is_ample or not is_short_of_memory(error):
+                raise
+    return run_in_scratch(scratch, work, is_ample=True)
 
 
 def remove_leftovers(scratch: Path) -> None:

@@ -5,7 +5,6 @@ from itertools import product
 import pytest
 
 from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, NoOpinion, Opinion, RoundDecision, StopReason
-from mixseek.errors import ConfigurationError
 from mixseek.round_controller.controller import OutagePolicy, RoundRules, decide, has_stalled, wants_opinion
 
 GO_ON = ImprovementJudgment(True, "more to gain", 0.9)
@@ -84,10 +83,3 @@ def test_the_judge_is_asked_only_where_its_word_can_count_or_is_wanted() -> None
     assert [wants_opinion(rising[:played], rules) for played in (1, 2, 3, 4)] == [False, True, True, True]
     assert [wants_opinion(falling[:played], rules) for played in (1, 2, 3, 4)] == [False, False, False, True]
     assert [wants_opinion(rising[:played], quiet) for played in (1, 2, 3, 4)] == [False, True, True, False]
-
-
-@pytest.mark.parametrize("rules", [(0, 5, None), (3, 2, None), (1, 2, 0)])
-def test_rules_that_cannot_be_kept_are_refused(rules: tuple[int, int, int | None]) -> None:
-    """When they are made."""
-    with pytest.raises(ConfigurationError, match="expected"):
-        RoundRules(*rules)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from mixseek.matching.languages import Phrases
 from mixseek.matching.outcome import Decision, Reading
 
 # Which words say yes and which say no, and to what kind of question: seed 001's table in three languages.
@@ -57,12 +58,7 @@ UNSPACED_CORE = {
 # Polar only as the first word of an answer: elsewhere 是 is a verb.
 FIRST_CHARACTERS = {"是": True, "对": True, "對": True, "否": False, "错": False, "錯": False}
 
-# Behind a Japanese word: 正しくない, 妥当とは言えません, 正しいとは限らない, 誤りではありません, 成り立ちません.
-NEGATED_BEHIND = re.compile(
-    r"(?:[いだくつたち]|った|り|らし[いく])?"
-    r"(?:(?:と|とは|とも)(?:(?:言|い)え(?:な|ませ)|限(?:らな|りませ)|思え(?:な|ませ))|"
-    r"(?:では|じゃ|で|は|も)?(?:な(?=[いくさ])|ありませ|ありえ|ませ))[いんくさ]?"
-)
+_SAYS = Phrases("booleans")
 # Before a Chinese word: 并不有效, 不太合理, 并非正确, 没有不合理的地方; and Japanese 非妥当.
 NEGATED_BEFORE = re.compile(r"(?:不太|不够|不怎么|不那么|并不|並不|并非|並非|不是|没有|沒有|绝非|不|非)$")
 PLAUSIBILITY_QUESTION = re.compile(r"plausib|possible|likely|もっともらし|可能|合理|自然|あり得|ありえ", re.IGNORECASE)
@@ -89,17 +85,9 @@ _WORD = {
     )
     for family, unspaced in UNSPACED.items()
 }
-_DENIED = re.compile(
-    r"(?:unlikely|impossible|implausible|incorrect|false|wrong)\s+(?:to be|that|to say|to call|to consider)\b"
-)
 # A negation does not reach beyond these: "The sum isn't zero. No."
 _CLAUSE_END = frozenset(",.;:!?\n")
 _LONGEST_WORD = 8
-# "no other cause", "no invalid step": a determiner says no to a noun, not to the question.
-_DETERMINER = re.compile(
-    r"no\s+(?!(?:it|you|he|she|they|we|i|the|this|that|these|there|because|since|as|and|but|not|if|for|to|is|in|on|due|"
-    r"with|would|does|do|did|answer|here|based|given|or|rather)\b)[a-z]"
-)
 # "if they did, it would be valid", "could lead to a No": what would be is not what is.
 _HYPOTHETICAL = re.compile(r"\b(?:would|could|might|may)\s+(?:\w+\s+)?(?:be|have been|lead)\b[^,;.]{0,25}$")
 # "True and False, which is False": an expression in place of a value.
@@ -226,8 +214,8 @@ class BooleanReader:
                 word in _NEGATORS
                 or word.startswith("doubt")
                 or word.endswith("n't")
-                or _DENIED.match(lowered, match.start())
-                or (word == "no" and _DETERMINER.match(lowered, match.start()))
+                or _SAYS.denied.match(lowered, match.start())
+                or (word == "no" and _SAYS.determiner.match(lowered, match.start()))
             ):
                 # "unlikely to be true": the second word is denied by the first.
                 negator = match.span()
@@ -251,7 +239,7 @@ class BooleanReader:
         value = UNSPACED[self.family].get(word, FIRST_CHARACTERS.get(word, False))
         start, end = match.span()
         before = NEGATED_BEFORE.search(text, max(0, start - 3), start)
-        behind = NEGATED_BEHIND.match(text, end)
+        behind = _SAYS.negated_behind.match(text, end)
         for negation in (before, behind):
             value = value if negation is None else not value
         is_core = word in UNSPACED_CORE[self.family]

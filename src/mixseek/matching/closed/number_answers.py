@@ -1,21 +1,16 @@
 """Which of the numbers in a statement is its answer, and whether it is the gold value."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
 from mixseek.domain.ports import MathsComparer
+from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import NumberToken, is_day_of_month, read_numbers, word_numbers
 from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reading
 
-# Before a result: "= 7", "is 7", "makes it 7", "leaves us with 7".
-_RESULT = re.compile(
-    r"(?:(?<!\()=|≈|\b(?:is|are|was|were|be|equals?|makes?|gives?|leaves?|get|total)\b(?:\s+(?:it|us|a|of|with|total"
-    r"|about)\b){0,3})"
-    r"\s*[$€£¥*\"'(]*\s*$",
-    re.IGNORECASE,
-)
+_SAYS = Phrases("number_answers")
 # In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
 # so they can only confirm.
 _UNSPACED_RESULT = re.compile(r"(?:は|是|为|等于|共|得|占)\s*[$¥*\"'(]*$")
@@ -36,43 +31,15 @@ _PROSE = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
 # So many are no calculation; looking at each would cost more than the answer is worth.
 _MOST_NUMBERS = 3_000
-_FRACTION_WORD = re.compile(
-    r"\b(?:half|third|quarter|fifth|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths?|dozen)\b|半|分之"
-    r"|分の"
-)
-# An answer in front, with what explains it behind: "18 because 9 * 2 = 18".
-_CLAUSE_END = re.compile(
-    r"$|[,.;*]|(?:[^=+*/×÷\d-]|(?<=[a-z])/(?=[a-z])){0,20}?"
-    r"(?:\b(?:because|since|as|given|where|if|so)\b|\s\((?![^()]*\)\s*[-=×*+/]))"
-)
 _UNIT_COMMA = re.compile(r"[a-z /]{1,20},")
 _WOULD_BE = re.compile(r"(?:\b(?:would|could|might)|'d)\s+(?:\w+\s+){0,3}[$€£¥*(]*$|\botherwise\b[^.,;]{0,16}$")
 _WOULD = re.compile(r"\s+would\b")
 _BELOW_ZERO = re.compile(r"below (?:zero|freezing)|零下|氷点下", re.IGNORECASE)
-# Numbers that say for whom or which step, beside one that says how much: 1人あたり34ドル, "each of the 3 gets 12".
-_PER_ONE = re.compile(
-    r"[1一]\s?(?:人|個|つ|日|時間|本|枚|回|台|匹|冊|杯|週間?|年|月|袋|箱|組|名|件|キロ|k[mg]|[mg])?(?:あたり|につき|当たり|ごと)"
-)
-_SHARERS = re.compile(
-    r"(?:\b(?:per|each of(?: the)?|all(?: of)?(?: the)?|both of the|every)|[每各])\s*$", re.IGNORECASE
-)
 _NUMBERED = re.compile(r"\b(?:step|part|case|question|problem|exercise|example|round|no\.|number|#)\s*$", re.IGNORECASE)
 _LABEL_END = re.compile(r"\s?[:.)]\s")
-_TOTAL = re.compile(
-    r"\b(?:for|making|giving|with|gives|makes)\s+(?:a|the)\s+(?:grand\s+)?total\s+of\s*[$€£¥*]*$", re.IGNORECASE
-)
-_RESTATED = re.compile(
-    r"(?:\bi\.e\.,?|\bthat is,?|\bor|\bwhich (?:is|equals)|\bequivalent to|\bnamely)\s*[$€£¥*]*$", re.IGNORECASE
-)
 _PARTS = (
     ("h", "m", 60), ("m", "s", 60), ("d", "c", 100), ("d", "h", 24), ("w", "d", 7), ("y", "m", 12), ("f", "i", 12),
 )  # fmt: skip
-_COMPOUND = re.compile(
-    r"(?<![\d.,])(?P<large>\d{1,6})[\s-]*(?:(?P<unit>h(?:ou)?rs?|h|minutes?|mins?|dollars?|days?|weeks?|years?|feet"
-    r"|foot)),?"
-    r"\s*(?:and\s*)?(?P<small>\d{1,2})[\s-]*(?P<other>minutes?|mins?|m|seconds?|secs?|cents?|hours?|days?|months?|inch(?:es)?)\b",
-    re.IGNORECASE,
-)
 
 
 def _rounds_to(value: Decimal, gold: Decimal) -> bool:
@@ -85,7 +52,7 @@ def _rounds_to(value: Decimal, gold: Decimal) -> bool:
 def _counts_something_else(piece: str, token: NumberToken) -> bool:
     """Whether a number says who shares or which step it is, and not how much."""
     before = max(0, token.start - 16)
-    if _PER_ONE.match(piece, token.start) or _SHARERS.search(piece, before, token.start):
+    if _SAYS.per_one.match(piece, token.start) or _SAYS.sharers.search(piece, before, token.start):
         return True
     return _NUMBERED.search(piece, before, token.start) is not None and _LABEL_END.match(piece, token.end) is not None
 
@@ -115,7 +82,6 @@ class NumberReader:
     percent: bool = False
     kind: str = "number"
     spans_lines: bool = False
-    _read_before: dict[tuple[str, bool], Reading | None] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def question_values(self) -> frozenset[Decimal]:
@@ -124,13 +90,6 @@ class NumberReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
-        # A short response is its own first sentence, last line and whole: read once, not four times.
-        key = (piece, firm)
-        if key not in self._read_before:
-            self._read_before[key] = self._read(piece, firm=firm)
-        return self._read_before[key]
-
-    def _read(self, piece: str, *, firm: bool) -> Reading | None:
         if (firm or _is_bare(piece)) and len(piece) < 200 and self._is_algebra(piece):
             return self._algebra(piece)
         if "/" in self.gold and (ratio := _RATIO.search(piece)) is not None:
@@ -142,7 +101,7 @@ class NumberReader:
             return compound
         tokens = self._candidates(piece)
         if not tokens:
-            found = _FRACTION_WORD.search(piece)
+            found = _SAYS.fraction_word.search(piece)
             return Reading(Decision.UNDECIDED, *found.span(), "fraction_in_words") if found else None
         if len({token.values for token in tokens}) == 1:
             return self._compare(tokens[-1], "single_number")
@@ -196,13 +155,13 @@ class NumberReader:
     def _is_restated(self, piece: str, tokens: list[NumberToken]) -> bool:
         """Whether the gold stands behind the first number as another writing of it: "1.5 hours, i.e. 90 minutes"."""
         return any(
-            self._equal(token) and _RESTATED.search(piece, max(0, token.start - 16), token.start)
+            self._equal(token) and _SAYS.restated.search(piece, max(0, token.start - 16), token.start)
             for token in tokens[1:]
         )
 
     def _compound(self, piece: str) -> Reading | None:
         """One hour and 30 minutes are 90 minutes, or an hour and a half; whether the unit was asked for is open."""
-        found = _COMPOUND.search(piece)
+        found = _SAYS.compound.search(piece)
         if found is None:
             return None
         large, small = Decimal(found["large"]), Decimal(found["small"])
@@ -230,10 +189,10 @@ class NumberReader:
     def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
         """The one that the sentence presents as its result."""
         lead = piece[: tokens[0].start].strip(" $*\"'(:")
-        totals = [token for token in tokens if _TOTAL.search(piece, max(0, token.start - 24), token.start)]
+        totals = [token for token in tokens if _SAYS.total.search(piece, max(0, token.start - 24), token.start)]
         if totals:
             return totals[-1]
-        if firm and not lead and _CLAUSE_END.match(piece, tokens[0].end):
+        if firm and not lead and _SAYS.clause_end.match(piece, tokens[0].end):
             return tokens[0]
         if (
             sum(token.values[0] for token in tokens[1:]) == tokens[0].values[0]
@@ -241,7 +200,7 @@ class NumberReader:
         ):
             # "8 instruments: 1 clarinet, 2 trumpets, …"
             return tokens[0]
-        results = [token for token in tokens if _RESULT.search(piece, max(0, token.start - 16), token.start)]
+        results = [token for token in tokens if _SAYS.result.search(piece, max(0, token.start - 16), token.start)]
         results = [
             token
             for token in results
@@ -285,7 +244,7 @@ class NumberReader:
         """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
         if len(_DIGITS.findall(text)) > _MOST_NUMBERS:
             return False
-        return not _FRACTION_WORD.search(text) and not any(
+        return not _SAYS.fraction_word.search(text) and not any(
             value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)
             for token in (*read_numbers(text, words=False, once=True), *word_numbers(text))
             for value in (*token.values, *token.unscaled)

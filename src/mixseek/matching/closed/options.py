@@ -1,9 +1,10 @@
 """Multiple choice: a letter (or number) from a list, or the listed text in its place."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
+from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import with_plain_dates
 from mixseek.matching.outcome import Decision, Reading
 
@@ -76,66 +77,7 @@ def _successor(label: str) -> str:
     return str(int(label) + 1) if label.isdigit() else chr(ord(label) + 1)
 
 
-_NOUN = (
-    r"(?:(?:most\s+likely|probably|likely|therefore|thus|clearly|definitely|indeed|simply|just|actually"
-    r"|obviously)\s*,?\s+)?"
-    r"(?:the\s+)?(?:(?:correct|right|best|final|most\s+\w+)\s+)?"
-    r"(?:option|choice|answer|letter|statement|sentence|number|选项|選択肢)?s?\s*(?:number\s*)?(?:is\b|:|是)?"
-)
-_WRAP = r"[\s*_\"'\[({$<\\]*(?:\\?(?:text|mathrm|textbf|mathbf|bf|rm)\s*\{?[\s({\[]*)?"
-_LEAD_LETTER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}([A-Za-z])(?![A-Za-z0-9]|'[A-Za-z])([\s*_\"')\]}}>$\\]*)(.?)")
-_LEAD_NUMBER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}(\d{{1,2}})(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
-_BRACKETED = re.compile(
-    r"[(\[{]\s*([A-Z])\s*[)\]}]"
-    r"|(?:\b(?:[Oo]ption|[Cc]hoice)|选项|選択肢)\s*\**\s*(?:is|:|是|为|は)?\s*[*(\[\"']*([A-Z])\b"
-    # "I choose B", "B is the right option", "It's B.": a bare letter where no other word can stand.
-    r"|(?:\b(?:[Cc]hoose|[Ss]elect|[Pp]ick|go with)\s+|[选選]择?\s*:?\s*)[*\"']*([A-Z])(?![A-Za-z'])"
-    r"|(?:^|[,:.]\s*|\b(?:[Ss]o|[Tt]hus|[Hh]ence)\s+)[*\"']*([B-HJ-Z])(?=[*\"']*\s+is\s+(?:the\s+)?(?:correct|right"
-    r"|best)\b)"
-    r"|(?:\b[Ii]t(?:'s| is)|\b[Tt]hus|\b[Hh]ence|\b[Ss]o),?\s+[*\"']*([B-HJ-Z])(?=[*\"'.\s]*$)"
-)
-_BRACKETED_NUMBER = re.compile(
-    r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项"
-    r"|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
-)
-# Words that go on behind a letter, and never behind an article or a pronoun.
-_GOES_ON = re.compile(
-    r"[\s*)\"']+(?:because|since|as|which|due|given|but|not|is(?!\s+(?:not|wrong|incorrect|false))|and|or|with)\b"
-)
-_MORE_LETTERS = re.compile(
-    r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|か|や|または|もしくは)(?![a-z]))+\s*"
-    r"(?:(?:and|or)\s+)?"
-    r"(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])"
-)
-_MORE_NUMBERS = re.compile(
-    r"\s*(?:,|;|&|/|\+|(?:and|or)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*(\d{1,2})(?![A-Za-z0-9'])"
-)
-_NONE = re.compile(
-    r"^\W*none\W*$|none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|"
-    r"not (?:listed|given|provided|among|in the)|"
-    r"(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|"
-    r"以上都不|該当なし|どれでもない",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:not|neither|nor|except|rather than|instead of|incorrect|wrong|false)\b|n't\b|\beliminat\w*|\brul\w+ out|"
-    r"不是|错误|誤り|ではな",
-    re.IGNORECASE,
-)
-_DISMISSED = re.compile(
-    # "(B) and (C) are incorrect"
-    r"(?:[\s,)\]*]*(?:\band\b|\bor\b|[,&])\s*(?:and\s+)?[*(\[]*[A-Z](?![A-Za-z])[*)\]]*){0,9}"
-    r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?"
-    r"(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
-    re.IGNORECASE,
-)
-# A label that is named and no more: "B is wrong" says something about it.
-_NAMED_ONLY = (
-    r"(?![A-Za-z0-9]|'[a-z]|[)\]\"'*]*\s+(?:is|are|was|were|does|do|has|can|cannot|would|says)\b(?! (?:also|too"
-    r"|correct|right|possible|valid|equally)))"
-)
-_NEXT_LETTER = re.compile(rf"[(\[\"'*\s]*([A-Z]){_NAMED_ONLY}")
-_NEXT_NUMBER = re.compile(rf"[(\[\"'*\s]*(\d{{1,2}}){_NAMED_ONLY}")
+_SAYS = Phrases("options")
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _RULED_OUT = re.compile(r"[\s)\]*]*(?:cannot|can't|can not|could not|isn't|is (?:not|wrong|incorrect|false))\b")
@@ -180,8 +122,6 @@ class OptionReader:
     question: str
     kind: str = "option"
     spans_lines: bool = False
-    _read_before: dict[tuple[str, bool], Reading | None] = field(default_factory=dict, init=False, compare=False)
-    _read_by_text: dict[str, Reading | None] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def options(self) -> Options:
@@ -199,20 +139,13 @@ class OptionReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """A letter in front, else letters in brackets, else an option's text."""
-        # A short response is its own first sentence, last line and whole: read once, not four times.
-        key = (piece, firm)
-        if key not in self._read_before:
-            self._read_before[key] = self._read(piece, firm=firm)
-        return self._read_before[key]
-
-    def _read(self, piece: str, *, firm: bool) -> Reading | None:
         lead = self._lead(piece) if firm else None
         if lead is not None:
             return lead
-        return self._bracketed(piece, firm=firm) or self._by_text_once(piece) or self._none(piece, firm=firm)
+        return self._bracketed(piece, firm=firm) or self._by_text(piece) or self._none(piece, firm=firm)
 
     def _lead(self, piece: str) -> Reading | None:
-        found = (_LEAD_NUMBER if self._numbered else _LEAD_LETTER).match(piece)
+        found = (_SAYS.lead_number if self._numbered else _SAYS.lead_letter).match(piece)
         if found is None:
             return None
         label = found[1].upper()
@@ -222,7 +155,7 @@ class OptionReader:
             return None
         if _RULED_OUT.match(piece, end):
             return None
-        more = (_MORE_NUMBERS if self._numbered else _MORE_LETTERS).match(piece, found.end(2))
+        more = (_SAYS.more_numbers if self._numbered else _SAYS.more_letters).match(piece, found.end(2))
         if more is not None and more[1] != label and (not self.options.labels or more[1] in self.options.labels):
             return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
         if self._other_text_follows(label, piece[end : end + 300]):
@@ -248,7 +181,7 @@ class OptionReader:
             own = dict(self._texts).get("A")
             return bool(own) and comparable(piece[end:]).startswith(own or "")
         stands_alone = not (following.isascii() and following.isalnum()) and following != "'"
-        if _GOES_ON.match(piece, end):
+        if _SAYS.goes_on.match(piece, end):
             return True
         if letter.islower():
             return stands_alone and len(piece.strip(" .*()\"'")) == 1
@@ -269,13 +202,13 @@ class OptionReader:
         sentence = piece if not firm else piece[:250]
         others = sentence
         seen: dict[str, tuple[int, int]] = {}
-        for found in (_BRACKETED_NUMBER if self._numbered else _BRACKETED).finditer(sentence):
+        for found in (_SAYS.bracketed_number if self._numbered else _SAYS.bracketed).finditer(sentence):
             label = found[found.lastindex or 1]
             if self.options.labels and label not in self.options.labels:
                 continue
             before = sentence[max(0, found.start() - 40) : found.start()]
-            dismissed = _DISMISSED.match(sentence, found.end())
-            if _NEGATED.search(before) or dismissed:
+            dismissed = _SAYS.dismissed.match(sentence, found.end())
+            if _SAYS.negated.search(before) or dismissed:
                 # What dismisses another option does not dismiss this one.
                 rest = dismissed.end() if dismissed else found.end()
                 others = others[: found.start()] + " " * (rest - found.start()) + others[rest:]
@@ -284,15 +217,9 @@ class OptionReader:
         if len(seen) != 1:
             return None
         (label, (start, end)) = next(iter(seen.items()))
-        if not firm and _NEGATED.search(others, end):
+        if not firm and _SAYS.negated.search(others, end):
             return None
         return self._named(label, start, end, piece)
-
-    def _by_text_once(self, piece: str) -> Reading | None:
-        """The same behind a firm cue and elsewhere."""
-        if piece not in self._read_by_text:
-            self._read_by_text[piece] = self._by_text(piece)
-        return self._read_by_text[piece]
 
     def _by_text(self, piece: str) -> Reading | None:
         words = comparable(piece)
@@ -313,7 +240,7 @@ class OptionReader:
                     if re.search(rf"\b(?:is|was)\s+(?:the\s+|an?\s+)?{_spelled(hit[1])}\b", claim, re.IGNORECASE)
                 ]
             hits = held
-        if len(hits) != 1 or _NEGATED.search(self._without(piece, hits[0][0])):
+        if len(hits) != 1 or _SAYS.negated.search(self._without(piece, hits[0][0])):
             return None
         label, text = hits[0]
         start, end = self._place(piece, text)
@@ -331,14 +258,14 @@ class OptionReader:
         return found.span() if found else (0, len(piece))
 
     def _none(self, piece: str, *, firm: bool) -> Reading | None:
-        found = _NONE.search(piece)
+        found = _SAYS.none.search(piece)
         if found is None or not firm:
             return None
         return Reading(Decision.INCORRECT, found.start(), found.end(), "none_of_the_options")
 
     def is_other(self, text: str, place: int) -> bool:
         """Another label that is on offer, or another option's text; not one that a verb says something about."""
-        found = (_NEXT_NUMBER if self._numbered else _NEXT_LETTER).match(text, place)
+        found = (_SAYS.next_number if self._numbered else _SAYS.next_letter).match(text, place)
         if found is not None and found[1] != self.label:
             return not self.options.labels or found[1] in self.options.labels
         words = comparable(text[place : place + 80])

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.languages import Phrases
 
 # Answers that are named but not given: denied, supposed, asked about, checked, or described.
 
@@ -18,40 +19,31 @@ _PARTIAL = re.compile(r"\s+to (?:how|what|which|part|the first|the sub)\b")
 # "if it had not been delayed, the answer would be (A)".
 _COUNTERFACTUAL = re.compile(r"\b(?:if|had|were|without)\b")
 _WOULD = re.compile(r"\b(?:would|were|might|could)\b")
-# "You might think the answer is 26. However, …"; nothing is taken back where no objection follows.
-_SUPPOSED = re.compile(
-    r"\b(?:(?:one|you|we|some|it)\s+(?:might|may|could|would)\s+(?:\w+\s+){0,2}?(?:think|assume|say|guess|conclude|believe|seem|look|appear|suppose|expect)"
-    r"|(?:i|we)\s+(?:had\s+)?(?:\w+\s+)?(?:initially|first|originally|previously|mistakenly|incorrectly|wrongly)\s"
-    r"|(?:initially|at first|originally)\b|tempt\w*)"
-)
+_SAYS = Phrases("statements")
 _OBJECTION = re.compile(r"\b(?:but|however|yet|although|though|actually|in fact|instead)\b")
-# "Let me verify the answer: 18 / 2 = 9", "each possible answer: (A) …", "my first answer (C)".
-_CHECKED = re.compile(
-    r"\b(?:(?:double-)?check\w*|verif\w+|validat\w+|each|every|other|wrong|incorrect|previous|initial|first|original|earlier)\s+"
-    r"(?:(?:my|our|the|this|that|your|possible|potential|answer)\s+)*$"
-)
 _ASKED = re.compile(r"\b(?:is|could|can|might|would|should)\s+(?:the\s+|my\s+|our\s+)?(?:\w+\s+)?$")
 _SOMEBODY = re.compile(r"\b(?:some|many|students|others)\s+(?:\w+\s+){0,2}$")
 _ONLY_IF = re.compile(r"[^.!?\n]{0,40}\b(?:only if|if and only if|if it were|if there were|would be if|unless)\b")
 
 
-_PLAIN_WORDS = frozenset(
-    {
-        "so",
-        "the",
-        "therefore",
-        "therefore,",
-        "thus",
-        "thus,",
-        "hence",
-        "hence,",
-        "final",
-        "correct",
-        "right",
-        "my",
-        "our",
-    }
+# Most responses end like this, with a value and a full stop.
+_PLAIN_LEADS = tuple(
+    f"{mark}{lead}the answer is {bracket}"
+    for lead in ("so ", "", "thus, ", "hence, ", "therefore, ")
+    for bracket in ("", "(")
+    for mark in (". ", "\n")
 )
+
+
+def ends_plainly(lowered: str, start: int, end: int, cut: int) -> bool:
+    """ "So the answer is (B)." closes the response: nothing in these words can leave the value at [start, end) open."""
+    return cut - end < 4 and lowered.endswith(_PLAIN_LEADS, 0, start) and not lowered[end:cut].strip(" .)*\n")
+
+
+_PLAIN_WORDS = {
+    "so", "the", "therefore", "therefore,", "thus", "thus,", "hence", "hence,", "final", "correct", "right", "my",
+    "our",
+}  # fmt: skip
 # The plainest of them, looked for first.
 _PLAIN_CUE = re.compile(r"(?:[.?!;] |\n)(?:so |thus,? |hence,? )?the $")
 _PLAIN_VERBS = frozenset({"is", "is:", ":", "is **", "**:", ":**"})
@@ -70,13 +62,16 @@ def is_discounted(lowered: str, start: int, position: int, value: int, end: int)
     between = lowered[position + 6 : value]
     if between.strip() in _PLAIN_VERBS and _PLAIN_WORDS.issuperset(before.split()):
         return False
-    if _PARTIAL.match(between) or _DENIED.search(between) or _CHECKED.search(before) or _SOMEBODY.search(before):
+    if _PARTIAL.match(between) or _DENIED.search(between) or _SAYS.checked.search(before) or _SOMEBODY.search(before):
         return True
     if _WOULD.search(between) and _COUNTERFACTUAL.search(before) and re.search(r"\bif\b|\bhad\b", before):
         return re.search(r"\b(?:had|were|was|without|not)\b|n't\b", before) is not None
     if _ASKED.search(before) and "?" in lowered[value : value + 40].partition("\n")[0]:
         return True
-    return _SUPPOSED.search(before) is not None and _OBJECTION.search(lowered, value, min(end, value + 300)) is not None
+    return (
+        _SAYS.supposed.search(before) is not None
+        and _OBJECTION.search(lowered, value, min(end, value + 300)) is not None
+    )
 
 
 def is_ruled_out(lowered: str, value: int, end: int) -> bool:
@@ -111,36 +106,12 @@ _OTHER_ANCHORS = (
 )  # fmt: skip
 _ANY_ANCHOR = re.compile("|".join(map(re.escape, _ASCII_ANCHORS + _OTHER_ANCHORS)))
 _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
-# Between "answer" and its value: "to this question is", "would be", ":", " =", or JSON's '": '.
-_AFTER_ANSWER = re.compile(
-    r"s?[\"'*_)\]]*(?:"
-    r"\s*[:=]\s*"
-    r"|(?:\s+(?!choices|options|depends|varies|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*"
-    r"(?:\b(?:is|are|was|be|being|equals?)\b(?!\s+(?:not\b|incorrect|wrong|correct\b|right\b|unclear|based|derived|"
-    r"determined|found|given|provided|available|listed|supported|clear|obtained|calculated|computed|reached|"
-    r"rounded to (?:the|\d+|one|two|three) \w*(?:decimal|place|significant|nearest|cent|whole)|"
-    r"the (?:sum|product|difference|quotient) of [^.=\n]*\.?\s*(?:\n|$)))\s*(?:that\b)?\s*[:=]?|[:=])\s*"
-    r"|\s+-\s+(?=\W*[a-z0-9](?![a-z]))"
-    r"|\s+(?=\(?[a-z]\)?\s*$)"
-    # "Answer (C) is wrong" gives no answer.
-    r"|\s+(?=\([a-z0-9]\))(?!\([a-z0-9]\)\s+(?:(?:is|was|are|would be|does|did|can|could|has)\s*"
-    r"(?:not\b|n't|incorrect|wrong|false|invalid|impossible|eliminated|ruled)|cannot|contradicts?|fails?)))"
-)
 # "### Final Answer" with the value on the next line.
 _HEADING = re.compile(r"(?:^|\n)[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:(?:the|final|correct|my)\s+)*$")
 _UNDER_HEADING = re.compile(r"[*_ \t]*\n[\s*_]*")
 _TAG = re.compile(r"<(?:final_?)?answer>", re.IGNORECASE)
-_AFTER_CJK = re.compile(
-    r"[\"'*_)\]]*\s*(?:は|が|是|为|為|应该是|应为|應為|择|擇|択肢|은|는)?"
-    r"(?:\s*(?:correcta|correcte|final[ea]?))?(?:\s*\b(?:ist|lautet|es|est|ni)\b)?(?:\s*\bla\b)?\s*[:=,]?\s*(?:应该是|应为|是|选择?|選擇?)?"
-)
 # Markup and quotes that stand around a value, and the line break after "Answer:".
 _LEAD = re.compile(r"[\s*_\"']*")
-_BEFORE_ANSWER = re.compile(
-    r"(?:^|[.!?:。\n])([^.!?:。\n]{1,160}?)\s+(?:is|are|was|would be|should be|must be|seems to be|appears to be)\s+"
-    r"(?:(?:therefore|thus|clearly|indeed|most likely|likely|probably)\s+)?(?:the|our|my|your|a|an)?\s*"
-    r"(?:(?:only|most|best|final|correct|right|appropriate|likely|logical|accurate|suitable|valid|possible|plausible|required|desired)\s+)*$"
-)
 
 
 def firm_statements(text: str, lowered: str, start: int, end: int) -> Iterator[Statement]:
@@ -191,7 +162,7 @@ def _at_anchor(text: str, lowered: str, position: int, anchor: str, start: int, 
             if _LINE_START.search(lowered, max(start, position - 8), position)
             else None
         )
-    after = _AFTER_CJK.match(lowered, behind, end)
+    after = _SAYS.after_cjk.match(lowered, behind, end)
     return _line_from(text, after.end(), end, "answer_cue") if after else None
 
 
@@ -210,7 +181,7 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
         )
     if has_mark and lowered[max(0, position - 8) : position].endswith(("</", "</final_")):
         return None
-    after = _AFTER_ANSWER.match(lowered, position + 6, min(end, position + 200))
+    after = _SAYS.after_answer.match(lowered, position + 6, min(end, position + 200))
     if after is not None:
         if lowered.startswith('"', position + 6) and lowered[position - 1 : position] in {'"', "_"}:
             return _json_value(text, after.end(), end)
@@ -220,7 +191,7 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
     heading = _UNDER_HEADING.match(lowered, position + 6, end)
     if heading is not None and _HEADING.search(lowered, max(start, position - 40), position):
         return _line_from(text, heading.end(), end, "answer_cue")
-    before = _BEFORE_ANSWER.search(lowered, max(start, position - 200), position)
+    before = _SAYS.before_answer.search(lowered, max(start, position - 200), position)
     if before is not None and not lowered.startswith(" if", position + 6):
         return _trimmed(text, before.start(1), before.end(1), "answer_behind")
     return None
@@ -274,12 +245,6 @@ def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = Fa
     return Statement(start, end, cue) if start < end or keep_empty else None
 
 
-_CONCLUSION = re.compile(
-    r"(?:^|[.!?。\n][ \t]*|\*\*)"
-    r"(?:so|therefore|thus|hence|consequently|accordingly|as a result|in conclusion|to conclude|in summary|overall|"
-    r"conclusion|finally|final|result|based on|"
-    r"所以|因此|综上|结论|結論|よって|したがって|従って|故に|つまり)(?![a-z])",
-)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
 _TAIL = 1_500
 
@@ -294,7 +259,7 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
     """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
     begin = max(start, end - _TAIL)
     found: list[Statement] = []
-    conclusions = [place.end() for place in _CONCLUSION.finditer(lowered, begin, end)]
+    conclusions = [place.end() for place in _SAYS.conclusion.finditer(lowered, begin, end)]
     if conclusions:
         found.append(_sentence_from(text, conclusions[-1], end, "conclusion"))
     line = _last_line(text, begin, end)
@@ -356,38 +321,16 @@ def bracket_lines(text: str) -> list[Statement]:
 
 # A response this short is all closing words; of a longer one only the last sentence is.
 _CLOSING = 300
-_REFUSAL = re.compile(
-    r"(?:can(?:no|')t|cannot|could not|unable to|impossible to|not possible to|difficult to|hard to)\s+(?:\w+\s+){0,3}?"
-    r"(?:be\s+)?(?:definitively\s+|accurately\s+)?(?:determine|answer|provide|tell|identify|confirm|calculate|comply|help|assist|respond)"
-    r"|(?:not|n't) (?:have )?(?:enough|sufficient) (?:information|context|details?|data)"
-    r"|insufficient (?:information|context|data)"
-    r"|(?:need|require)s? (?:more|additional|further) (?:information|context|details?)"
-    r"|i (?:don't|do not) know|i'm not sure|i am not sure|as an ai\b"
-    r"|わかりません|分かりません|判断できません|お答えできません|答えられません|特定できません"
-    r"|无法(?:确定|判断|回答|得出)|無法(?:確定|判斷|回答)|不知道|不确定"
-)
 # "As an AI I have no access to news. However, …": an answer follows.
 _CONCESSION = re.compile(r"\b(?:however|but|that said|nevertheless|still,)|しかし|ただし|但是|不过")
-_CODE_LINE = re.compile(
-    r"^\s*(?:import \w|from \w+ import |def \w+\(|class \w+|return\b|print\(|for \w+ in |while |"
-    r"(?:el)?if .*:\s*$|else:\s*$|"
-    r"[A-Za-z_][\w.\[\]'\"]* ?[-+*/]?= ?\S|#|[\]})],?\s*$|[A-Za-z_]\w*\(.*\)\s*$)"
-)
 # A response whose last word is to print something says what it would answer only when it is run.
 _PRINTS = re.compile(r"\s*print\(.*\)\s*$")
 _CODE_HINT = re.compile(r"print\(|\bimport \w|\bdef \w+\(|^\w+ = ", re.MULTILINE)
 
 
-# Openings that announce an answer; as a whole response they fool graders that compare with a reference.
-_OPENING = re.compile(
-    r"\W*(?:(?:my |the |final )*(?:thought process|thinking|reasoning|solution|answer|explanation|step 1)|"
-    r"let(?:'s| us) (?:solve|think|work|break|analyze|start)[^.\n]{0,60}|答え|解答|回答|答案|解|思考过程|思考過程)?\W*"
-)
-
-
 def is_opening(text: str) -> bool:
     """Nothing but punctuation or the announcement of an answer that never comes."""
-    return len(text) < _CLOSING and _OPENING.fullmatch(text.strip().lower()) is not None
+    return len(text) < _CLOSING and _SAYS.opening.fullmatch(text.strip().lower()) is not None
 
 
 def find_refusal(lowered: str) -> Span | None:
@@ -401,7 +344,7 @@ def find_refusal(lowered: str) -> Span | None:
             text.rfind("\n"),
             len(text) - _CLOSING,
         )
-    found = _REFUSAL.search(text, begin)
+    found = _SAYS.refusal.search(text, begin)
     if found is None or _CONCESSION.search(text, found.end()):
         return None
     return Span(*found.span())
@@ -416,7 +359,7 @@ def is_code(text: str) -> bool:
     lines = [line for line in text[:8_000].split("\n") if line.strip()]
     if lines and _PRINTS.match(lines[-1]):
         return True
-    return len(lines) >= 2 and sum(bool(_CODE_LINE.match(line)) for line in lines) * 10 >= len(lines) * 7
+    return len(lines) >= 2 and sum(bool(_SAYS.code_line.match(line)) for line in lines) * 10 >= len(lines) * 7
 
 
 _DIGITS = re.compile(r"\d+")

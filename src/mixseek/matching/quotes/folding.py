@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Protocol
 
 from mixseek.domain.judgments import Span
 
@@ -105,38 +104,9 @@ def _fold_character(character: str) -> str:
 _TABLE = _FoldingTable()
 
 
-class _Pass(Protocol):
-    """One rewriting of a text, which can tell where a character of the result comes from."""
-
-    def original(self, position: int) -> tuple[int, int]: ...
-
-
 @dataclass(frozen=True)
-class _Deletions:
-    """Single characters taken out. Where, is worked out only when a span must be brought back."""
-
-    before: str
-    pattern: re.Pattern[str]
-
-    @cached_property
-    def _places(self) -> list[int]:
-        return [found.start() for found in self.pattern.finditer(self.before)]
-
-    def original(self, position: int) -> tuple[int, int]:
-        places = self._places
-        low, high = 0, len(places)
-        while low < high:
-            middle = (low + high) // 2
-            if places[middle] - middle <= position:
-                low = middle + 1
-            else:
-                high = middle
-        return position + low, position + low + 1
-
-
-@dataclass(frozen=True)
-class _Replacements:
-    """Pieces of any length that became pieces of another length."""
+class _Pass:
+    """One rewriting of a text. Where a character of the result comes from is worked out when a span is asked for."""
 
     before: str
     pattern: re.Pattern[str]
@@ -182,20 +152,17 @@ class FoldedText:
         return start, end
 
     def without(self, *patterns: re.Pattern[str]) -> "FoldedText":
-        """One pass for each pattern, which must match single characters."""
-        text, passes = self.text, self._passes
+        """One pass for each pattern."""
+        folded = self
         for pattern in patterns:
-            after = pattern.sub("", text)
-            if len(after) != len(text):
-                passes = (*passes, _Deletions(text, pattern))
-                text = after
-        return FoldedText(text, passes)
+            folded = folded.replaced(pattern.sub("", folded.text), pattern, lambda _: 0)
+        return folded
 
     def replaced(self, after: str, pattern: re.Pattern[str], replaced_length: Callable[[str], int]) -> "FoldedText":
         """`after` is the text with every match of the pattern replaced."""
         if after == self.text:
             return self
-        return FoldedText(after, (*self._passes, _Replacements(self.text, pattern, replaced_length)))
+        return FoldedText(after, (*self._passes, _Pass(self.text, pattern, replaced_length)))
 
     def respelled(self, after: str) -> "FoldedText":
         """`after` has the same length, character by character."""
@@ -206,8 +173,8 @@ def fold_quotable(text: str) -> FoldedText:
     """Without case, width, radicals, quotation marks, emphasis, and spaces that separate nothing."""
     folded = _composed(_translated(text)).without(_DROPPED)
     folded = folded.replaced(_LINE_MARK.sub("\n", folded.text), _LINE_MARK, lambda _: 1)
-    folded = folded.replaced(_FIRST_MARK.sub("", folded.text), _FIRST_MARK, lambda _: 0)
     # While the blanks still tell what the mark belongs to.
+    folded = folded.without(_FIRST_MARK)
     folded = folded.respelled(_NOT_SIGN.sub("¬", folded.text))
     folded = folded.without(_STAR, _UNDERSCORE)
     folded = folded.respelled(folded.text.replace("\n", " "))
@@ -241,12 +208,8 @@ def _composed(folded: FoldedText) -> FoldedText:
     text = folded.text
     if text.isascii() or unicodedata.is_normalized("NFC", text):
         return folded
-    after = _COMPOSABLE.sub(lambda found: _compose(found[0]), text)
-    return folded.replaced(after, _COMPOSABLE, lambda found: len(_compose(found)))
-
-
-def _compose(cluster: str) -> str:
-    return unicodedata.normalize("NFC", cluster)
+    after = _COMPOSABLE.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
+    return folded.replaced(after, _COMPOSABLE, lambda found: len(unicodedata.normalize("NFC", found)))
 
 
 def is_inside_number(text: str, place: int) -> bool:

@@ -133,16 +133,6 @@ _LATIN_WORD = re.compile(rf"{LETTER}+")
 # May come and go without anybody noticing.
 _LIGHT = frozenset({"a", "an", "the", "that", "的", "は", "が", "を", "の"})
 
-_FORBIDDEN = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class FuzzyFinding:
-    """`similarity` is the share of the quote's tokens that stand in the response as they are."""
-
-    span: Span
-    similarity: float
-
 
 def has_negation(text: str) -> bool:
     """Whether a stretch of text negates anything, in English, Japanese or Chinese."""
@@ -152,10 +142,11 @@ def has_negation(text: str) -> bool:
     return any(_NEGATION.match(word[0]) for word in _LATIN_WORD.finditer(folded))
 
 
-def find_fuzzily(quote: str, haystack: FoldedText) -> FuzzyFinding | None:
+def find_fuzzily(quote: str, haystack: FoldedText) -> tuple[Span, float] | None:
     """The first place where the quote stands but for harmless edits, at most one in twenty-five characters.
 
-    `haystack` is the response without its sentence marks.
+    `haystack` is the response without its sentence marks. The second value is the share of the quote's tokens that
+    stand there as they are.
     """
     needle = without_sentence_marks(fold_quotable(quote)).text.strip()
     weight = len(needle) + len(re.findall(f"[{CJK}]", needle))
@@ -173,7 +164,7 @@ def find_fuzzily(quote: str, haystack: FoldedText) -> FuzzyFinding | None:
             found = _extend(needle, tokens[first].start(), haystack.text, place, len(piece), edits)
             if found is not None:
                 start, end, cost = found
-                return FuzzyFinding(haystack.span(start, end), 1.0 - cost / len(tokens))
+                return haystack.span(start, end), 1.0 - cost / len(tokens)
     return None
 
 
@@ -210,43 +201,17 @@ def _tokens(text: str, shift: int = 0) -> list[tuple[str, int]]:
     return [(found[0], found.start() + shift) for found in _TOKEN.finditer(text)]
 
 
-def _align(wanted: list[str], given: list[str], edits: int) -> tuple[int, int] | None:
-    """(cost, how many of `given` are used) of the cheapest alignment of all of `wanted`; None above `edits`.
-
-    Only cells near the diagonal are visited, so the time is the quote's length times the edits.
-    """
-    costs: dict[tuple[int, int], int] = {(0, 0): 0}
-    best: tuple[int, int] | None = None
-    frontier = [(0, 0)]
-    while frontier:
-        following: set[tuple[int, int]] = set()
-        for here in sorted(frontier):
-            cost = costs[here]
-            row, column = here
-            if row == len(wanted):
-                if best is None or (cost, column) < best:
-                    best = (cost, column)
-                continue
-            for rows, columns, price in _steps(wanted, given, row, column):
-                there = (row + rows, column + columns)
-                if cost + price <= edits and cost + price < costs.get(there, _FORBIDDEN):
-                    costs[there] = cost + price
-                    following.add(there)
-        frontier = list(following)
-    return best
-
-
-def _steps(wanted: list[str], given: list[str], row: int, column: int) -> list[tuple[int, int, int]]:
-    steps: list[tuple[int, int, int]] = []
-    word = wanted[row]
-    other = given[column] if column < len(given) else None
-    if other == word:
-        return [(1, 1, 0)]
-    if word in _LIGHT:
-        steps.append((1, 0, 1))
-    if other in _LIGHT:
-        steps.append((0, 1, 1))
-    return steps
+def _align(wanted: list[str], given: list[str], edits: int, row: int = 0, column: int = 0) -> tuple[int, int] | None:
+    """(cost, how many of `given` are used) of the cheapest alignment of all of `wanted`; None above `edits`."""
+    while row < len(wanted) and column < len(given) and wanted[row] == given[column]:
+        row, column = row + 1, column + 1
+    if row == len(wanted):
+        return 0, column
+    skips = [(row + 1, column)] if wanted[row] in _LIGHT else []
+    if column < len(given) and given[column] in _LIGHT:
+        skips.append((row, column + 1))
+    tried = [_align(wanted, given, edits - 1, *skip) for skip in skips if edits]
+    return min(((one[0] + 1, one[1]) for one in tried if one), default=None)
 
 
 # A longer "quote" is a copy of the response; it is only looked for to the letter.
@@ -322,16 +287,9 @@ class QuoteLocator:
             (QuoteProblem.FROM_QUESTION, _Haystack(question)),
             (QuoteProblem.FROM_RUBRIC, _Haystack(rubric)),
         )
-        self._known: dict[str, QuoteFinding] = {}
 
     def locate(self, quote: str) -> QuoteFinding:
         """Never raises. A quote that the response holds is its own, also where it echoes the question."""
-        known = self._known.get(quote)
-        if known is None:
-            known = self._known[quote] = self._locate(quote)
-        return known
-
-    def _locate(self, quote: str) -> QuoteFinding:
         if not weight_of(quote):
             return QuoteFinding(problem=QuoteProblem.TOO_SHORT)
         found = self._response.find(quote)
@@ -437,17 +395,15 @@ class _Haystack:
         gap = self.original[chain[-1].end : span.start]
         if elides and (len(gap) > _MAX_GAP or len(gap) + len(_CJK_CHARACTER.findall(gap)) > _MAX_GAP):
             return None
-        return None if self._hides_negation(gap[:_MAX_GAP]) else chain
-
-    def _hides_negation(self, gap: str) -> bool:
-        """ "It is … good" out of "It is not good": left out inside one sentence, a negation turns the quote round."""
-        return _SENTENCE_END.search(gap) is None and has_negation(gap)
+        # "It is … good" out of "It is not good": left out inside one sentence, a negation turns the quote round.
+        gap = gap[:_MAX_GAP]
+        return None if _SENTENCE_END.search(gap) is None and has_negation(gap) else chain
 
     def _find_fuzzily(self, quote: str) -> QuoteFinding | None:
         found = find_fuzzily(quote, self.unmarked)
-        if found is None or turns_at_an_edge(self.original, found.span.start, found.span.end):
+        if found is None or turns_at_an_edge(self.original, found[0].start, found[0].end):
             return None
-        return QuoteFinding((found.span,), QuoteStage.FUZZY, similarity=found.similarity)
+        return QuoteFinding((found[0],), QuoteStage.FUZZY, similarity=found[1])
 
     def _occurrences(self, text: FoldedText, needle: str) -> Iterator[int]:
         """Where the needle begins and ends with words; behind these, for a longer one, also where it does not.

@@ -7,11 +7,11 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from mixseek.matching.languages import Phrases
+from mixseek.matching.numbers import MONTHS
 from mixseek.matching.short_text.words import (
     CARDINALS,
-    DATE_PREPOSITIONS,
     FUNCTION_WORDS,
-    MONTHS,
     UNIT_WORDS,
     Words,
     relation_keys,
@@ -153,40 +153,22 @@ _UNSPACED_ITEM_BREAK: Final = re.compile(r"[、，]|和|及び|および|以及|
 _MOJIBAKE: Final = re.compile(
     "[ÃÂâÐÑ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2122]"
 )
+
 _LONGEST_GOLD: Final = 1_000
 _LONGEST_QUESTION: Final = 2_000
 _MOST_GOLDS: Final = 200
 # Longer lists are aliases of one thing, collected by machine; short ones may name different things.
 _MOST_RIVALS: Final = 6
 _MAJORITY: Final = 0.5
-_DATE_WORDS: Final = frozenset(MONTHS) | UNIT_WORDS | FUNCTION_WORDS | DATE_PREPOSITIONS | frozenset("年月日")
+# What may stand in a gold that is nothing but a date ("around May 1891", "circa 1200").
+_DATE_WORDS: Final = frozenset({*MONTHS, *UNIT_WORDS, *FUNCTION_WORDS, "approximately", "circa", "c", "ca", *"年月日"})
 
 
-# All patterns are applied to lower case.
-_QUANTITY: Final = re.compile(
-    r"\bhow (?:many|much|old|long|tall|far|big|large|high|deep|fast|heavy|often|wide)\b"
-    r"|\b(?:number|percentage|percent|amount) of\b|\bwhat (?:percent|percentage|number|age)\b"
-    r"|いくつ|何人|何個|何回|いくら|多少|几个|几次"
-)
-_TIME: Final = re.compile(
-    r"\b(?:what|which) (?:\w+ )?(?:year|date|day|month|decade|century|time|season)\b"
-    r"|いつ|何年|何月|何日|什么时候|哪一年|哪年|何时"
-)
+_SAYS = Phrases("questions")
 _OTHER_INTERROGATIVE: Final = re.compile(r"\b(?:who|whom|whose|where|which|what|why|how)\b")
-_SEVERAL: Final = re.compile(
-    r"\b(?:what|which|name|list|who)\b(?: (?:are|were|is))?(?: the| all)?(?: \w+){0,2}?"
-    r" (?P<count>two|three|four|five|six|seven|eight|nine|ten|\d{1,2})\b"
-)
-_PLURAL: Final = re.compile(
-    r"\b(?:what|which|who|where) (?:are|were)\b|\bwhat \w+s (?:did|do|are|were|have|has)\b|^list\b|\btypes of\b"
-)
 _LIST: Final = re.compile(r"^list\b|\blist$|\blist (?:the|all)\b|\ball the\b")
 _OPEN: Final = re.compile(r"\b(?:some|examples?|one of|list of|types? of|kinds? of|name an?|any|such as|ways?)\b")
 _CHOICE: Final = re.compile(r"\bor\b|それとも|还是")
-_DATED: Final = re.compile(
-    r"\b(?:current(?:ly)?|now|latest|newest|next|present|recent(?:ly)?|today|upcoming|so far|last|the new"
-    r"|this (?:year|season|week|month))\b"
-)
 
 
 class Asked(StrEnum):
@@ -266,23 +248,23 @@ def read_question(text: str) -> Question:
         is_list=bool(_LIST.search(lower)),
         is_open=bool(_OPEN.search(lower)),
         is_choice=bool(_CHOICE.search(lower)),
-        is_dated=bool(_DATED.search(lower)),
+        is_dated=bool(_SAYS.dated.search(lower)),
     )
 
 
 def _wanted_items(text: str) -> int:
-    several = _SEVERAL.search(text)
+    several = _SAYS.several.search(text)
     if several:
         count = several["count"]
         return max(1, CARDINALS[count] if count in CARDINALS else int(count))
-    return 2 if _PLURAL.search(text) else 1
+    return 2 if _SAYS.plural.search(text) else 1
 
 
 def _asked(text: str) -> Asked:
     """A "when" that opens the question, or is its only interrogative, asks for a time."""
-    if _QUANTITY.search(text):
+    if _SAYS.quantity.search(text):
         return Asked.QUANTITY
-    if _TIME.search(text) or text.lstrip(" \"'").startswith("when "):
+    if _SAYS.time.search(text) or text.lstrip(" \"'").startswith("when "):
         return Asked.TIME
     return Asked.TIME if "when " in text and not _OTHER_INTERROGATIVE.search(text) else Asked.OTHER
 

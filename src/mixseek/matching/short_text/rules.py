@@ -14,6 +14,7 @@ from typing import Final
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.closed.choice import commits_to_words
+from mixseek.matching.languages import Phrases
 from mixseek.matching.outcome import Comparison, Decision
 from mixseek.matching.short_text.gold import (
     Asked,
@@ -34,7 +35,6 @@ from mixseek.matching.short_text.words import (
     is_unspaced,
     relation_keys,
     stem,
-    word_set,
 )
 
 # One comparison in progress: what is compared, what was found, and the names of the rules that may decide it.
@@ -131,34 +131,11 @@ _MOST_WORDS_AROUND: Final = 2
 # Words before the gold: an answer that comes later than this is seldom the one that was asked for.
 _FARTHEST_ANSWER: Final = 40
 
-_REFUSAL_WORDS: Final = word_set("sorry not no cannot unknown unclear unable depends ai")
-# All patterns but the one for sentences are applied to lower case.
-_REFUSAL: Final = re.compile(
-    r"\b(?:sorry|(?:could|can|did|do|does|was|were|am|is|are)(?: not|n't|not)(?: \w+){0,2}"
-    r" (?:find|know|provide|determine|answer|sure|confirm|identify|able|have (?:enough|any|access|information|the))"
-    r"|unknown|unclear"
-    r"|not (?:clear|specified|mentioned|known|enough|sure|certain|available|possible)"
-    r"|no (?:information|definitive|specific|single|official|known|clear|record|evidence)"
-    r"|unable to|depends on|as an ai)\b"
-    r"|わかりません|分かりません|わからない|分からない|不明|不知道|不清楚|无法|無法",
-)
-_DENIAL_BEFORE: Final = re.compile(
-    r"(?:\b(?:not|never|neither|nor|without|except|unlike|instead of|rather than|other than|no longer|contrary to"
-    r"|defeat(?:s|ed|ing)?|beat(?:s|ing)?|against|replac(?:es|ed|ing)|succeed(?:s|ed|ing))|n't)\b[^.;,]{0,20}$"
-    r"|\b(?:former|formerly|previous|previously|predecessor|took over from|death of)\b[^.;,]{0,50}$"
-    r"|(?:不是|并非|並非)\W{0,2}$",
-)
-_DENIAL_AFTER: Final = re.compile(
-    r"\W{0,3}(?:(?:is|was|are|were|did|does|do|has|had|can|could|would|will)(?: not|n't)|(?:never|no longer))\b"
-    r"|(?:では|じゃ|で)(?:ない|ありません|なく)",
-)
+_REFUSAL_WORDS: Final = frozenset(["sorry", "not", "no", "cannot", "unknown", "unclear", "unable", "depends", "ai"])
+_SAYS = Phrases("short_text")
 _CORRECTION_AFTER: Final = re.compile(r"\b(?:wait|correction|scratch that|on second thought|i mean)\b")
 _DENIAL_ANYWHERE: Final = re.compile(r"\b(?:not|no|never|incorrect|false)\b|n't\b")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
-# A guess between two: "maybe X, maybe Y", "it may have been X, or possibly Y", 可能是X，也可能是Y.
-_HEDGE: Final = re.compile(
-    r"\b(?:maybe|perhaps|possibly|may have|might have|may be|might be|could be)\b|かもしれ|可能是|也许|或许"
-)
 _CHOICE: Final = re.compile(r"\bor\b|\bmaybe\b.*\bmaybe\b|かもしれ.*かもしれ|もしくは|あるいは|也可能|也许.*也许|或者")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
@@ -170,9 +147,6 @@ _ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NAME_PARTICLES: Final = frozenset(
     {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
-)
-_ASKS_WHERE: Final = re.compile(
-    r"\b(?:where|city|town|village|place|located|location|setting|birthplace)\b|どこ|哪里|哪裡"
 )
 
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
@@ -187,7 +161,7 @@ def refusal_in(case: Case) -> re.Match[str] | None:
     lowered = case.lowered
     if case.vocabulary.isdisjoint(_REFUSAL_WORDS) and "n't" not in lowered and lowered.isascii():
         return None
-    return _REFUSAL.search(lowered)
+    return _SAYS.refusal.search(lowered)
 
 
 def objection_to(case: Case, found: Found) -> Rule | None:
@@ -313,7 +287,7 @@ def _is_one_of_several(case: Case, found: Found) -> bool:
     if found.rule is Rule.ALL_ITEMS or question.words.issuperset(word for item in others for word in item.split()):
         return False
     # A place and the one it lies in: "Lyon, France".
-    is_placed = len(items) == 2 and source.count(",") == 1 and _ASKS_WHERE.search(question.text) is not None
+    is_placed = len(items) == 2 and source.count(",") == 1 and _SAYS.asks_where.search(question.text) is not None
     return bool(others) and not is_placed
 
 
@@ -333,14 +307,14 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
     if refusal is not None and refusal.start() < span.start:
         return Rule.HEDGED
     if (
-        _DENIAL_BEFORE.search(before[-_LONGEST_DENIAL:])
-        or _DENIAL_AFTER.match(after)
+        _SAYS.denial_before.search(before[-_LONGEST_DENIAL:])
+        or _SAYS.denial_after.match(after)
         or _CORRECTION_AFTER.search(after)
     ):
         return Rule.DENIED
     if not commits_to_words(case.lowered, span.start, span.end):
         return Rule.HEDGED
-    if _HEDGE.search(case.lowered) and _CHOICE.search(case.lowered):
+    if _SAYS.hedge.search(case.lowered) and _CHOICE.search(case.lowered):
         return Rule.HEDGED
     if found.answer is not None and len(found.answer.glued) == 1:
         return Rule.IN_PASSING

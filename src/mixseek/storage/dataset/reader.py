@@ -18,6 +18,7 @@ from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
 from mixseek.storage.dataset.files import DelimitedLines, JsonLines, Row, reading, spool_stdin
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
+from mixseek.storage.journal.records import decode_object
 
 # Datasets that hold replies and not the judged text: one reply a row, or a bundle of them, taken apart here.
 
@@ -153,15 +154,6 @@ def lifted(text: str) -> dict[str, str]:
 def is_row(entry: BundleEntry) -> bool:
     """An entry that holds a reply, instead of being one."""
     return any(name in decode_object(entry.text) for name in REPLY_COLUMNS)
-
-
-def decode_object(text: str) -> dict[str, Any]:
-    """Empty for anything but one JSON object."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 # A file of rows as a stream of samples: surveyed once before anything is judged, then read again.
