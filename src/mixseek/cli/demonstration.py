@@ -11,9 +11,9 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_json, print_rendered
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult, DemoRow
-from mixseek.composition.summary import score_document, summary_document
 from mixseek.reporting.leaderboard.board import leader_board_document
 from mixseek.reporting.leaderboard.terminal import print_leader_board
+from mixseek.reporting.summary import score_document, summary_document
 
 STYLES = {
     "correct": "green",
@@ -51,7 +51,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         "examples": [
             {
                 "protocol": example.protocol,
-                "run": example.summary.run.name,
+                "run": example.summary.header.run_id,
                 "judges": list(example.judges),
                 **score_document(example.summary.score),
                 "control": score_document(example.summary.control),
@@ -66,7 +66,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
 
 def render_demo(result: DemoResult, console: Console) -> None:
     """On a terminal: the point first, then a few rows that show it, then where everything else is."""
-    run, workspace = result.summary.run.name, result.summary.workspace
+    run, workspace = result.summary.header.run_id, result.summary.workspace
     if result.disagreements:
         console.print(Text("Rules and labels disagree:", style="bold red"))
         for line in result.disagreements:
@@ -135,7 +135,7 @@ def render_example(example: DemoExample, console: Console) -> None:
     for row in shown:
         table.add_row(row.id, *(cell_text(cell) for cell in row.cells))
     console.print(table)
-    tell_rest(len(example.rows) - len(shown), example.summary.run.name, console)
+    tell_rest(len(example.rows) - len(shown), example.summary.header.run_id, console)
 
 
 def telling_rows(rows: tuple[DemoRow, ...]) -> tuple[DemoRow, ...]:

@@ -12,7 +12,13 @@ from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly,
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.request import JudgeRequest
-from mixseek.composition.summary import (
+from mixseek.composition.summary import failure_groups, first_failed_rows
+from mixseek.domain.counts import FailureGroup
+from mixseek.domain.judgments import Status
+from mixseek.domain.ports import ProgressSink
+from mixseek.engine.executor import NoProgress
+from mixseek.reporting import wording
+from mixseek.reporting.summary import (
     GateResult,
     Gates,
     RunSummary,
@@ -20,16 +26,9 @@ from mixseek.composition.summary import (
     describe_groups,
     describe_summary,
     explain_nothing_valid,
-    failure_groups,
-    first_failed_rows,
     has_nothing_valid,
     summary_document,
 )
-from mixseek.domain.judgments import Status
-from mixseek.domain.ports import ProgressSink
-from mixseek.engine.executor import NoProgress
-from mixseek.reporting import wording
-from mixseek.storage.index.run import FailureGroup
 
 # Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
 
@@ -176,7 +175,8 @@ def run_judge(request: JudgeRequest, gates: Gates, output: Output) -> ExitCode:
 
 def print_dry_run(request: JudgeRequest, *, as_json: bool) -> ExitCode:
     """What would be sent."""
-    from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
+    from mixseek.composition.dry_runs import forecast_run
+    from mixseek.reporting.summary import describe_dry_run, dry_run_document
 
     dry = forecast_run(request)
     return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)

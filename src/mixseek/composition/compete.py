@@ -4,10 +4,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.competition.teams import CallableTeam, CommandTeam, FreeTextProtocol, ModelTeam
@@ -33,6 +32,7 @@ from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Pl
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reporting.leaderboard.board import LeaderBoard, build_leader_board
+from mixseek.reporting.summary import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import OutagePolicy, RoundParts, Team, TimeLimits, Watcher
 from mixseek.settings.load import importable_from
 from mixseek.settings.race import TeamTable
@@ -96,28 +96,6 @@ def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
 # What a competition would ask, before it asks anything.
 
 
-@dataclass(frozen=True, slots=True)
-class CallForecast:
-    """Calls to one judge: as many as the fewest and the most rounds take, without retries and re-asks."""
-
-    judge: str
-    least: int
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class CompeteForecast:
-    """Everything that `--dry-run` shows."""
-
-    execution: str
-    teams: int
-    metrics: tuple[str, ...]
-    min_rounds: int
-    max_rounds: int
-    calls: tuple[CallForecast, ...]
-    remarks: tuple[str, ...] = ()
-
-
 def forecast_competition(request: CompeteRequest) -> CompeteForecast:
     """Checks the whole race; sends nothing and writes nothing."""
     plan = make_compete_plan(request)
@@ -153,22 +131,6 @@ def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
             asked -= 1
         calls[file.judgment.judge] += asked * len(file.teams)
     return calls
-
-
-def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
-    """For programs."""
-    return {**asdict(forecast), "is_estimate": True}
-
-
-def describe_forecast(forecast: CompeteForecast) -> str:
-    """A few lines for a person."""
-    rounds = f"{forecast.min_rounds} to {forecast.max_rounds} rounds"
-    metrics = ", ".join(forecast.metrics)
-    lines = [f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent"]
-    lines += [f"  {one.judge}: {one.least:,} to {one.most:,} calls" for one in forecast.calls]
-    lines.append("  retries and re-asks come on top" if forecast.calls else "  no judge has to be called")
-    lines += [f"  note: {remark}" for remark in forecast.remarks]
-    return "\n".join(lines)
 
 
 # What a stopping race still waits for the store: what was paid for is in the journal already.

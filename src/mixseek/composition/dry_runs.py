@@ -1,10 +1,8 @@
 """What a run would send, before anything is sent: calls, tokens and cost, said to be estimates."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Any
 
 from mixseek.composition.judge import first_batches
 from mixseek.composition.live import Earlier, live_batches, live_slots, open_cache, panel_of, workspace_key
@@ -14,34 +12,12 @@ from mixseek.engine.caching import NoCache
 from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.errors import DatasetError
+from mixseek.reporting.summary import DryRun, Forecast
 from mixseek.storage.journal.recall import recall_journal
 from mixseek.templating.fence import fence_nonce
 
 # Prompts are measured on the first so many; the rest is taken to be like them.
 _MEASURED_SAMPLES = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """One judge. In a cascade `calls` is an upper bound: earlier judges may decide. `cost_usd` None: price unknown."""
-
-    judge: str
-    calls: int
-    cached: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """Everything that `--dry-run` shows."""
-
-    run: str
-    samples: int
-    pending: int
-    is_upper_bound: bool
-    forecasts: tuple[Forecast, ...]
 
 
 def forecast_run(request: JudgeRequest) -> DryRun:
@@ -115,31 +91,3 @@ def make_forecast(slot: LiveSlot, calls: int, cached: int, tokens: float) -> For
         output_tokens=calls * EXPECTED_OUTPUT_TOKENS,
         cost_usd=None if each is None else each * calls,
     )
-
-
-def dry_run_document(dry: DryRun) -> dict[str, Any]:
-    """For programs."""
-    known = [one.cost_usd for one in dry.forecasts if one.cost_usd is not None]
-    return {
-        **asdict(dry),
-        "calls": sum(one.calls for one in dry.forecasts),
-        "cost_usd": sum(known) if len(known) == len(dry.forecasts) else None,
-        "is_estimate": True,
-    }
-
-
-def describe_dry_run(dry: DryRun) -> str:
-    """A few lines for a person."""
-    lines = [f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent"]
-    most = "at most " if dry.is_upper_bound else ""
-    for one in dry.forecasts:
-        cost = "price unknown" if one.cost_usd is None else f"about {one.cost_usd:.4f} USD"
-        lines.append(
-            f"  {one.judge}: {most}{one.calls:,} calls ({one.cached:,} more from the cache), about "
-            f"{one.input_tokens:,} tokens in and {one.output_tokens:,} out, {cost}"
-        )
-    if dry.forecasts:
-        lines.append("  tokens are estimated from characters; retries and re-asks come on top")
-    else:
-        lines.append("  no judge has to be called")
-    return "\n".join(lines)

@@ -7,25 +7,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mixseek.composition.summary import (
-    combine_judges,
-    counts_document,
-    dataset_name,
-    first_replies_document,
-    is_panel,
-    load_units,
-    run_header,
-    score_document,
-    summarise_whole,
-)
+from mixseek.composition.summary import combine_judges, dataset_name, is_panel, load_units, run_header, summarise_whole
 from mixseek.domain.counts import NO_UNITS, OutcomeCount
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.build import ROW_LIMIT, ReportInput, build_report, summarise_scores
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
-    GroupSummary,
     JudgmentRow,
-    ReasoningSummary,
     ReportData,
     RunComparison,
     RunLine,
@@ -36,7 +24,6 @@ from mixseek.reporting.model import (
     read_detail,
 )
 from mixseek.reporting.scored.build import ScoredInput, build_scored
-from mixseek.reporting.wording import call_documents
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
@@ -170,54 +157,6 @@ def write_html(report: ReportData, target: Path) -> None:
         stream.write(page)
 
 
-def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
-    """The report's numbers for programs; the rows are what `mixseek export` is for."""
-    return {
-        "run": report.run.run_id,
-        **{name: value for name, value in asdict(report.run).items() if name != "run_id"},
-        "judges": [
-            {
-                "judge": judge.judge,
-                "model": report.models.get(judge.judge),
-                **score_document(judge.score),
-                "control": score_document(judge.control) if judge.control else None,
-                "asked_again": judge.asked_again,
-                "first_replies": first_replies_document(judge.first_replies),
-                "warnings": {tally.name: tally.count for tally in judge.warnings},
-                "reasoning": reasoning_document(judge.reasoning),
-                "verdicts": {tally.name: tally.count for tally in judge.verdicts},
-                "error_types": {tally.name: tally.count for tally in judge.error_types},
-                "tasks": [{"task": part.name, **group_document(part)} for part in judge.tasks],
-                "targets": [{"target": part.name, **group_document(part)} for part in judge.targets],
-                "rules": [asdict(usage) for usage in judge.rules],
-                "flags": [asdict(flag) for flag in judge.flags],
-                "reasons": [asdict(reason) for reason in judge.reasons],
-            }
-            for judge in report.judges
-        ],
-        "scored": asdict(report.scored) if report.scored else None,
-        "calls": call_documents(report.calls),
-        "html": str(html) if html is not None else None,
-    }
-
-
-def group_document(group: GroupSummary) -> dict[str, Any]:
-    """One task or target."""
-    return {**score_document(group.score), "reasoning": reasoning_document(group.reasoning)}
-
-
-def reasoning_document(reasoning: ReasoningSummary | None) -> dict[str, Any] | None:
-    """Null where no reasoning was assessed: rules do not."""
-    if reasoning is None:
-        return None
-    return {
-        "mean": reasoning.mean,
-        "mean_correct": reasoning.mean_correct,
-        "mean_incorrect": reasoning.mean_incorrect,
-        "counts": {str(bar.score): {"correct": bar.correct, "incorrect": bar.incorrect} for bar in reasoning.bars},
-    }
-
-
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
     """Newest first, and a line about each run that cannot be read or counted: all are listed, and none is indexed."""
     lines = [describe_run(run) for run in Workspace(root).runs()]
@@ -265,28 +204,6 @@ def why_not_counted(run: RunDirectory, totals: RunTotals | None, *, is_sealed: b
         except StorageError as error:
             return str(error)
     return f"run {run.name}: its last lines are not counted yet; `mixseek report {shlex.quote(run.name)}` counts them"
-
-
-def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
-    """The list for programs."""
-    return {
-        "runs": [
-            {
-                "run": line.run_id,
-                "protocol": line.protocol,
-                "protocol_hash": line.protocol_hash,
-                "dataset": line.dataset,
-                "judges": list(line.judges),
-                "counts": counts_document(line.counts) if line.counts is not None else None,
-                "mean_score": line.mean,
-                "started_at": line.started_at,
-                "sealed": line.is_sealed,
-                "running": line.is_running,
-                "problem": line.problem,
-            }
-            for line in lines
-        ]
-    }
 
 
 def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
@@ -379,26 +296,6 @@ def run_score(manifest: Manifest, score: ScoreSummary, control: ScoreSummary) ->
         score=score,
         control=control,
     )
-
-
-def comparison_document(comparison: RunComparison) -> dict[str, Any]:
-    """For programs."""
-    return {
-        "protocol": comparison.protocol,
-        "protocol_hash": comparison.protocol_hash,
-        "runs": [
-            {
-                "run": run.run_id,
-                "dataset": run.dataset,
-                "judges": list(run.judges),
-                **score_document(run.score),
-                "control": counts_document(run.control.counts),
-            }
-            for run in comparison.runs
-        ],
-        "pooled": score_document(comparison.pooled),
-        "notes": list(comparison.notes),
-    }
 
 
 # Every judgment of a run as a file.

@@ -17,12 +17,14 @@ import orjson
 from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import (
     OWN_PARTS,
+    FailureGroup,
     FlagCount,
     OutcomeCount,
     ReaskCount,
     ReasonCount,
     ReasoningCount,
     RuleCount,
+    TakeSpread,
     UnitGroups,
     UnitSums,
     WarningCount,
@@ -72,27 +74,6 @@ class JudgeTotals:
     undecided: int
     missing: int
     mean_score: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class TakeSpread:
-    """How far a judge agrees with itself over samples with several valid takes; `mean_spread` in units of the score."""
-
-    judge: str
-    samples: int
-    unanimous: int
-    mean_spread: float
-
-
-@dataclass(frozen=True, slots=True)
-class FailureGroup:
-    """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
-
-    judge: str
-    status: Status
-    why: str
-    count: int
-    sample_id: str
 
 
 @dataclass(frozen=True, slots=True)
