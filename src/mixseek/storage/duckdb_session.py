@@ -3,8 +3,10 @@
 import contextlib
 import itertools
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +25,8 @@ _MOST_THREADS = 8
 _WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 _numbers = itertools.count(1)
 
 
@@ -102,6 +106,18 @@ def is_running(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def read_sql(package: str, name: str) -> str:
+    """A file of statements that comes with a package, without its comments."""
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return _COMMENT.sub(lambda found: found[0] if _NAME.match(found[0]) else "", text)
+
+
+def read_statements(package: str, name: str) -> Mapping[str, str]:
+    """By the names that stand above them."""
+    _, *parts = _NAME.split(read_sql(package, name))
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
 def escape_glob(path: Path) -> str:

@@ -29,17 +29,19 @@ from mixseek.storage.duckdb_session import (
     first_line,
     is_beyond_repair,
     is_short_of_memory,
+    read_sql,
+    read_statements,
     run_in_scratch,
     session_settings,
 )
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.index.statements import SCHEMA_VERSION, read_sql, read_statements
+from mixseek.storage.index.statements import SCHEMA_VERSION
 from mixseek.storage.journal.journal import VerifiedStart, damaged, orphaned, read_lines, verify_journal
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
 
-LOADING = read_statements("loading.sql")
+LOADING = read_statements("mixseek.storage.index", "loading.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
 # The one built-in protocol without dimensions.
@@ -255,7 +257,7 @@ def build(
         raise storage_error("write the index", run.index, error) from error
     with duckdb.connect(str(path), config=settings) as connection:
         if not lines.begin:
-            connection.execute(read_sql("schema.sql"))
+            connection.execute(read_sql("mixseek.storage.index", "schema.sql"))
         before = count_lines(connection)
         load_lines(connection, run, source, lines, state, before)
         if keys := connection.execute(LOADING["orphans"]).fetchall():

@@ -30,10 +30,10 @@ from mixseek.domain.counts import (
     WarningCount,
 )
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.storage.duckdb_session import fetch_all, offline_settings
+from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
 from mixseek.storage.durable import storage_error
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
-from mixseek.storage.index.statements import judged_unit_sums, read_statements
+from mixseek.storage.index.statements import judged_unit_sums
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -45,7 +45,7 @@ _NO_REPLIES: tuple[Any, ...] = (*(0,) * 8, Decimal(0), 0, None, (), {})
 
 
 _PAGE_ROWS = 500
-_SQL = read_statements("queries.sql")
+_SQL = read_statements("mixseek.storage.index", "queries.sql")
 _DATASET_ORDER = "sample_position, judge_order, judge, take"
 
 

@@ -19,11 +19,11 @@ from mixseek.domain.counts import (
     VariantSums,
 )
 from mixseek.domain.judgments import Status
-from mixseek.storage.duckdb_session import fetch_all
+from mixseek.storage.duckdb_session import fetch_all, read_statements
 from mixseek.storage.index.run import read_unit_groups
-from mixseek.storage.index.statements import read_statements, sample_units, unit_sums
+from mixseek.storage.index.statements import sample_units, unit_sums
 
-_SQL = read_statements("scored.sql")
+_SQL = read_statements("mixseek.storage.index", "scored.sql")
 
 # What a page can show as a grid, and what can be laid out in a moment to find the holes.
 _GRID_CELLS = 2_000

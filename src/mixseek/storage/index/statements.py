@@ -6,26 +6,10 @@ question resemble each other). A new statistic needs a SELECT of judgments in `q
 these two functions.
 """
 
-import re
-from collections.abc import Mapping, Sequence
-from importlib import resources
+from collections.abc import Sequence
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
 SCHEMA_VERSION = 11
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
-_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
-
-
-def read_sql(name: str) -> str:
-    """A file beside this one, without its comments."""
-    text = resources.files("mixseek.storage.index").joinpath(name).read_text(encoding="utf-8")
-    return _COMMENT.sub(lambda found: found[0] if _NAME.match(found[0]) else "", text)
-
-
-def read_statements(name: str) -> Mapping[str, str]:
-    """By the names that stand above them."""
-    _, *parts = _NAME.split(read_sql(name))
-    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
 def unit_sums(units: str, groups: Sequence[str]) -> str:
