@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -35,6 +35,8 @@ from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
+# What the index and a report call by the same name.
+_SAME_FIELDS = {one.name for one in fields(JudgmentRow)} & {one.name for one in fields(JudgedRow)}
 
 
 def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
@@ -65,7 +67,12 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
                 calls=index.call_accounts(),
                 scored=load_scored(index),
                 models=index.judge_models(),
-                **explanations(index),
+                rules=index.rule_counts(),
+                flags=index.flag_counts(),
+                reasons=index.reason_counts(),
+                warnings=index.warning_counts(),
+                reasoning=index.reasoning_counts(),
+                reasks=index.reask_counts(),
             )
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
@@ -101,46 +108,14 @@ def load_scored(index: RunIndex) -> ScoredReport | None:
     return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
 
 
-def explanations(index: RunIndex) -> dict[str, Any]:
-    """Why samples ended as they did, and what is remarkable about those that have a score."""
-    return {
-        "rules": index.rule_counts(),
-        "flags": index.flag_counts(),
-        "reasons": index.reason_counts(),
-        "warnings": index.warning_counts(),
-        "reasoning": index.reasoning_counts(),
-        "reasks": index.reask_counts(),
-    }
-
-
 def judgment_row(row: JudgedRow) -> JudgmentRow:
     """One sample under one judge as a report shows it."""
+    same: dict[str, Any] = {name: getattr(row, name) for name in _SAME_FIELDS}
     return JudgmentRow(
-        id=row.id,
-        judge=row.judge,
-        status=row.status,
-        response=row.response,
-        question=row.question,
+        **same,
         task=row.task_name,
-        verdict=row.verdict,
-        score=row.score,
-        ground_truth=row.ground_truth,
-        ground_truth_alternatives=row.ground_truth_alternatives,
-        extracted_answer=row.extracted_answer,
-        span=row.span,
-        rules=row.rules,
-        error_type=row.error_type,
-        flags=row.flags,
-        comment=row.comment,
-        reason=row.reason,
-        target_model=row.target_model,
-        raw_reply=row.raw_reply,
-        question_id=row.question_id,
-        prompt_variant=row.prompt_variant,
-        is_control=row.is_control,
         detail=read_detail(row.fields),
         repeat=row.take,
-        reasoning_score=row.reasoning_score,
         extraction_verified=row.fields.get("extraction_verified"),
         warnings=tuple(row.fields.get("warnings") or ()),
     )
