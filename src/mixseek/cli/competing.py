@@ -9,17 +9,12 @@ from typing import Any
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.competition.orchestrator import CompetitionResult
-from mixseek.composition.compete import (
-    Competition,
-    describe_forecast,
-    forecast_competition,
-    forecast_document,
-    run_competition,
-)
+from mixseek.composition.compete import Competition, forecast_competition, run_competition
 from mixseek.composition.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reporting.leaderboard.board import leader_board_document
 from mixseek.reporting.leaderboard.terminal import print_leader_board
+from mixseek.reporting.summary import describe_forecast, forecast_document
 from mixseek.reporting.wording import make_visible
 from mixseek.round_controller.controller import Stage, TeamEvent, Watcher, watch_nothing
 

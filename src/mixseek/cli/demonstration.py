@@ -10,9 +10,9 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
-from mixseek.composition.summary import score_document, summary_document
 from mixseek.reporting.leaderboard.board import leader_board_document
 from mixseek.reporting.leaderboard.terminal import print_leader_board
+from mixseek.reporting.summary import score_document, summary_document
 from mixseek.reporting.tables import table_of
 
 STYLES = {
@@ -48,7 +48,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         "examples": [
             {
                 "protocol": example.protocol,
-                "run": example.summary.run.name,
+                "run": example.summary.header.run_id,
                 "judges": list(example.judges),
                 **score_document(example.summary.score),
                 "control": score_document(example.summary.control),
@@ -63,7 +63,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
 
 def render_demo(result: DemoResult, console: Console) -> None:
     """On a terminal: the point first, then a few rows that show it, then where everything else is."""
-    run, workspace = result.summary.run.name, result.summary.workspace
+    run, workspace = result.summary.header.run_id, result.summary.workspace
     if result.disagreements:
         console.print(Text("Rules and labels disagree:", style="bold red"))
         for line in result.disagreements:
@@ -133,7 +133,7 @@ def render_example(example: DemoExample, console: Console) -> None:
             seen |= words
             shown.append([Text(row.id), *map(cell_text, row.cells)])
     console.print(table_of(["|id", *(f"|judge {judge}" for judge in example.judges)], shown))
-    tell_rest(len(example.rows) - len(shown), example.summary.run.name, console)
+    tell_rest(len(example.rows) - len(shown), example.summary.header.run_id, console)
 
 
 def cell_text(cell: DemoCell) -> Text:

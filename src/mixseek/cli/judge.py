@@ -134,7 +134,7 @@ def judge(
     """
     from mixseek.cli.judging import run_judge
     from mixseek.composition.request import JudgeRequest, LiveOptions
-    from mixseek.composition.summary import Gates
+    from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
 
     # The command line wins over the environment, the environment over mixseek.toml.

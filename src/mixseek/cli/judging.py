@@ -10,26 +10,27 @@ from typing import Any
 
 from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
-from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
+from mixseek.composition.dry_runs import forecast_run
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.request import JudgeRequest
-from mixseek.composition.summary import (
+from mixseek.composition.summary import failure_groups, first_failed_rows
+from mixseek.domain.counts import FailureGroup
+from mixseek.domain.judgments import Status
+from mixseek.domain.ports import ProgressSink
+from mixseek.reporting import wording
+from mixseek.reporting.summary import (
     GateResult,
     Gates,
     RunSummary,
     check_gates,
+    describe_dry_run,
     describe_groups,
     describe_summary,
+    dry_run_document,
     explain_nothing_valid,
-    failure_groups,
-    first_failed_rows,
     has_nothing_valid,
     summary_document,
 )
-from mixseek.domain.judgments import Status
-from mixseek.domain.ports import ProgressSink
-from mixseek.reporting import wording
-from mixseek.storage.index.run import FailureGroup
 
 # Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
 

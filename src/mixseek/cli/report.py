@@ -38,7 +38,8 @@ def report(
       mixseek report bbh-march --json > summary.json
       mixseek report bbh-march bbh-april
     """
-    from mixseek.composition.report import load_report, report_document, write_html
+    from mixseek.composition.report import load_report, write_html
+    from mixseek.reporting.summary import report_document
     from mixseek.reporting.terminal import print_report
 
     if runs and len(runs) > 1:
@@ -58,7 +59,8 @@ def report(
 
 def compare(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
-    from mixseek.composition.report import compare_runs, comparison_document
+    from mixseek.composition.report import compare_runs
+    from mixseek.reporting.summary import comparison_document
     from mixseek.reporting.terminal import print_comparison
 
     comparison = compare_runs(workspace, runs)
@@ -75,8 +77,9 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
       mixseek runs --workspace ws --json
     """
     from mixseek.composition.leaderboards import list_competitions
-    from mixseek.composition.report import list_runs, runs_document
+    from mixseek.composition.report import list_runs
     from mixseek.reporting.leaderboard.terminal import print_competitions
+    from mixseek.reporting.summary import runs_document
     from mixseek.reporting.terminal import print_runs
 
     lines, problems = list_runs(workspace_path(workspace))

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Rep
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
-from mixseek.engine.questions import Asker
+from mixseek.engine.questions import Asker, Question
 from mixseek.errors import ConfigurationError, PermanentJudgeError
 from mixseek.evaluator.models import usage_of
 from mixseek.protocols.reply.json import canonical, excerpt_text
@@ -95,16 +95,14 @@ class ModelTeam:
         place = f"{self.team_id}/{round_number}"
         protocol = FreeTextProtocol(prompt, self.instructions)
         sample = Sample(place, response="", question=prompt)
-        take = 1
+        identity = f"{self.execution_id}/{place}"
+        question = Question(protocol, sample, self.judge, identity=identity, asks_again=False)
         try:
-            while True:
-                answered = await self.asker.ask(
-                    protocol, sample, self.judge, take=take, identity=f"{self.execution_id}/{place}", asks_again=False
-                )
-                if not (isinstance(answered.outcome, InvalidJudgment) and answered.is_recalled):
-                    break
+            answered = await self.asker.ask(question)
+            while isinstance(answered.outcome, InvalidJudgment) and answered.is_recalled:
                 # It failed this round in an earlier process; whoever starts again gives it another try.
-                take += 1
+                question = replace(question, repeat=question.repeat + 1)
+                answered = await self.asker.ask(question)
         except (EndpointDownError, PermanentJudgeError) as error:
             return FailedSubmission(str(error))
         outcome = answered.outcome

@@ -1,22 +1,18 @@
 """A competition from its race to its leader board."""
 
 import asyncio
-import random
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.competition.teams import CallableTeam, CommandTeam, FreeTextProtocol, ModelTeam
 from mixseek.composition.leaderboards import read_judging
-from mixseek.composition.live import JournalLines, key_id, price_of, workspace_key
-from mixseek.composition.protocols import is_local, is_remote
+from mixseek.composition.live import JournalLines, Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.protocols import is_remote
 from mixseek.composition.race import (
     CompetePlan,
     CompeteRequest,
@@ -26,28 +22,25 @@ from mixseek.composition.race import (
     make_judgment,
     target_model,
 )
-from mixseek.domain.calls import LiveJudge, Usage
+from mixseek.composition.request import LiveOptions
 from mixseek.domain.judgments import Missing
-from mixseek.domain.ports import ProgressSink
-from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
-from mixseek.engine.call import CallContext, LiveSlot, OfflineSlot, Slot
+from mixseek.engine.caching import NoCache
+from mixseek.engine.call import CallContext
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
-from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Questions
-from mixseek.errors import ConfigurationError
+from mixseek.engine.limits import Budget
+from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Place, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reporting.leaderboard.board import LeaderBoard, build_leader_board
+from mixseek.reporting.summary import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import RoundParts, Team, Watcher
 from mixseek.settings.load import importable_from
-from mixseek.settings.models import JudgeSettings
 from mixseek.settings.race import TeamTable
 from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal.journal import JournalFile, read_records
 from mixseek.storage.journal.records import OutcomeRecord, ReplyRecord, SampleRecord
-from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
 from mixseek.templating.fence import fence_nonce
 
 # From a plan to people who can be asked, and teams that can play.
@@ -55,79 +48,16 @@ from mixseek.templating.fence import fence_nonce
 _NO_PROTOCOL = "0" * 64
 
 
-def make_questions(
-    plan: CompetePlan,
-    journal: JournalFile,
-    cache: ReplyCache,
-    key: bytes,
-    progress: ProgressSink,
-    notify: Callable[[str], None],
-) -> Questions:
-    """Everybody of the race at one desk, with what the journal already holds."""
+def panel_of(plan: CompetePlan) -> Panel:
+    """Everybody of the race who is asked."""
     request = plan.request
-    context = CallContext(
-        # Each question brings its own.
-        protocol=FreeTextProtocol(""),
-        encoder=JournalLines(),
-        commits=GroupCommit(journal, progress),
-        cache=cache,
-        budget=Budget(request.max_calls, request.max_cost_usd),
-        nonce_of=partial(fence_nonce, key),
+    options = LiveOptions(
+        concurrency=request.concurrency,
+        max_calls=request.max_calls,
+        max_cost_usd=request.max_cost_usd,
+        patience_seconds=request.patience_seconds,
     )
-    return Questions(context, make_slots(plan, key_id(key), notify), key_id(key), recall_answers(journal.path))
-
-
-def make_slots(plan: CompetePlan, nonce_key_id: str, notify: Callable[[str], None]) -> list[Slot]:
-    """Judges behind one address share its limits."""
-    environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
-    policy = RetryPolicy(patience_seconds=plan.request.patience_seconds)
-    live = [judge for judge in plan.judges if is_remote(judge)]
-    endpoints = {
-        name: Endpoint(
-            name,
-            AdaptiveLimit(max(concurrency_of(plan, judge) for judge in live if judge.endpoint == name)),
-            policy,
-            environment,
-        )
-        for name in {judge.endpoint for judge in live}
-    }
-    slots: list[Slot] = [OfflineSlot(judge) for judge in plan.judges if is_local(judge)]
-    return slots + [make_slot(plan, judge, endpoints[judge.endpoint], nonce_key_id) for judge in live]
-
-
-def check_prices(plan: CompetePlan) -> None:
-    """Raises ConfigurationError where money is limited and the price of a judge is not known."""
-    if plan.request.max_cost_usd is None:
-        return
-    for judge in plan.judges:
-        if not is_remote(judge):
-            continue
-        price = price_of(judge, plan.configured.get(judge.name, JudgeSettings()))
-        if price(Usage(1_000, 100), None) is None:
-            raise ConfigurationError(
-                f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output to its "
-                "[judges.NAME] table, or use --max-calls"
-            )
-
-
-def make_slot(plan: CompetePlan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSlot:
-    """A judge with its own limits."""
-    settings = plan.configured.get(judge.name, JudgeSettings())
-    return LiveSlot(
-        judge=judge,
-        endpoint=endpoint,
-        keys=RequestKeys(_NO_PROTOCOL, judge.fingerprint, nonce_key_id),
-        max_reasks=1 if settings.max_reasks is None else settings.max_reasks,
-        price=price_of(judge, settings),
-        requests=RateLimit(settings.rpm) if settings.rpm else None,
-        tokens=RateLimit(settings.tpm) if settings.tpm else None,
-    )
-
-
-def concurrency_of(plan: CompetePlan, judge: LiveJudge) -> int:
-    """The judge's own setting wins; a model in this process knows how many it can hold."""
-    own = plan.configured.get(judge.name, JudgeSettings()).concurrency or getattr(judge, "concurrency", None)
-    return own if isinstance(own, int) else plan.request.concurrency
+    return Panel(plan.judges, plan.configured, options)
 
 
 def recall_answers(path: Path) -> AnsweredBefore:
@@ -138,11 +68,11 @@ def recall_answers(path: Path) -> AnsweredBefore:
             case SampleRecord(key=key):
                 before.introduced.add(key)
             case ReplyRecord(key=key, reply=reply):
-                place = (key, reply.judge, reply.details.get("take", 1))
+                place = Place(key, reply.judge, reply.details.get("take", 1))
                 before.replies[place] = (*before.replies.get(place, ()), reply)
             case OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
                 if not isinstance(outcome, Missing):
-                    before.concluded.add((key, judge, take))
+                    before.concluded.add(Place(key, judge, take))
     return before
 
 
@@ -166,32 +96,10 @@ def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
 # What a competition would ask, before it asks anything.
 
 
-@dataclass(frozen=True, slots=True)
-class CallForecast:
-    """Calls to one judge: as many as the fewest and the most rounds take, without retries and re-asks."""
-
-    judge: str
-    least: int
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class CompeteForecast:
-    """Everything that `--dry-run` shows."""
-
-    execution: str
-    teams: int
-    metrics: tuple[str, ...]
-    min_rounds: int
-    max_rounds: int
-    calls: tuple[CallForecast, ...]
-    remarks: tuple[str, ...] = ()
-
-
 def forecast_competition(request: CompeteRequest) -> CompeteForecast:
     """Checks the whole race; sends nothing and writes nothing."""
     plan = make_compete_plan(request)
-    check_prices(plan)
+    panel_of(plan).check_limits()
     file, rounds = plan.race.file, plan.race.file.rounds
     least = count_calls(plan, rounds.min)
     most = count_calls(plan, rounds.max)
@@ -225,22 +133,6 @@ def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
     return calls
 
 
-def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
-    """For programs."""
-    return {**asdict(forecast), "is_estimate": True}
-
-
-def describe_forecast(forecast: CompeteForecast) -> str:
-    """A few lines for a person."""
-    rounds = f"{forecast.min_rounds} to {forecast.max_rounds} rounds"
-    metrics = ", ".join(forecast.metrics)
-    lines = [f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent"]
-    lines += [f"  {one.judge}: {one.least:,} to {one.most:,} calls" for one in forecast.calls]
-    lines.append("  retries and re-asks come on top" if forecast.calls else "  no judge has to be called")
-    lines += [f"  note: {remark}" for remark in forecast.remarks]
-    return "\n".join(lines)
-
-
 # What a stopping race still waits for the store: what was paid for is in the journal already.
 _SECONDS_AFTER_STOP = 10.0
 
@@ -270,7 +162,7 @@ def run_competition(
 ) -> Competition:
     """Plays what is not played yet. Again, it resumes; a finished competition is only shown."""
     plan = make_compete_plan(request)
-    check_prices(plan)
+    panel_of(plan).check_limits()
     for remark in plan.remarks:
         notify(remark)
     try:
@@ -282,16 +174,24 @@ def run_competition(
         JournalFile(plan.directory / "journal.jsonl") as journal,
         closing(AggregationStore(request.workspace, patience=wait_while_playing(stop, notify))) as store,
         importable_from(plan.race.directory),
-    ):
         # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
-        file = ReplyCacheFile(request.workspace / CACHE_FILE, read_clock) if request.use_cache else None
-        try:
-            return asyncio.run(compete(plan, journal, store, file or NoCache(), RaceObserver(watcher, stop, notify)))
-        finally:
-            if file is not None:
-                file.close()
-                for warning in file.warnings:
-                    notify(warning)
+        open_cache(request.workspace, is_wanted=request.use_cache, notify=notify) as cache,
+        open_tracer(request.environment) as tracer,
+    ):
+        observer = RaceObserver(watcher, stop, notify)
+        key = workspace_key(request.workspace)
+        context = CallContext(
+            # Each question brings its own.
+            protocol=FreeTextProtocol(""),
+            encoder=JournalLines(),
+            commits=GroupCommit(journal, observer.counting),
+            cache=cache or NoCache(),
+            budget=Budget(request.max_calls, request.max_cost_usd),
+            nonce_of=partial(fence_nonce, key),
+        )
+        slots = panel_of(plan).make_slots(_NO_PROTOCOL, key, notify, tracer)
+        questions = Questions(context, slots, key_id(key), recall_answers(journal.path))
+        return asyncio.run(compete(plan, questions, store, key, observer))
 
 
 def wait_while_playing(stop: Callable[[], bool], notify: Callable[[str], None]) -> Patience:
@@ -306,14 +206,13 @@ class RaceObserver:
     watcher: Watcher
     stop: Callable[[], bool]
     notify: Callable[[str], None]
+    counting: Counting = field(default_factory=Counting)
 
 
 async def compete(
-    plan: CompetePlan, journal: JournalFile, store: AggregationStore, cache: ReplyCache, observer: RaceObserver
+    plan: CompetePlan, questions: Questions, store: AggregationStore, key: bytes, observer: RaceObserver
 ) -> Competition:
     """Connections and programs are given back whatever happens."""
-    key = workspace_key(plan.request.workspace)
-    counting = Counting()
     prompts = UserPromptBuilder(
         plan.request.workspace,
         store,
@@ -322,7 +221,6 @@ async def compete(
         environment=plan.request.environment,
         language=plan.race.file.team_language,
     )
-    questions = make_questions(plan, journal, cache, key, counting, observer.notify)
     rounds, judgment = plan.race.file.rounds, plan.race.file.judgment
     parts = RoundParts(
         execution_id=plan.execution_id,
@@ -349,9 +247,6 @@ async def compete(
         )
         result = await orchestrator.compete()
     execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
-    board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal.path))
-    return Competition(result, board, dict(counting.counts), str(journal.path))
-
-
-def read_clock() -> datetime:
-    return datetime.now(UTC)
+    journal = plan.directory / "journal.jsonl"
+    board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal))
+    return Competition(result, board, dict(observer.counting.counts), str(journal))

@@ -13,12 +13,12 @@ from mixseek.composition.leaderboards import write_leader_board
 from mixseek.composition.race import CompeteRequest
 from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
-from mixseek.composition.summary import RunSummary
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.executor import NoProgress
 from mixseek.errors import MixseekError
 from mixseek.reporting.leaderboard.board import LeaderBoard
+from mixseek.reporting.summary import RunSummary
 from mixseek.round_controller.controller import watch_nothing
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.index.run import JudgedRow, open_run_index
@@ -151,7 +151,7 @@ def run_demo(root: Path) -> DemoResult:
         command_line=("mixseek", "demo", "--workspace", str(root)),
     )
     summary = judge_quietly(request)
-    report, run = load_report(root, summary.run.name)
+    report, run = load_report(root, summary.header.run_id)
     write_html(report, run.report)
     with open_run_index(Workspace(root), run) as index:
         lines = compare_labels(data, list(index.rows()))
@@ -179,7 +179,7 @@ def run_example(root: Path, protocol: str, judges: tuple[str, ...]) -> DemoExamp
         command_line=("mixseek", "demo", "--workspace", str(root)),
     )
     summary = judge_quietly(request)
-    report, run = load_report(root, summary.run.name)
+    report, run = load_report(root, summary.header.run_id)
     write_html(report, run.report)
     with open_run_index(Workspace(root), run) as index:
         rows = example_rows(index.rows(), len(judges))

@@ -1,45 +1,23 @@
 """What a run would send, before anything is sent: calls, tokens and cost, said to be estimates."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
-from typing import Any
 
 from mixseek.composition.judge import first_batches
-from mixseek.composition.live import Earlier, LiveParts, live_batches, make_parts, open_cache
+from mixseek.composition.live import Earlier, live_batches, live_slots, open_cache, panel_of, workspace_key
 from mixseek.composition.request import JudgeRequest, Plan, available_cores, make_plan
-from mixseek.domain.calls import Call, Usage
-from mixseek.engine.caching import NoCache, ReplyCache
+from mixseek.domain.calls import Call, ReplyKey, Usage
+from mixseek.engine.caching import NoCache
 from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.errors import DatasetError
+from mixseek.reporting.summary import DryRun, Forecast
 from mixseek.storage.journal.recall import recall_journal
+from mixseek.templating.fence import fence_nonce
 
 # Prompts are measured on the first so many; the rest is taken to be like them.
 _MEASURED_SAMPLES = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """One judge. In a cascade `calls` is an upper bound: earlier judges may decide. `cost_usd` None: price unknown."""
-
-    judge: str
-    calls: int
-    cached: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """Everything that `--dry-run` shows."""
-
-    run: str
-    samples: int
-    pending: int
-    is_upper_bound: bool
-    forecasts: tuple[Forecast, ...]
 
 
 def forecast_run(request: JudgeRequest) -> DryRun:
@@ -47,42 +25,42 @@ def forecast_run(request: JudgeRequest) -> DryRun:
     plan = make_plan(request, cores=available_cores())
     if not plan.is_live:
         return DryRun(plan.run.name, plan.samples, plan.samples, False, ())
-    parts = make_parts(plan, lambda _: None)
+    panel_of(plan).check_limits()
+    key = workspace_key(plan.workspace.root)
+    slots = panel_of(plan).make_slots(plan.protocol.hash, key, silence)
     before: Earlier | None = None
     if plan.run.journal.is_file():
         judged = recall_journal(plan.run.journal, plan.judge_names, plan.repeats)
         before = Earlier(judged, plan.run.journal, request.live)
-    cache = open_cache(plan)
-    try:
-        known: ReplyCache = cache if cache is not None else NoCache()
-        pending = (
-            one
-            for batch in live_batches(first_batches(plan), parts, plan.cascade, before, known)
-            for one in batch.samples
-        )
-        return add_up(plan, parts, pending)
-    finally:
-        if cache is not None:
-            cache.close()
+    with open_cache(plan.workspace.root, is_wanted=request.live.use_cache, notify=silence) as cache:
+        batches = live_batches(first_batches(plan), slots, plan.cascade, before, cache or NoCache())
+        pending = (one for batch in batches for one in batch.samples)
+        return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
 
 
-def add_up(plan: Plan, parts: LiveParts, pending: Iterator[PendingSample]) -> DryRun:
+def silence(text: str) -> None:
+    """Nothing is sent, so there is nothing to tell."""
+
+
+def add_up(
+    plan: Plan, slots: Sequence[LiveSlot], nonce_of: Callable[[str], str], pending: Iterator[PendingSample]
+) -> DryRun:
     """Count every request that is neither journaled nor cached."""
-    slots = parts.live_slots
     calls = dict.fromkeys((slot.name for slot in slots), 0)
     cached = dict(calls)
     measured = list(islice(pending, _MEASURED_SAMPLES))
-    tokens = mean_tokens(plan, parts, measured)
+    tokens = mean_tokens(plan, nonce_of, measured)
     count = 0
     for one in chain(measured, pending):
         count += 1
         if refuse_incomplete(one.sample, plan.protocol) is not None:
             continue
         for slot in slots:
-            for take in range(1, slot.takes + 1):
-                if (slot.name, take) in one.known or (slot.name, take) in one.unread:
+            for repeat in range(1, slot.repeats + 1):
+                wanted = ReplyKey(slot.name, repeat)
+                if wanted in one.known or wanted in one.unread:
                     continue
-                if slot.keys.key(one.key, take, 1) in one.cached:
+                if slot.keys.key(one.key, wanted, 1) in one.cached:
                     cached[slot.name] += 1
                 else:
                     calls[slot.name] += 1
@@ -90,12 +68,12 @@ def add_up(plan: Plan, parts: LiveParts, pending: Iterator[PendingSample]) -> Dr
     return DryRun(plan.run.name, plan.samples, count, plan.cascade and len(plan.judges) > 1, forecasts)
 
 
-def mean_tokens(plan: Plan, parts: LiveParts, measured: list[PendingSample]) -> float:
+def mean_tokens(plan: Plan, nonce_of: Callable[[str], str], measured: list[PendingSample]) -> float:
     """Input tokens of one request, by characters."""
     counts: list[int] = []
     for one in measured:
         try:
-            messages = plan.protocol.messages(one.sample, parts.nonce_of(one.key))
+            messages = plan.protocol.messages(one.sample, nonce_of(one.key))
         except DatasetError:
             continue
         counts.append(estimate_usage(Call(one.key, messages, plan.protocol.reply_schema)).input_tokens or 0)
@@ -113,31 +91,3 @@ def make_forecast(slot: LiveSlot, calls: int, cached: int, tokens: float) -> For
         output_tokens=calls * EXPECTED_OUTPUT_TOKENS,
         cost_usd=None if each is None else each * calls,
     )
-
-
-def dry_run_document(dry: DryRun) -> dict[str, Any]:
-    """For programs."""
-    known = [one.cost_usd for one in dry.forecasts if one.cost_usd is not None]
-    return {
-        **asdict(dry),
-        "calls": sum(one.calls for one in dry.forecasts),
-        "cost_usd": sum(known) if len(known) == len(dry.forecasts) else None,
-        "is_estimate": True,
-    }
-
-
-def describe_dry_run(dry: DryRun) -> str:
-    """A few lines for a person."""
-    lines = [f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent"]
-    most = "at most " if dry.is_upper_bound else ""
-    for one in dry.forecasts:
-        cost = "price unknown" if one.cost_usd is None else f"about {one.cost_usd:.4f} USD"
-        lines.append(
-            f"  {one.judge}: {most}{one.calls:,} calls ({one.cached:,} more from the cache), about "
-            f"{one.input_tokens:,} tokens in and {one.output_tokens:,} out, {cost}"
-        )
-    if dry.forecasts:
-        lines.append("  tokens are estimated from characters; retries and re-asks come on top")
-    else:
-        lines.append("  no judge has to be called")
-    return "\n".join(lines)

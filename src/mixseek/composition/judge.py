@@ -18,7 +18,7 @@ from mixseek.composition.request import (
     first_manifest,
     make_plan,
 )
-from mixseek.composition.summary import RunSummary, UnmatchedReplies, summarise_run
+from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import Ending, RunEnd
@@ -27,6 +27,7 @@ from mixseek.engine.offline import Assignment, Recall, pending_batches
 from mixseek.errors import ConfigurationError, JudgeCallError
 from mixseek.matching.languages import written_in
 from mixseek.protocols.registry import load_protocol
+from mixseek.reporting.summary import RunSummary, UnmatchedReplies
 from mixseek.storage.journal.journal import JournalFile, read_records, verify_journal
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal
@@ -68,6 +69,10 @@ def judge_dataset(
     for notice in languages:
         notify(notice)
     notices = (*plan.dataset.survey().notices, *languages)
+    if plan.is_live:
+        from mixseek.composition.live import panel_of
+
+        panel_of(plan).check_limits()
     manifest = open_or_resume_manifest(plan, now())
     result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, show_progress, stop, notify)
     if isinstance(result, Interruption):

@@ -8,8 +8,8 @@ import os
 import random
 import secrets
 import time
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.protocols import is_local, is_remote
+from mixseek.composition.protocols import AnyJudge, is_local, is_remote
 from mixseek.composition.request import LiveOptions, Plan
-from mixseek.domain.calls import LiveJudge, Usage
+from mixseek.domain.calls import NOTHING_LOST, LiveJudge, LostRequests, ReplyKey, Usage
 from mixseek.domain.judgments import Outcome, Reply, Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
@@ -33,13 +33,11 @@ from mixseek.engine.call import (
     Price,
     RunEnd,
     Slot,
-    TakeKey,
-    is_settled,
 )
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
-from mixseek.engine.offline import Judged
+from mixseek.engine.offline import Judged, is_settled
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
@@ -132,88 +130,106 @@ class JournalLines:
     def reply(self, key: str, reply: Reply) -> bytes:
         return encode_reply(key, reply)
 
-    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int, lost_tries: int = 0) -> bytes:
-        return encode_outcome(sample, key, judge, outcome, take, lost_tries)
+    def outcome(
+        self, sample: Sample, key: str, judge: str, outcome: Outcome, repeat: int, lost: LostRequests = NOTHING_LOST
+    ) -> bytes:
+        return encode_outcome(sample, key, judge, outcome, repeat, lost)
 
 
 # From a plan to slots before endpoints: limits, prices, cache and keys, each where it belongs.
 
 # Memory stays flat however many endpoints there are.
 MOST_SAMPLES_AT_HAND = 4_096
-_NOTHING: Mapping[bytes, Reply] = {}
-_NO_REPLIES: Mapping[TakeKey, Reply] = {}
+_NO_REPLIES: Mapping[ReplyKey, Reply] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class LiveParts:
-    """Everything that a live run needs beside the journal."""
+class Panel:
+    """Judges with the settings that hold for each of them: the same for runs and for competitions."""
 
-    slots: tuple[Slot, ...]
-    nonce_of: Callable[[str], str]
-    pending_samples: int
-    drain_seconds: float
+    judges: Sequence[AnyJudge]
+    configured: Mapping[str, JudgeSettings]
+    options: LiveOptions
 
     @property
-    def live_slots(self) -> tuple[LiveSlot, ...]:
-        """Those whose replies cost something."""
-        return tuple(slot for slot in self.slots if isinstance(slot, LiveSlot))
+    def remote(self) -> list[LiveJudge]:
+        """Those that have to be waited for."""
+        return [judge for judge in self.judges if is_remote(judge)]
+
+    @property
+    def pending_samples(self) -> int:
+        """Enough to keep every endpoint busy."""
+        return min(2 * sum(self.concurrency_of(judge) for judge in self.remote), MOST_SAMPLES_AT_HAND)
+
+    @property
+    def drain_seconds(self) -> float:
+        """How long a call in flight may take."""
+        return max(self.settings_of(judge).timeout_seconds for judge in self.remote)
+
+    def settings_of(self, judge: LiveJudge) -> JudgeSettings:
+        """Of its table, or the defaults; the command line's timeout wins."""
+        settings = self.configured.get(judge.name, JudgeSettings())
+        timeout = self.options.timeout_seconds
+        return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
+
+    def concurrency_of(self, judge: LiveJudge) -> int:
+        """The judge's own setting wins over the command line's; a model in this process knows how many it can hold."""
+        own = self.settings_of(judge).concurrency or getattr(judge, "concurrency", None)
+        return own if isinstance(own, int) else self.options.concurrency
+
+    def check_limits(self) -> None:
+        """Raises ConfigurationError for a limit on costs that nobody can count."""
+        if self.options.max_cost_usd is None:
+            return
+        for judge in self.remote:
+            if price_of(judge, self.settings_of(judge))(Usage(1_000, 100), None) is None:
+                raise ConfigurationError(
+                    f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output "
+                    f"(US dollars per million tokens) to its [judges.NAME] table, install the extra `prices`, "
+                    f"or use --max-calls"
+                )
+
+    def make_slots(
+        self, protocol_hash: str, key: bytes, notify: Callable[[str], None], tracer: Any | None = None
+    ) -> tuple[Slot, ...]:
+        """Judges behind one address share its limits; `tracer` gets a span for each call."""
+        environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
+        policy = RetryPolicy(patience_seconds=self.options.patience_seconds)
+        most: Counter[str] = Counter()
+        for judge in self.remote:
+            most[judge.endpoint] = max(most[judge.endpoint], self.concurrency_of(judge))
+        endpoints = {name: Endpoint(name, AdaptiveLimit(calls), policy, environment) for name, calls in most.items()}
+
+        def make_slot(judge: LiveJudge) -> LiveSlot:
+            settings = self.settings_of(judge)
+            return LiveSlot(
+                judge=traced(judge, tracer),
+                endpoint=endpoints[judge.endpoint],
+                keys=RequestKeys(protocol_hash, judge.fingerprint, key_id(key)),
+                repeats=self.options.repeats,
+                max_reasks=self.options.max_reasks if settings.max_reasks is None else settings.max_reasks,
+                price=price_of(judge, settings),
+                requests=RateLimit(settings.rpm) if settings.rpm else None,
+                tokens=RateLimit(settings.tpm) if settings.tpm else None,
+            )
+
+        slots: list[Slot] = []
+        for one in self.judges:
+            if is_remote(one):
+                slots.append(make_slot(one))
+            elif is_local(one):
+                slots.append(OfflineSlot(one))
+        return tuple(slots)
 
 
-def make_parts(plan: Plan, notify: Callable[[str], None], tracer: Any | None = None) -> LiveParts:
-    """Raises ConfigurationError for a limit on costs that nobody can count. `tracer` gets a span for each call."""
-    options = plan.request.live
-    key = workspace_key(plan.workspace.root)
-    environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
-    policy = RetryPolicy(patience_seconds=options.patience_seconds)
-    endpoints: dict[str, Endpoint] = {}
-    live = [judge for judge in plan.judges if is_remote(judge)]
-    for name in {judge.endpoint for judge in live}:
-        most = max(concurrency_of(plan, judge) for judge in live if judge.endpoint == name)
-        endpoints[name] = Endpoint(name, AdaptiveLimit(most), policy, environment)
-    slots: list[Slot] = []
-    for judge in plan.judges:
-        if is_remote(judge):
-            slots.append(make_slot(plan, traced(judge, tracer), endpoints[judge.endpoint], key_id(key)))
-        elif is_local(judge):
-            slots.append(OfflineSlot(judge))
-    at_once = sum(concurrency_of(plan, judge) for judge in live)
-    drain = max(settings_of(plan, judge).timeout_seconds for judge in live)
-    return LiveParts(tuple(slots), partial(fence_nonce, key), min(2 * at_once, MOST_SAMPLES_AT_HAND), drain)
+def panel_of(plan: Plan) -> Panel:
+    """The judges of a run."""
+    return Panel(plan.judges, plan.request.configured, plan.request.live)
 
 
-def make_slot(plan: Plan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSlot:
-    """A judge with its own limits."""
-    options, settings = plan.request.live, settings_of(plan, judge)
-    price = price_of(judge, settings)
-    if options.max_cost_usd is not None and price(Usage(1_000, 100), None) is None:
-        raise ConfigurationError(
-            f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output "
-            f"(US dollars per million tokens) to its [judges.NAME] table, install the extra `prices`, "
-            f"or use --max-calls"
-        )
-    return LiveSlot(
-        judge=judge,
-        endpoint=endpoint,
-        keys=RequestKeys(plan.protocol.hash, judge.fingerprint, nonce_key_id),
-        takes=options.repeats,
-        max_reasks=options.max_reasks if settings.max_reasks is None else settings.max_reasks,
-        price=price,
-        requests=RateLimit(settings.rpm) if settings.rpm else None,
-        tokens=RateLimit(settings.tpm) if settings.tpm else None,
-    )
-
-
-def settings_of(plan: Plan, judge: LiveJudge) -> JudgeSettings:
-    """Of its table, or the defaults; the command line's timeout wins."""
-    settings = plan.request.configured.get(judge.name, JudgeSettings())
-    timeout = plan.request.live.timeout_seconds
-    return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
-
-
-def concurrency_of(plan: Plan, judge: LiveJudge) -> int:
-    """The judge's own setting wins over the command line's; a model in this process knows how many it can hold."""
-    own = settings_of(plan, judge).concurrency or getattr(judge, "concurrency", None)
-    return own if isinstance(own, int) else plan.request.live.concurrency
+def live_slots(slots: Iterable[Slot]) -> tuple[LiveSlot, ...]:
+    """Those whose replies cost something."""
+    return tuple(slot for slot in slots if isinstance(slot, LiveSlot))
 
 
 def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
@@ -232,11 +248,30 @@ def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
     return price
 
 
-def open_cache(plan: Plan) -> ReplyCacheFile | None:
-    """None where the caller wants none."""
-    if not plan.request.live.use_cache:
-        return None
-    return ReplyCacheFile(plan.workspace.root / CACHE_FILE, lambda: datetime.now(UTC))
+@contextlib.contextmanager
+def open_cache(root: Path, *, is_wanted: bool, notify: Callable[[str], None]) -> Iterator[ReplyCacheFile | None]:
+    """The workspace's replies, told what was wrong with the file in the end; None where the caller wants none."""
+    if not is_wanted:
+        yield None
+        return
+    file = ReplyCacheFile(root / CACHE_FILE, lambda: datetime.now(UTC))
+    try:
+        yield file
+    finally:
+        file.close()
+        for warning in file.warnings:
+            notify(warning)
+
+
+@contextlib.contextmanager
+def open_tracer(environment: Mapping[str, str]) -> Iterator[Any | None]:
+    """Where spans go, if the environment says so."""
+    tracing = open_tracing(environment)
+    try:
+        yield tracing.tracer if tracing is not None else None
+    finally:
+        if tracing is not None:
+            tracing.shutdown()
 
 
 class Earlier:
@@ -247,7 +282,7 @@ class Earlier:
         counts = judged.counts()
         # A judge that never said anything but no is asked again in any case: it was no matter of single samples.
         self._refusers = {judge for judge, own in counts.items() if options.retry_refused or refuses_all(own)}
-        self._invalid: dict[str, dict[TakeKey, Reply]] = defaultdict(dict)
+        self._invalid: dict[str, dict[ReplyKey, Reply]] = defaultdict(dict)
         self.proven = {judge for judge, own in counts.items() if own[Status.VALID]}
         self._asks_invalid_again = options.retry_invalid
         if options.retry_invalid:
@@ -258,28 +293,30 @@ class Earlier:
             if not isinstance(record, ReplyRecord):
                 continue
             reply = record.reply
-            take = reply.details.get("take", 1)
-            if self._judged.takes(record.key).get((reply.judge, take)) is Status.INVALID:
+            place = ReplyKey(reply.judge, reply.details.get("take", 1))
+            if self._judged.statuses(record.key).get(place) is Status.INVALID:
                 # The last one stays: the next attempt follows it.
-                self._invalid[record.key][reply.judge, take] = reply
+                self._invalid[record.key][place] = reply
 
-    def pending_sample(self, sample: Sample, key: str, slots: tuple[Slot, ...], cascade: bool) -> PendingSample | None:
+    def pending_sample(
+        self, sample: Sample, key: str, repeats: Mapping[str, int], cascade: bool
+    ) -> PendingSample | None:
         """The sample with what is known of it; None where nobody is left to ask."""
-        known = self._judged.takes(key)
-        again: Mapping[TakeKey, Reply] = _NO_REPLIES
+        known = self._judged.statuses(key)
+        again: Mapping[ReplyKey, Reply] = _NO_REPLIES
         if known and not (cascade and Status.VALID in known.values()):
             again = self._invalid.get(key, _NO_REPLIES)
             known = {
                 place: status
                 for place, status in known.items()
-                if place not in again and not (status is Status.MISSING and place[0] in self._refusers)
+                if place not in again and not (status is Status.MISSING and place.judge in self._refusers)
             }
-        if known and is_settled(known, slots, cascade):
+        if known and is_settled(known, repeats, cascade):
             return None
         unread = {**self._judged.unread_replies(key), **{place: (reply,) for place, reply in again.items()}}
         # A reply that nobody has read yet, and that turns out invalid, is followed by another one too.
         asked = {place: replies[-1].attempt for place, replies in unread.items()} if self._asks_invalid_again else {}
-        return PendingSample(sample, key, known, self._judged.lost_tries(key), unread, asked)
+        return PendingSample(sample, key, known, self._judged.lost(key), unread, asked)
 
 
 def refuses_all(counts: Mapping[Status, int]) -> bool:
@@ -288,41 +325,31 @@ def refuses_all(counts: Mapping[Status, int]) -> bool:
 
 
 def live_batches(
-    batches: Iterator[list[Sample]],
-    parts: LiveParts,
-    cascade: bool,
-    before: Earlier | None,
-    cache: ReplyCache,
+    batches: Iterator[list[Sample]], slots: Sequence[Slot], cascade: bool, before: Earlier | None, cache: ReplyCache
 ) -> Generator[LiveBatch, None, None]:
     """Without what the journal holds, and with what the cache knows: one look-up a batch."""
-    slots = parts.live_slots
+    repeats = {slot.name: slot.repeats for slot in slots}
+    remote = live_slots(slots)
     for samples in batches:
-        rest = list(pending_samples(samples, parts.slots, cascade, before))
-        skipped = len(samples) - len(rest)
-        keys = [key for one in rest for key in first_asks(slots, one)] if not isinstance(cache, NoCache) else ()
-        found = cache.get_many(keys) if keys else _NOTHING
-        if found:
-            rest = [one._replace(cached=found) for one in rest]
-        yield LiveBatch(rest, skipped=skipped)
-
-
-def pending_samples(
-    samples: Sequence[Sample], slots: tuple[Slot, ...], cascade: bool, before: Earlier | None
-) -> Iterator[PendingSample]:
-    """Those that the journal does not settle, with what it has of them."""
-    for sample in samples:
-        key = sample.key()
-        pending = PendingSample(sample, key) if before is None else before.pending_sample(sample, key, slots, cascade)
-        if pending is not None:
-            yield pending
+        keyed = [(sample, sample.key()) for sample in samples]
+        if before is None:
+            rest = [PendingSample(sample, key) for sample, key in keyed]
+        else:
+            found = (before.pending_sample(sample, key, repeats, cascade) for sample, key in keyed)
+            rest = [pending for pending in found if pending is not None]
+        keys = [key for one in rest for key in first_asks(remote, one)] if not isinstance(cache, NoCache) else ()
+        cached = cache.get_many(keys) if keys else None
+        if cached:
+            rest = [one._replace(cached=cached) for one in rest]
+        yield LiveBatch(rest, skipped=len(samples) - len(rest))
 
 
 def first_asks(slots: Sequence[LiveSlot], pending: PendingSample) -> Iterator[bytes]:
     """The requests that this sample may need, re-asks aside."""
     for slot in slots:
-        for take in range(1, slot.takes + 1):
-            if (slot.name, take) not in pending.known:
-                yield slot.keys.key(pending.key, take, 1)
+        for repeat in range(1, slot.repeats + 1):
+            if (wanted := ReplyKey(slot.name, repeat)) not in pending.known:
+                yield slot.keys.key(pending.key, wanted, 1)
 
 
 # The workspace's replies, for one run.
@@ -353,6 +380,10 @@ class BufferedCache:
         self._file.put_many(self._waiting)
         self._waiting = {}
 
+    def close(self) -> None:
+        """The file itself stays open: it is its owner's."""
+        self.flush()
+
 
 # New objects between two searches for cycles; Python's own 700 are a few judgments.
 _COLLECT_EVERY = 20_000
@@ -366,25 +397,49 @@ def judge_rest_live(
     observer: RunObserver,
 ) -> RunEnd:
     """Ask what is not in the journal; the cache is open for as long as that takes."""
-    tracing = open_tracing(plan.request.environment)
-    parts = make_parts(plan, observer.notify, tracing.tracer if tracing is not None else None)
-    for slot in parts.live_slots:
-        if warning := slot.judge.description.get("warning"):
-            observer.notify(f"{slot.name}: {warning}")
-    file = open_cache(plan)
-    cache = BufferedCache(file) if file is not None else None
-    earlier = Earlier(before, journal.path, plan.request.live) if before is not None else None
+    options = plan.request.live
+    earlier = Earlier(before, journal.path, options) if before is not None else None
+    key = workspace_key(plan.workspace.root)
+    with (
+        open_tracer(plan.request.environment) as tracer,
+        open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=observer.notify) as file,
+        contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
+        observer.show_progress(plan.samples) as progress,
+        fewer_collections(),
+    ):
+        panel = panel_of(plan)
+        slots = panel.make_slots(plan.protocol.hash, key, observer.notify, tracer)
+        for slot in live_slots(slots):
+            if warning := slot.judge.description.get("warning"):
+                observer.notify(f"{slot.name}: {warning}")
+        context = CallContext(
+            protocol=plan.protocol,
+            encoder=JournalLines(),
+            # Needs no running loop before it is started.
+            commits=GroupCommit(journal, progress),
+            cache=cache,
+            budget=Budget(options.max_calls, options.max_cost_usd),
+            nonce_of=partial(fence_nonce, key),
+            first_replies=None if options.keep_going else FirstReplies(earlier.proven if earlier is not None else ()),
+        )
+        assignment = LiveAssignment(context, slots, plan.cascade, panel.pending_samples, panel.drain_seconds)
+        pending = live_batches(batches, slots, plan.cascade, earlier, cache)
+        return asyncio.run(ask_all(pending, assignment, progress, observer.stop))
+
+
+async def ask_all(
+    pending: Generator[LiveBatch, None, None],
+    assignment: LiveAssignment,
+    progress: ProgressSink,
+    stop: Callable[[], bool],
+) -> RunEnd:
+    """Connections are given back whatever happens."""
     try:
-        with observer.show_progress(plan.samples) as progress, fewer_collections():
-            return asyncio.run(ask_all(plan, parts, journal, (batches, earlier), cache, (progress, observer)))
+        return await judge_many_live(pending, assignment, progress, stop)
     finally:
-        if tracing is not None:
-            tracing.shutdown()
-        if file is not None and cache is not None:
-            cache.flush()
-            file.close()
-            for warning in file.warnings:
-                observer.notify(warning)
+        pending.close()
+        for slot in live_slots(assignment.slots):
+            await slot.judge.close()
 
 
 @contextlib.contextmanager
@@ -399,35 +454,3 @@ def fewer_collections() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-async def ask_all(
-    plan: Plan,
-    parts: LiveParts,
-    journal: JournalFile,
-    asked: tuple[Iterator[list[Sample]], Earlier | None],
-    cache: BufferedCache | None,
-    watched: tuple[ProgressSink, RunObserver],
-) -> RunEnd:
-    """Connections are given back whatever happens."""
-    progress, observer = watched
-    options = plan.request.live
-    batches, before = asked
-    first_replies = None if options.keep_going else FirstReplies(before.proven if before is not None else ())
-    context = CallContext(
-        protocol=plan.protocol,
-        encoder=JournalLines(),
-        commits=GroupCommit(journal, progress),
-        cache=cache or NoCache(),
-        budget=Budget(options.max_calls, options.max_cost_usd),
-        nonce_of=parts.nonce_of,
-        first_replies=first_replies,
-    )
-    pending = live_batches(batches, parts, plan.cascade, before, context.cache)
-    assignment = LiveAssignment(context, parts.slots, plan.cascade, parts.pending_samples, parts.drain_seconds)
-    try:
-        return await judge_many_live(pending, assignment, progress, observer.stop)
-    finally:
-        pending.close()
-        for slot in parts.live_slots:
-            await slot.judge.close()

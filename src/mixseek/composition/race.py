@@ -10,9 +10,7 @@ from typing import Any
 from mixseek.competition.teams import check_command
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.composition.request import describe_judge
-from mixseek.domain.ports import JudgeProtocol
-from mixseek.domain.samples import Sample
-from mixseek.engine.questions import Answered, Asker
+from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
 from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
@@ -81,16 +79,7 @@ class CompetePlan:
 class NobodyToAsk:
     """Stands in while a race is only checked."""
 
-    async def ask(
-        self,
-        protocol: JudgeProtocol,
-        sample: Sample,
-        judge: str,
-        *,
-        take: int = 1,
-        identity: str | None = None,
-        asks_again: bool = True,
-    ) -> Answered:
+    async def ask(self, question: Question) -> Answered:
         raise AssertionError("a check asks nobody")
 
 

@@ -2,30 +2,18 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from mixseek.composition.summary import (
-    combine_judges,
-    counts_document,
-    dataset_name,
-    first_replies_document,
-    is_panel,
-    load_units,
-    run_header,
-    score_document,
-    summarise_whole,
-)
+from mixseek.composition.summary import combine_judges, dataset_name, is_panel, load_units, run_header, summarise_whole
 from mixseek.domain.counts import NO_UNITS, OutcomeCount
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.build import ROW_LIMIT, ReportInput, build_report, summarise_scores
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
-    GroupSummary,
     JudgmentRow,
-    ReasoningSummary,
     ReportData,
     RunComparison,
     RunLine,
@@ -36,7 +24,6 @@ from mixseek.reporting.model import (
     read_detail,
 )
 from mixseek.reporting.scored.build import ScoredInput, build_scored
-from mixseek.reporting.wording import call_documents
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
@@ -48,6 +35,8 @@ from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
+# What the index and a report call by the same name.
+_SAME_FIELDS = {one.name for one in fields(JudgmentRow)} & {one.name for one in fields(JudgedRow)}
 
 
 def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
@@ -78,7 +67,12 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
                 calls=index.call_accounts(),
                 scored=load_scored(index),
                 models=index.judge_models(),
-                **explanations(index),
+                rules=index.rule_counts(),
+                flags=index.flag_counts(),
+                reasons=index.reason_counts(),
+                warnings=index.warning_counts(),
+                reasoning=index.reasoning_counts(),
+                reasks=index.reask_counts(),
             )
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
@@ -114,46 +108,14 @@ def load_scored(index: RunIndex) -> ScoredReport | None:
     return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
 
 
-def explanations(index: RunIndex) -> dict[str, Any]:
-    """Why samples ended as they did, and what is remarkable about those that have a score."""
-    return {
-        "rules": index.rule_counts(),
-        "flags": index.flag_counts(),
-        "reasons": index.reason_counts(),
-        "warnings": index.warning_counts(),
-        "reasoning": index.reasoning_counts(),
-        "reasks": index.reask_counts(),
-    }
-
-
 def judgment_row(row: JudgedRow) -> JudgmentRow:
     """One sample under one judge as a report shows it."""
+    same: dict[str, Any] = {name: getattr(row, name) for name in _SAME_FIELDS}
     return JudgmentRow(
-        id=row.id,
-        judge=row.judge,
-        status=row.status,
-        response=row.response,
-        question=row.question,
+        **same,
         task=row.task_name,
-        verdict=row.verdict,
-        score=row.score,
-        ground_truth=row.ground_truth,
-        ground_truth_alternatives=row.ground_truth_alternatives,
-        extracted_answer=row.extracted_answer,
-        span=row.span,
-        rules=row.rules,
-        error_type=row.error_type,
-        flags=row.flags,
-        comment=row.comment,
-        reason=row.reason,
-        target_model=row.target_model,
-        raw_reply=row.raw_reply,
-        question_id=row.question_id,
-        prompt_variant=row.prompt_variant,
-        is_control=row.is_control,
         detail=read_detail(row.fields),
         repeat=row.take,
-        reasoning_score=row.reasoning_score,
         extraction_verified=row.fields.get("extraction_verified"),
         warnings=tuple(row.fields.get("warnings") or ()),
     )
@@ -168,54 +130,6 @@ def write_html(report: ReportData, target: Path) -> None:
     page = render_html(report).encode("utf-8")
     with replacing(target) as stream:
         stream.write(page)
-
-
-def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
-    """The report's numbers for programs; the rows are what `mixseek export` is for."""
-    return {
-        "run": report.run.run_id,
-        **{name: value for name, value in asdict(report.run).items() if name != "run_id"},
-        "judges": [
-            {
-                "judge": judge.judge,
-                "model": report.models.get(judge.judge),
-                **score_document(judge.score),
-                "control": score_document(judge.control) if judge.control else None,
-                "asked_again": judge.asked_again,
-                "first_replies": first_replies_document(judge.first_replies),
-                "warnings": {tally.name: tally.count for tally in judge.warnings},
-                "reasoning": reasoning_document(judge.reasoning),
-                "verdicts": {tally.name: tally.count for tally in judge.verdicts},
-                "error_types": {tally.name: tally.count for tally in judge.error_types},
-                "tasks": [{"task": part.name, **group_document(part)} for part in judge.tasks],
-                "targets": [{"target": part.name, **group_document(part)} for part in judge.targets],
-                "rules": [asdict(usage) for usage in judge.rules],
-                "flags": [asdict(flag) for flag in judge.flags],
-                "reasons": [asdict(reason) for reason in judge.reasons],
-            }
-            for judge in report.judges
-        ],
-        "scored": asdict(report.scored) if report.scored else None,
-        "calls": call_documents(report.calls),
-        "html": str(html) if html is not None else None,
-    }
-
-
-def group_document(group: GroupSummary) -> dict[str, Any]:
-    """One task or target."""
-    return {**score_document(group.score), "reasoning": reasoning_document(group.reasoning)}
-
-
-def reasoning_document(reasoning: ReasoningSummary | None) -> dict[str, Any] | None:
-    """Null where no reasoning was assessed: rules do not."""
-    if reasoning is None:
-        return None
-    return {
-        "mean": reasoning.mean,
-        "mean_correct": reasoning.mean_correct,
-        "mean_incorrect": reasoning.mean_incorrect,
-        "counts": {str(bar.score): {"correct": bar.correct, "incorrect": bar.incorrect} for bar in reasoning.bars},
-    }
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
@@ -265,28 +179,6 @@ def why_not_counted(run: RunDirectory, totals: RunTotals | None, *, is_sealed: b
         except StorageError as error:
             return str(error)
     return f"run {run.name}: its last lines are not counted yet; `mixseek report {shlex.quote(run.name)}` counts them"
-
-
-def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
-    """The list for programs."""
-    return {
-        "runs": [
-            {
-                "run": line.run_id,
-                "protocol": line.protocol,
-                "protocol_hash": line.protocol_hash,
-                "dataset": line.dataset,
-                "judges": list(line.judges),
-                "counts": counts_document(line.counts) if line.counts is not None else None,
-                "mean_score": line.mean,
-                "started_at": line.started_at,
-                "sealed": line.is_sealed,
-                "running": line.is_running,
-                "problem": line.problem,
-            }
-            for line in lines
-        ]
-    }
 
 
 def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
@@ -379,26 +271,6 @@ def run_score(manifest: Manifest, score: ScoreSummary, control: ScoreSummary) ->
         score=score,
         control=control,
     )
-
-
-def comparison_document(comparison: RunComparison) -> dict[str, Any]:
-    """For programs."""
-    return {
-        "protocol": comparison.protocol,
-        "protocol_hash": comparison.protocol_hash,
-        "runs": [
-            {
-                "run": run.run_id,
-                "dataset": run.dataset,
-                "judges": list(run.judges),
-                **score_document(run.score),
-                "control": counts_document(run.control.counts),
-            }
-            for run in comparison.runs
-        ],
-        "pooled": score_document(comparison.pooled),
-        "notes": list(comparison.notes),
-    }
 
 
 # Every judgment of a run as a file.

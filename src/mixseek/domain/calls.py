@@ -20,12 +20,45 @@ class Call:
     ask: int = 1
 
 
+# How a sample is shown to a judge. Today there is this one, and lines of a journal do not name it.
+PLAIN = "plain"
+
+
+class ReplyKey(NamedTuple):
+    """Which of the replies about a sample: whose, which of the repeats, and to which presentation."""
+
+    judge: str
+    repeat: int = 1
+    presentation: str = PLAIN
+
+
 class Usage(NamedTuple):
     """Tokens as the endpoint counted them; None where it did not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_input_tokens: int | None = None
+
+
+class LostRequests(NamedTuple):
+    """Requests that brought no reply, and what was billed for them all the same."""
+
+    tries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def plus(self, other: "LostRequests") -> "LostRequests":
+        """Both together."""
+        return LostRequests(
+            self.tries + other.tries,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost_usd + other.cost_usd,
+        )
+
+
+NOTHING_LOST = LostRequests()
 
 
 class Answer(NamedTuple):

@@ -284,3 +284,24 @@ class ScoredUnits:
     invalid: Mapping[str, UnitGroups] = field(default_factory=dict)
     quotes: UnitGroups = field(default_factory=dict)  # judge, and judge and dimension
     unanimous: UnitSums = NO_UNITS  # samples with one verdict of several judges
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSpread:
+    """How far a judge agrees with itself over samples with several valid takes; `mean_spread` in units of the score."""
+
+    judge: str
+    samples: int
+    unanimous: int
+    mean_spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
+
+    judge: str
+    status: Status
+    why: str
+    count: int
+    sample_id: str

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 
 
@@ -59,6 +59,24 @@ class JudgeAwareProtocol(Protocol):
 
     def for_judge(self, judge: str) -> JudgeProtocol:
         """The same protocol, hash included, with the judge's name in its messages."""
+        ...
+
+
+@runtime_checkable
+class PresentingProtocol(Protocol):
+    """A protocol that shows a sample in several ways and makes one judgment of what each of them brought."""
+
+    @property
+    def presentations(self) -> tuple[str, ...]:
+        """Their names, in the order of asking."""
+        ...
+
+    def present(self, presentation: str) -> JudgeProtocol:
+        """The same protocol, hash included, with the sample shown that way."""
+        ...
+
+    def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
+        """One outcome of all, by presentation."""
         ...
 
 

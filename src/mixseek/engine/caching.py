@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
+from mixseek.domain.calls import PLAIN, ReplyKey
 from mixseek.domain.judgments import Reply
 
 
@@ -33,21 +34,15 @@ class RequestKeys:
     def __init__(self, protocol_hash: str, fingerprint: str, nonce_key_id: str) -> None:
         self._begun = hashlib.sha256("|".join((protocol_hash, fingerprint, nonce_key_id)).encode())
 
-    def key(self, sample_key: str, take: int, ask: int) -> bytes:
-        """32 bytes; repeats and re-asks of one sample are requests of their own."""
+    def key(self, sample_key: str, reply: ReplyKey, ask: int) -> bytes:
+        """32 bytes; repeats, presentations and re-asks of one sample are requests of their own."""
         digest = self._begun.copy()
-        digest.update(f"|{sample_key}|{take}|{ask}".encode())
+        shown = "" if reply.presentation == PLAIN else f"|{reply.presentation}"
+        digest.update(f"|{sample_key}|{reply.repeat}|{ask}{shown}".encode())
         return digest.digest()
 
 
-def reuse(reply: Reply, judge: str, take: int, ask: int) -> Reply:
+def reuse(reply: Reply, judge: str, repeat: int, ask: int) -> Reply:
     """A reply had before, under this judge's name; nothing was sent and nothing was paid."""
-    details: Mapping[str, Any] = {
-        **reply.details,
-        "take": take,
-        "ask": ask,
-        "cached": True,
-        "tries": 0,
-        "cost_usd": 0.0,
-    }
-    return Reply(reply.text, judge, ask, details)
+    free = {"take": repeat, "ask": ask, "cached": True, "tries": 0, "cost_usd": 0.0}
+    return Reply(reply.text, judge, ask, {**reply.details, **free})

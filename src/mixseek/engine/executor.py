@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Protocol
 
 from mixseek.domain.ports import Journal, ProgressSink
 from mixseek.engine.offline import Assignment, Batch, BatchResult
@@ -32,16 +32,10 @@ class RemoteError(Exception):
     """Where in another process an exception came from."""
 
 
-class Work(Protocol):
-    """What a process does with a batch; sent to it once."""
-
-    def judge(self, batch: Any) -> BatchResult: ...
-
-
 class Worker:
     """One process, asked for one batch at a time."""
 
-    def __init__(self, assignment: Work) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         # spawn, not fork: DuckDB and rich run threads, and a forked lock stays locked.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
@@ -50,7 +44,7 @@ class Worker:
         # Their end must live in their process alone: only then does its death end the pipe.
         theirs.close()
 
-    def judge(self, batch: Any) -> BatchResult:
+    def judge(self, batch: Batch) -> BatchResult:
         """Raises WorkerError when the process is gone, and what a judge raised as it was raised."""
         try:
             self._pipe.send(batch)
@@ -79,36 +73,56 @@ class Worker:
         self._process.kill()
 
 
-def judge_in_processes(
-    batches: Iterator[Batch], assignment: Assignment, workers: int, stop: Callable[[], bool]
-) -> Generator[BatchResult, None, None]:
-    """Results in the order of the batches; raises WorkerError when a process dies (what came before is journaled)."""
-    crew = [Worker(assignment) for _ in range(workers)]
-    idle: SimpleQueue[Worker] = SimpleQueue()
-    for worker in crew:
-        idle.put(worker)
+class Executor(Protocol):
+    """Who judges batches: one process, several, or machines elsewhere."""
 
-    def judge(batch: Batch) -> BatchResult:
-        worker = idle.get()
-        try:
-            return worker.judge(batch)
-        finally:
+    def judge(self, batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
+        """Results in the order of the batches, of which a bounded number is in flight."""
+        ...
+
+
+class OneProcess:
+    """One batch after the other, here."""
+
+    def judge(self, batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
+        for batch in batches:
+            yield assignment.judge(batch)
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralProcesses:
+    """Raises WorkerError when one dies, unless `stop` says that all of us are to; what came before is journaled."""
+
+    workers: int
+    stop: Callable[[], bool]
+
+    def judge(self, batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
+        crew = [Worker(assignment) for _ in range(self.workers)]
+        idle: SimpleQueue[Worker] = SimpleQueue()
+        for worker in crew:
             idle.put(worker)
 
-    # A thread waits for each process, so that reading, judging and journaling go on side by side.
-    threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
-    try:
-        yield from in_order(lambda batch: threads.submit(judge, batch), batches, workers * BATCHES_PER_WORKER)
-    except BaseException as error:
-        for worker in crew:
-            worker.kill()
-        # Killed together with us: an interruption, not a crash.
-        if not (isinstance(error, WorkerError) and stop()):
-            raise
-    finally:
-        threads.shutdown(cancel_futures=True)
-        for worker in crew:
-            worker.dismiss()
+        def judge(batch: Batch) -> BatchResult:
+            worker = idle.get()
+            try:
+                return worker.judge(batch)
+            finally:
+                idle.put(worker)
+
+        # A thread waits for each process, so that reading, judging and journaling go on side by side.
+        threads = ThreadPoolExecutor(self.workers, thread_name_prefix="worker")
+        try:
+            yield from in_order(lambda batch: threads.submit(judge, batch), batches, self.workers * BATCHES_PER_WORKER)
+        except BaseException as error:
+            for worker in crew:
+                worker.kill()
+            # Killed together with us: an interruption, not a crash.
+            if not (isinstance(error, WorkerError) and self.stop()):
+                raise
+        finally:
+            threads.shutdown(cancel_futures=True)
+            for worker in crew:
+                worker.dismiss()
 
 
 def in_order(
@@ -146,7 +160,7 @@ def start_unsignalled(start: Callable[[], None]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def serve(pipe: Connection, assignment: Work) -> None:
+def serve(pipe: Connection, assignment: Assignment) -> None:
     """The life of a worker: batches in, results out, until the other end is closed or gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, OSError):
@@ -154,7 +168,7 @@ def serve(pipe: Connection, assignment: Work) -> None:
             pipe.send(answer_batch(assignment, pipe.recv()))
 
 
-def answer_batch(assignment: Work, batch: Any) -> BatchResult | tuple[Exception, str]:
+def answer_batch(assignment: Assignment, batch: Batch) -> BatchResult | tuple[Exception, str]:
     """A result in as few pieces as possible, or what a judge raised and where."""
     try:
         result = assignment.judge(batch)
@@ -203,11 +217,8 @@ def judge_many(
             yield batch
         ended = True
 
-    results = (
-        judge_here(until_stopped(), assignment)
-        if is_short
-        else judge_in_processes(until_stopped(), assignment, workers, stop)
-    )
+    executor: Executor = OneProcess() if is_short else SeveralProcesses(workers, stop)
+    results = executor.judge(until_stopped(), assignment)
     recorded = 0
     # Closed whatever happens: a full disk must not leave processes behind.
     with closing(results):
@@ -216,12 +227,6 @@ def judge_many(
             recorded += 1
     # Fewer recorded than begun: the workers were taken down together with us, and those batches are still to do.
     return ended and recorded == begun
-
-
-def judge_here(batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
-    """One batch after the other, in this process."""
-    for batch in batches:
-        yield assignment.judge(batch)
 
 
 def read_head(source: Iterator[Batch]) -> tuple[list[Batch], bool]:

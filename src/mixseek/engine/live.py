@@ -5,9 +5,10 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
-from mixseek.domain.judgments import Missing, Outcome, Status, status_of
+from mixseek.domain.calls import NOTHING_LOST, ReplyKey
+from mixseek.domain.judgments import Missing, Outcome, Reply, Status, status_of
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.call import (
     CallContext,
@@ -18,7 +19,7 @@ from mixseek.engine.call import (
     PendingSample,
     RunEnd,
     Slot,
-    ask_take,
+    ask_repeat,
     unwritten_sample_lines,
 )
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
@@ -27,7 +28,13 @@ from mixseek.errors import MixseekError
 
 T = TypeVar("T")
 # These let what is in flight come home; any other failure ends the run at once.
-_STOPPING = (HaltedError, BudgetSpentError, EndpointDownError, NothingUsableError)
+_ENDINGS = {
+    HaltedError: Ending.STOPPED,
+    BudgetSpentError: Ending.OUT_OF_BUDGET,
+    EndpointDownError: Ending.ENDPOINT_DOWN,
+    NothingUsableError: Ending.NOTHING_USABLE,
+}
+_STOPPING = tuple(_ENDINGS)
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.1
 # After a stop, calls in flight may take their timeout; a little more for their journaling.
@@ -162,16 +169,8 @@ class _Run:
                 # Taken up in the order of the dataset, however replies come: tables keep that order.
                 self._context.commits.add(unwritten_sample_lines(self._context, pending))
                 await self._judge_sample(pending)
-            except HaltedError:
-                return
-            except BudgetSpentError as error:
-                self._halt(Ending.OUT_OF_BUDGET, str(error))
-                return
-            except EndpointDownError as error:
-                self._halt(Ending.ENDPOINT_DOWN, str(error))
-                return
-            except NothingUsableError as error:
-                self._halt(Ending.NOTHING_USABLE, str(error))
+            except _STOPPING as error:
+                self._halt(_ENDINGS[type(error)], str(error))
                 return
             except Exception as error:
                 # It ends the run for everybody: nothing new is asked, and paid for, while that goes round.
@@ -219,40 +218,51 @@ class _Run:
         self._context.commits.add((), counts)
 
     async def _ask_slot(self, slot: Slot, pending: PendingSample) -> list[Status]:
-        """One status a take; those known from before are not asked again, except where nothing had come."""
-        match slot:
-            case OfflineSlot():
-                known = pending.known.get((slot.name, 1))
-                return [known if known is not None else self._ask_offline(slot, pending)]
-            case LiveSlot():
-                if slot.takes == 1:
-                    return [await self._ask_live(slot, pending, 1)]
-                takes = range(1, slot.takes + 1)
-                return await all_of([self._ask_live(slot, pending, take) for take in takes])
+        """One status a repeat; those known from before are not asked again, except where nothing had come."""
+        if slot.repeats == 1:
+            return [await self._ask_once(slot, pending, 1)]
+        repeats = range(1, slot.repeats + 1)
+        return await all_of([self._ask_once(slot, pending, repeat) for repeat in repeats])
 
-    def _ask_offline(self, slot: OfflineSlot, pending: PendingSample) -> Status:
-        judged = ask(slot.judge, pending.sample, self._context.protocol)
-        lines = unwritten_sample_lines(self._context, pending)
-        if judged.reply is not None:
-            lines.append(self._context.encoder.reply(pending.key, judged.reply))
-        self._conclude(slot, pending, judged.outcome, 1, lines)
-        return judged.status
-
-    async def _ask_live(self, slot: LiveSlot, pending: PendingSample, take: int) -> Status:
-        known = pending.known.get((slot.name, take))
+    async def _ask_once(self, slot: Slot, pending: PendingSample, repeat: int) -> Status:
+        known = pending.known.get(ReplyKey(slot.name, repeat))
         if known is not None:
             return known
-        outcome = await ask_take(self._context, slot, pending, take)
-        if self._is_halted and isinstance(outcome, Missing):
-            # Cut short by the stop: it is not known to be missing, and will be asked for again anyway.
-            raise HaltedError("stopping")
-        self._conclude(slot, pending, outcome, take, unwritten_sample_lines(self._context, pending))
-        return status_of(outcome)
+        match slot:
+            case OfflineSlot():
+                judged = ask(slot.judge, pending.sample, self._context.protocol)
+                self._conclude(slot, pending, judged.outcome, repeat, judged.reply)
+                return judged.status
+            case LiveSlot():
+                return status_of(await self._ask_live(slot, pending, repeat))
+            case unexpected:
+                assert_never(unexpected)
 
-    def _conclude(self, slot: Slot, pending: PendingSample, outcome: Outcome, take: int, lines: list[bytes]) -> None:
-        lost = self._context.lost_tries.pop((pending.key, slot.name, take), 0)
-        lost += pending.lost_tries.get((slot.name, take), 0)
-        lines.append(self._context.encoder.outcome(pending.sample, pending.key, slot.name, outcome, take, lost))
+    async def _ask_live(self, slot: LiveSlot, pending: PendingSample, repeat: int) -> Outcome:
+        try:
+            outcome = await ask_repeat(self._context, slot, pending, repeat)
+            if self._is_halted and isinstance(outcome, Missing):
+                # Cut short by the stop: it is not known to be missing, and will be asked for again anyway.
+                raise HaltedError("stopping")
+        except _STOPPING:
+            lost = self._context.lost.get((pending.key, ReplyKey(slot.name, repeat)), NOTHING_LOST)
+            if any(lost[1:]):
+                # It is on the bill: the run's account must not forget it until the sample is asked about again.
+                self._conclude(slot, pending, Missing("the run stopped before its reply came"), repeat)
+            raise
+        self._conclude(slot, pending, outcome, repeat)
+        return outcome
+
+    def _conclude(
+        self, slot: Slot, pending: PendingSample, outcome: Outcome, repeat: int, reply: Reply | None = None
+    ) -> None:
+        place = ReplyKey(slot.name, repeat)
+        lost = self._context.lost.pop((pending.key, place), NOTHING_LOST)
+        lost = lost.plus(pending.lost.get(place, NOTHING_LOST))
+        lines = unwritten_sample_lines(self._context, pending)
+        if reply is not None:
+            lines.append(self._context.encoder.reply(pending.key, reply))
+        lines.append(self._context.encoder.outcome(pending.sample, pending.key, slot.name, outcome, repeat, lost))
         self._context.commits.add(lines)
 
 

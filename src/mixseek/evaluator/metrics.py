@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.questions import Answered, Asker
+from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion, MetricProtocol, check_criteria, why_no_answer
 from mixseek.evaluator.models import Direction, EvaluationRequest, MetricScore, MissingMetric
@@ -124,7 +124,7 @@ class LLMJudgeMetric(BaseMetric):
         """A score, or what the judge did instead of giving one."""
         # Without the model that wrote it: the same text must get the same score, whoever hands it in.
         sample = Sample(f"{request.place}/{self.name}", request.submission, request.user_query)
-        answered = await self.bench.asker.ask(self.protocol, sample, self.bench.judge)
+        answered = await self.bench.asker.ask(Question(self.protocol, sample, self.bench.judge))
         scored = score_answer(self, answered)
         if isinstance(scored, MissingMetric) or answered.reply is None:
             return scored
@@ -253,7 +253,8 @@ class ProtocolMetric(BaseMetric):
 
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
         """A score, or why the protocol gave none."""
-        return score_answer(self, await self._asker.ask(self.protocol, self._sample(request), self._judge))
+        question = Question(self.protocol, self._sample(request), self._judge)
+        return score_answer(self, await self._asker.ask(question))
 
     def _sample(self, request: EvaluationRequest) -> Sample:
         """A team that is no model is known by its own name where a protocol wants to know who wrote this."""

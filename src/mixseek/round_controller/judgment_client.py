@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RoundState
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
-from mixseek.engine.questions import Asker
+from mixseek.engine.questions import Asker, Question
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.metric_protocol import REPLY_MODE, closed_object, open_reply, why_no_answer
 from mixseek.prompt_builder.builder import UserPromptBuilder
@@ -125,12 +125,12 @@ class JudgmentClient:
         latest = round_history[-1].submission_content if round_history else ""
         sample = Sample(place, response=latest, question=user_query)
         # By name: the prompt shows the leader board, which other teams change meanwhile.
-        identity, take = f"{execution_id}/{place}", 1
+        question = Question(protocol, sample, self._judge, identity=f"{execution_id}/{place}")
         try:
-            answered = await self._asker.ask(protocol, sample, self._judge, identity=identity)
+            answered = await self._asker.ask(question)
             while asks_anew and answered.is_recalled and isinstance(answered.outcome, InvalidJudgment):
-                take += 1
-                answered = await self._asker.ask(protocol, sample, self._judge, take=take, identity=identity)
+                question = replace(question, repeat=question.repeat + 1)
+                answered = await self._asker.ask(question)
         except EndpointDownError as error:
             return NoOpinion(str(error))
         if isinstance(answered.outcome, ValidJudgment):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mixseek.composition.summary import Gates, check_gates
 from mixseek.reporting.model import ScoreSummary, StatusCounts
+from mixseek.reporting.summary import Gates, check_gates
 
 
 def score(

@@ -16,11 +16,12 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
-from mixseek.composition.report import list_runs, load_report, report_document, runs_document
+from mixseek.composition.report import list_runs, load_report
 from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import StatusCounts
+from mixseek.reporting.summary import report_document, runs_document
 from mixseek.reporting.terminal import print_report
 from mixseek.storage.index import loading as index
 from mixseek.storage.index.loading import index_run

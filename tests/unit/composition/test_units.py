@@ -11,10 +11,11 @@ from tests.unit.reporting.counting import units_of
 from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
-from mixseek.composition.report import judgment_row, load_report, report_document
-from mixseek.composition.summary import describe_summary, load_units, summarise_run, summary_document
+from mixseek.composition.report import judgment_row, load_report
+from mixseek.composition.summary import load_units, summarise_run
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
+from mixseek.reporting.summary import describe_summary, report_document, summary_document
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample

@@ -149,7 +149,7 @@ def test_a_short_dataset_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*_: object) -> None:
         raise AssertionError("a process was asked for")
 
-    monkeypatch.setattr(many, "judge_in_processes", refuse)
+    monkeypatch.setattr(many, "SeveralProcesses", refuse)
     ended, journal, _ = judge(make_batches(15), workers=2)
 
     assert ended

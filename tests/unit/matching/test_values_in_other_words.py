@@ -2,9 +2,9 @@
 
 import pytest
 
-from mixseek.composition.summary import needs_maths_text
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision
+from mixseek.reporting.summary import needs_maths_text
 
 SAME = [
     ("2.5M", "2.5 million"),

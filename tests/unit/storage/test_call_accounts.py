@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample
 
-from mixseek.domain.calls import CallAccount, Latency
+from mixseek.domain.calls import CallAccount, Latency, LostRequests
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
@@ -57,18 +57,23 @@ def test_requests_that_brought_nothing_are_tries_too(tmp_path: Path) -> None:
     """Beside replies, and of a judge that never gave one; what is missing for good is told apart."""
     one, other = make_sample(1), make_sample(2)
     lines = reply_lines("live", {"tries": 2})[:-1]
-    lines += [encode_outcome(one, one.key(), "live", CORRECT, lost_tries=3), encode_sample(other)]
     lines += [
-        encode_outcome(sample, sample.key(), "dead", Missing("too long", number == 1), lost_tries=4)
+        encode_outcome(one, one.key(), "live", CORRECT, lost=LostRequests(3, 100, 10, 0.25)),
+        encode_sample(other),
+    ]
+    lines += [
+        encode_outcome(sample, sample.key(), "dead", Missing("too long", number == 1), lost=LostRequests(4))
         for number, sample in enumerate((one, other))
     ]
     workspace, run = make_run(tmp_path, lines, judges=("live", "dead"))
 
     with open_run_index(workspace, run) as index:
-        accounts = {account.judge: (account.calls, account.tries) for account in index.call_accounts()}
+        accounts = {
+            account.judge: (account.calls, account.tries, account.cost_usd) for account in index.call_accounts()
+        }
         missing_for_good = index.missing_for_good()
 
-    assert accounts == {"live": (1, 5), "dead": (0, 8)}
+    assert accounts == {"live": (1, 5, Decimal("0.250357")), "dead": (0, 8, 0)}
     assert missing_for_good == 1
 
 

@@ -38,7 +38,8 @@ INSERT INTO outcomes
     SELECT key, NULL, judge, coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true,
         status, method, score, verdict, try_cast(said[1] AS BOOLEAN), said[2], try_cast(said[3] AS INTEGER), said[4],
         try_cast(said[5] AS BOOLEAN), said[6], fields, span, rules, flags, repairs, reason,
-        coalesce(method = 'self_judge', false), coalesce(permanent, false), coalesce(lost_tries, 0)
+        coalesce(method = 'self_judge', false), coalesce(permanent, false), coalesce(lost_tries, 0),
+        lost_bill
     FROM (
         SELECT *, json_extract_string(fields, ['$.is_correct', '$.extracted_answer', '$.reasoning_score',
             '$.error_type', '$.extraction_verified', '$.warnings']) AS said
@@ -47,7 +48,8 @@ INSERT INTO outcomes
             columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR',
                 score: 'DOUBLE', verdict: 'VARCHAR', fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]',
                 flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]', repairs: 'VARCHAR[]', reason: 'VARCHAR',
-                take: 'INTEGER', permanent: 'BOOLEAN', lost_tries: 'INTEGER'})
+                take: 'INTEGER', permanent: 'BOOLEAN', lost_tries: 'INTEGER',
+                lost_bill: 'STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))'})
         WHERE t = 'outcome')
 
 -- name: texts

@@ -93,9 +93,10 @@ SELECT judge, count(*) FILTER (NOT is_cached) AS calls, count(*) FILTER (is_cach
     ORDER BY list_position((SELECT judges FROM index_state), judge) NULLS LAST, judge
 
 -- name: lost_tries
--- Requests that brought no reply: of calls that were given up, whatever became of their samples.
-SELECT judge, sum(lost_tries) FROM outcomes WHERE lost_tries > 0 GROUP BY judge, judge_order
-    ORDER BY judge_order, judge
+-- Requests that brought no reply: of calls that were given up, whatever became of their samples; and their bill.
+SELECT judge, sum(lost_tries), coalesce(sum(lost_bill.input_tokens), 0)::BIGINT,
+        coalesce(sum(lost_bill.output_tokens), 0)::BIGINT, coalesce(sum(lost_bill.cost_usd), 0)::DECIMAL(24, 12)
+    FROM outcomes WHERE lost_tries > 0 GROUP BY judge, judge_order ORDER BY judge_order, judge
 
 -- name: finish_reasons
 SELECT judge, finish_reason, count(*) FROM replies WHERE NOT is_cached AND finish_reason IS NOT NULL

@@ -17,12 +17,14 @@ import orjson
 from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import (
     OWN_PARTS,
+    FailureGroup,
     FlagCount,
     OutcomeCount,
     ReaskCount,
     ReasonCount,
     ReasoningCount,
     RuleCount,
+    TakeSpread,
     UnitGroups,
     UnitSums,
     WarningCount,
@@ -72,27 +74,6 @@ class JudgeTotals:
     undecided: int
     missing: int
     mean_score: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class TakeSpread:
-    """How far a judge agrees with itself over samples with several valid takes; `mean_spread` in units of the score."""
-
-    judge: str
-    samples: int
-    unanimous: int
-    mean_spread: float
-
-
-@dataclass(frozen=True, slots=True)
-class FailureGroup:
-    """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
-
-    judge: str
-    status: Status
-    why: str
-    count: int
-    sample_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +218,15 @@ class RunIndex:
             spread = Latency(*latency) if latency else None
             values: list[Any] = [*counted, spread, tuple(models), finished[counted[0]]]
             accounts[counted[0]] = CallAccount(*values)
-        for judge, tries in self._all("lost_tries"):
+        for judge, tries, input_tokens, output_tokens, cost_usd in self._all("lost_tries"):
             account = accounts.get(judge) or CallAccount(judge, *_NO_REPLIES)
-            accounts[judge] = replace(account, tries=account.tries + tries)
+            accounts[judge] = replace(
+                account,
+                tries=account.tries + tries,
+                input_tokens=account.input_tokens + input_tokens,
+                output_tokens=account.output_tokens + output_tokens,
+                cost_usd=account.cost_usd + cost_usd,
+            )
         return list(accounts.values())
 
     def missing_for_good(self) -> int:

@@ -29,7 +29,8 @@ CREATE TABLE outcomes (
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR,
     is_verified BOOLEAN, warnings VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
-    reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER
+    reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER,
+    lost_bill STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))
 );
 
 -- Every judgment with its sample. Unverified: called correct by an answer that does not stand in the response.

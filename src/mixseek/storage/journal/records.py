@@ -6,8 +6,9 @@
      "span":[start,end]|null,"rules":[…],"flags":[{"flag":…,"detail":…}],"repairs":[…],"reason":…}
 
 An outcome of a repeat (`--repeats`) ends with `"take":2` and so on; without it, it is the first take. `"lost_tries":3`
-counts requests that brought no reply, over all processes of the run; `"permanent":true` says that asking again for what
-is missing changes nothing.
+counts requests that brought no reply, over all processes of the run, and `"lost_bill":{…}` says what their answers
+without a reply took all the same (`input_tokens`, `output_tokens`, `cost_usd`); `"permanent":true` says that asking
+again for what is missing changes nothing.
 
 Text that UTF-8 cannot hold (an unpaired surrogate) stands in the line as U+FFFD, so that every JSON reader accepts
 the line; the record as it was is then kept beside it, in `exact`.
@@ -24,6 +25,7 @@ from typing import Any, assert_never
 
 import orjson
 
+from mixseek.domain.calls import NOTHING_LOST, LostRequests
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -105,7 +107,9 @@ def encode_reply(sample_key: str, reply: Reply) -> bytes:
     )
 
 
-def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take: int = 1, lost_tries: int = 0) -> bytes:
+def encode_outcome(
+    sample: Sample, key: str, judge: str, outcome: Outcome, take: int = 1, lost: LostRequests = NOTHING_LOST
+) -> bytes:
     """Every field is there for every status, null or empty where it has no meaning: tables are made of these."""
     record: dict[str, Any] = {
         "t": "outcome",
@@ -125,8 +129,10 @@ def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take:
     }
     if take != 1:
         record["take"] = take
-    if lost_tries:
-        record["lost_tries"] = lost_tries
+    if lost.tries:
+        record["lost_tries"] = lost.tries
+    if any(lost[1:]):
+        record["lost_bill"] = dict(zip(lost._fields[1:], lost[1:], strict=True))
     match outcome:
         case ValidJudgment():
             record["method"] = outcome.method
