@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Option, launch
 
-from mixseek.cli.console import ExitCode, print_json, print_rendered
+from mixseek.cli.console import ExitCode, print_answer
 from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, share_option, workspace_path
 
 
@@ -119,10 +119,8 @@ def leaderboard(
     board = load_leader_board(workspace_path(workspace), execution)
     if html is not None:
         write_leader_board(board, html)
-    if as_json:
-        print_json(leader_board_document(board))
-    else:
-        print_rendered(lambda console: print_leader_board(board, console, html))
+    document = leader_board_document(board)
+    print_answer(document, lambda console: print_leader_board(board, console, html), as_json=as_json)
     if open_page and html is not None:
         launch(html.resolve().as_uri())
     return ExitCode.OK

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mixseek.cli.console import ExitCode, notify_plainly, print_answer, print_json, print_rendered
+from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.compete import (
@@ -69,11 +69,8 @@ class BarWatcher:
 @contextlib.contextmanager
 def show_teams(quiet: bool) -> Iterator[Watcher]:
     """The watcher that fits where stderr goes."""
-    if quiet:
-        yield watch_nothing
-        return
-    if not sys.stderr.isatty():
-        yield write_event
+    if quiet or not sys.stderr.isatty():
+        yield watch_nothing if quiet else write_event
         return
     from rich.console import Console
     from rich.progress import Progress, TextColumn
@@ -127,14 +124,15 @@ def run_compete(request: CompeteRequest, gates: RaceGates, *, as_json: bool, qui
 
 def print_competition(competition: Competition, gates: list[dict[str, Any]], *, as_json: bool) -> None:
     """The leader board, also of a competition that is not over."""
-    if as_json:
-        sent = {name: competition.counts.get(name, 0) for name in ("calls", "cached")}
-        cost = competition.counts.get("cost_millionths", 0) / 1_000_000
-        document = leader_board_document(competition.board)
-        told = {"evaluations": dict(competition.result.evaluations), "gates": gates}
-        print_json({**document, **told, "reason": competition.result.reason, "sent": {**sent, "cost_usd": cost}})
-    else:
-        print_rendered(lambda console: print_leader_board(competition.board, console))
+    cost = competition.counts.get("cost_millionths", 0) / 1_000_000
+    document = {
+        **leader_board_document(competition.board),
+        "evaluations": dict(competition.result.evaluations),
+        "gates": gates,
+        "reason": competition.result.reason,
+        "sent": {**{name: competition.counts.get(name, 0) for name in ("calls", "cached")}, "cost_usd": cost},
+    }
+    print_answer(document, lambda console: print_leader_board(competition.board, console), as_json=as_json)
 
 
 def decide_exit(competition: Competition, failed_gates: list[tuple[str, str]]) -> ExitCode:

@@ -66,12 +66,22 @@ def print_json(document: Any) -> None:
     print_result(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent))
 
 
-def print_answer(document: Any, text: str, *, as_json: bool) -> ExitCode:
-    """The same answer for programs or for people; there is no way to fail."""
+# Without a terminal there is no width to ask for; wide enough for the tables, narrow enough for a log.
+PLAIN_WIDTH = 120
+
+
+def print_answer(document: Any, shown: "str | Callable[[Console], None]", *, as_json: bool) -> ExitCode:
+    """The same answer for programs or for people: in colour on a terminal, plain in a file or a pipe."""
     if as_json:
         print_json(document)
+    elif isinstance(shown, str):
+        print_result(shown)
     else:
-        print_result(text)
+        from rich.console import Console
+
+        with tolerating_closed_pipe():
+            shown(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
+            sys.stdout.flush()
     return ExitCode.OK
 
 
@@ -94,16 +104,3 @@ def notify_json(text: str) -> None:
     """When, who, what."""
     time = datetime.now(UTC).isoformat(timespec="milliseconds")
     print_notice(json.dumps({"time": time, "logger": "mixseek", "message": text}, ensure_ascii=False))
-
-
-# Without a terminal there is no width to ask for; wide enough for the tables, narrow enough for a log.
-PLAIN_WIDTH = 120
-
-
-def print_rendered(render: "Callable[[Console], None]") -> None:
-    """Colour on a terminal, plain text in a file or a pipe."""
-    from rich.console import Console
-
-    with tolerating_closed_pipe():
-        render(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
-        sys.stdout.flush()

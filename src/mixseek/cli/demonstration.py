@@ -6,14 +6,14 @@ from shlex import quote
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from mixseek.cli.console import ExitCode, print_json, print_rendered
-from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult, DemoRow
+from mixseek.cli.console import ExitCode, print_answer
+from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
 from mixseek.composition.summary import score_document, summary_document
 from mixseek.reporting.leaderboard.board import leader_board_document
 from mixseek.reporting.leaderboard.terminal import print_leader_board
+from mixseek.reporting.tables import table_of
 
 STYLES = {
     "correct": "green",
@@ -34,10 +34,7 @@ TELLING_ROWS = 10
 
 def print_demo(result: DemoResult, *, as_json: bool) -> ExitCode:
     """The table, where rules and labels disagree, and what to do next."""
-    if as_json:
-        print_json(demo_document(result))
-    else:
-        print_rendered(lambda console: render_demo(result, console))
+    print_answer(demo_document(result), lambda console: render_demo(result, console), as_json=as_json)
     return ExitCode.GATE_NOT_MET if result.disagreements else ExitCode.OK
 
 
@@ -76,7 +73,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
     console.print(Text(describe_counts(result.lines)))
     console.print()
     shown = telling_lines(result.lines)
-    console.print(verdict_table(shown))
+    console.print(table_of(("|id", "|rules say", "|by the rule", "|label"), map(verdict_row, shown)))
     tell_rest(len(result.lines) - len(shown), run, console)
     for example in result.examples:
         render_example(example, console)
@@ -127,27 +124,16 @@ def render_example(example: DemoExample, console: Console) -> None:
     console.print(Text(f"Protocol {example.protocol}: recorded replies of two judges, good and bad", style="bold"))
     told = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
     console.print(Text(told))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("id", no_wrap=True)
-    for judge in example.judges:
-        table.add_column(f"judge {judge}", no_wrap=True)
-    shown = telling_rows(example.rows)
-    for row in shown:
-        table.add_row(row.id, *(cell_text(cell) for cell in row.cells))
-    console.print(table)
-    tell_rest(len(example.rows) - len(shown), example.summary.run.name, console)
-
-
-def telling_rows(rows: tuple[DemoRow, ...]) -> tuple[DemoRow, ...]:
-    """A row for each verdict and each flag that no row before it shows; in the order of the file."""
+    # A row for each verdict and each flag that no row before it shows.
     seen: set[str] = set()
-    chosen = []
-    for row in rows:
+    shown = []
+    for row in example.rows:
         words = {cell.word for cell in row.cells}
         if not words <= seen:
             seen |= words
-            chosen.append(row)
-    return tuple(chosen)
+            shown.append([Text(row.id), *map(cell_text, row.cells)])
+    console.print(table_of(["|id", *(f"|judge {judge}" for judge in example.judges)], shown))
+    tell_rest(len(example.rows) - len(shown), example.summary.run.name, console)
 
 
 def cell_text(cell: DemoCell) -> Text:
@@ -155,23 +141,16 @@ def cell_text(cell: DemoCell) -> Text:
     text = Text(cell.word, style=STYLES.get(cell.word.lower(), STYLES.get(cell.status.value, "")))
     if cell.total is not None:
         text.append(f" {cell.total}", style="dim")
-    if cell.is_control:
-        text.append(" self", style="dim")
-    return text
+    return text.append(" self", style="dim") if cell.is_control else text
 
 
-def verdict_table(lines: tuple[DemoLine, ...]) -> Table:
-    """A line a sample; the second judge's word stands behind the arrow."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("id", "rules say", "by the rule", "label"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
-    for line in lines:
-        verdict = Text(line.verdict, style=STYLES.get(line.verdict, ""))
-        if line.ending is not None:
-            verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
-        label = Text("✓", style="green") if line.agrees else Text(f"✗ {line.label}", style="bold red")
-        table.add_row(line.id, verdict, Text(line.rule, style="dim"), label)
-    return table
+def verdict_row(line: DemoLine) -> list[Text]:
+    """A sample; the second judge's word stands behind the arrow."""
+    verdict = Text(line.verdict, style=STYLES.get(line.verdict, ""))
+    if line.ending is not None:
+        verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
+    label = Text("✓", style="green") if line.agrees else Text(f"✗ {line.label}", style="bold red")
+    return [Text(line.id), verdict, Text(line.rule, style="dim"), label]
 
 
 def describe_counts(lines: tuple[DemoLine, ...]) -> str:

@@ -1,12 +1,15 @@
 """Commands that read what was judged: `report`, `runs`, `show`, `export`, `archive`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option, launch
 
-from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice, print_rendered
+from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
 from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, workspace_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _RUNS = "A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side."
 # More do not help anybody who reads; --json has them all.
@@ -36,6 +39,7 @@ def report(
       mixseek report bbh-march bbh-april
     """
     from mixseek.composition.report import load_report, report_document, write_html
+    from mixseek.reporting.terminal import print_report
 
     if runs and len(runs) > 1:
         if out is not None or open_page:
@@ -45,12 +49,8 @@ def report(
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
-    if as_json:
-        print_json(report_document(report_data, target))
-    else:
-        from mixseek.reporting.terminal import print_report
-
-        print_rendered(lambda console: print_report(report_data, console, target))
+    document = report_document(report_data, target)
+    print_answer(document, lambda console: print_report(report_data, console, target), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
     return ExitCode.OK
@@ -62,11 +62,8 @@ def compare(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     from mixseek.reporting.terminal import print_comparison
 
     comparison = compare_runs(workspace, runs)
-    if as_json:
-        print_json(comparison_document(comparison))
-    else:
-        print_rendered(lambda console: print_comparison(comparison, console))
-    return ExitCode.OK
+    document = comparison_document(comparison)
+    return print_answer(document, lambda console: print_comparison(comparison, console), as_json=as_json)
 
 
 def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
@@ -86,16 +83,17 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
     competitions = list_competitions(workspace_path(workspace))
     for problem in problems:
         print_notice(f"mixseek: {problem}")
-    if as_json:
-        document = runs_document(lines)
-        listed = [{"kind": "run", **run} for run in document["runs"]]
-        print_json({**document, "runs": listed, "competitions": [line.to_document() for line in competitions]})
-        return ExitCode.OK
-    if lines or not competitions:
-        print_rendered(lambda console: print_runs(lines, console))
-    if competitions:
-        print_rendered(lambda console: print_competitions(competitions, console))
-    return ExitCode.OK
+    document = runs_document(lines)
+    document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
+    document["competitions"] = [line.to_document() for line in competitions]
+
+    def show_both(console: "Console") -> None:
+        if lines or not competitions:
+            print_runs(lines, console)
+        if competitions:
+            print_competitions(competitions, console)
+
+    return print_answer(document, show_both, as_json=as_json)
 
 
 def show(
@@ -119,16 +117,11 @@ def show(
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.composition.report import judgment_row, load_sample, sample_document
+    from mixseek.reporting.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
-    if as_json:
-        print_json(sample_document(rows))
-    else:
-        from mixseek.reporting.terminal import print_rows
-
-        shown = [judgment_row(row) for row in rows]
-        print_rendered(lambda console: print_rows(shown, console))
-    return ExitCode.OK
+    shown = [judgment_row(row) for row in rows]
+    return print_answer(sample_document(rows), lambda console: print_rows(shown, console), as_json=as_json)
 
 
 def export(

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
-from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
@@ -107,18 +107,13 @@ class ModelTeam:
                 take += 1
         except (EndpointDownError, PermanentJudgeError) as error:
             return FailedSubmission(str(error))
-        match answered.outcome:
-            case ValidJudgment(fields=fields):
-                return Submission(fields["text"], usage_of(answered.replies))
-            case InvalidJudgment(findings=findings):
-                return FailedSubmission("; ".join(finding.detail for finding in findings))
-            case Undecided(reason=reason) | Missing(reason=reason):
-                return FailedSubmission(reason)
-            case unexpected:
-                assert_never(unexpected)
+        outcome = answered.outcome
+        if isinstance(outcome, ValidJudgment):
+            return Submission(outcome.fields["text"], usage_of(answered.replies))
+        if isinstance(outcome, InvalidJudgment):
+            return FailedSubmission("; ".join(finding.detail for finding in outcome.findings))
+        return FailedSubmission(outcome.reason)
 
-
-# Programs that teams bring: fed, bounded, and gone when their time is up, with everything they had started.
 
 # More than any submission that a judge could read; a program that never stops writing must not fill our memory.
 MAX_OUTPUT_BYTES = 4 << 20

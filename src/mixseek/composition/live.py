@@ -41,7 +41,7 @@ from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, 
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.judges.prices import PriceList, override_rates
+from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.durable import storage_error
@@ -222,7 +222,7 @@ def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
     prices = PriceList(
         base_url if isinstance(base_url, str) else None,
         model if isinstance(model, str) else judge.name,
-        override_rates(settings),
+        settings,
     )
 
     def price(usage: Usage, answered_by: str | None) -> float | None:

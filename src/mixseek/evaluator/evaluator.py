@@ -118,8 +118,6 @@ def describe_failure(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-# From a metric's `type` to a metric: a built-in, a protocol, or a class of the user's.
-
 BUILT_IN: Mapping[str, type[LLMJudgeMetric]] = {
     "ClarityCoherence": ClarityCoherence,
     "Coverage": Coverage,

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
@@ -73,6 +73,14 @@ def open_reply(reply: Reply, names: Sequence[str]) -> tuple[Mapping[str, Any], t
         return InvalidJudgment(reading.findings, reading.repairs)
     extra = (Repair.EXTRA_KEYS_IGNORED,) if reading.value.keys() - set(names) else ()
     return reading.value, (*reading.repairs, *extra)
+
+
+def why_no_answer(outcome: InvalidJudgment | Undecided | Missing) -> str:
+    """For a person who asks why there is no score, or no opinion."""
+    if isinstance(outcome, InvalidJudgment):
+        said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in outcome.findings)
+        return f"the judge's reply is invalid ({said})"
+    return outcome.reason
 
 
 def metric_template(language: str) -> str:

@@ -14,15 +14,13 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion, MetricProtocol, check_criteria
+from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion, MetricProtocol, check_criteria, why_no_answer
 from mixseek.evaluator.models import Direction, EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import EvaluatorPromptContext
 from mixseek.protocols.identity import method_of
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.models import Table
-
-# What a metric is: the place where users bring their own.
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +76,6 @@ class BaseMetric(ABC):
         # The same rules say the same about the same text.
         is_permanent = isinstance(outcome, Undecided) or outcome.is_permanent
         return MissingMetric(self.name, outcome.reason, replies, is_permanent)
-
-
-# Metrics that ask a judge, through the engine like every other question.
 
 
 class LLMJudgeMetric(BaseMetric):
@@ -151,21 +146,20 @@ def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
 
 def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | MissingMetric:
     """Every protocol's 0..1 as 0..100; whatever is not valid has no score."""
-    replies = answered.replies
     match answered.outcome:
         case ValidJudgment() as judgment:
             comment = judgment.fields.get("comment")
             text = comment if isinstance(comment, str) else judgment.verdict
             # 0.55 * 100 is not 55 in binary; nobody meant the difference.
-            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, replies)
-        case InvalidJudgment(findings=findings):
-            said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in findings)
-            reason = f"the judge's reply is invalid ({said})"
-            return MissingMetric(metric.name, reason, replies, is_permanent=True, is_invalid=True)
+            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, answered.replies)
+        case InvalidJudgment() as judgment:
+            return MissingMetric(
+                metric.name, why_no_answer(judgment), answered.replies, is_permanent=True, is_invalid=True
+            )
         case Undecided(reason=reason):
-            return metric.missing(Undecided(f"undecided: {reason}"), replies)
+            return metric.missing(Undecided(f"undecided: {reason}"), answered.replies)
         case Missing() as missing:
-            return metric.missing(missing, replies)
+            return metric.missing(missing, answered.replies)
         case unexpected:
             assert_never(unexpected)
 
@@ -226,9 +220,6 @@ class LLMPlain(LLMJudgeMetric):
         return tuple(Criterion(name, one.points, {"en": one.text}) for name, one in given.items())
 
 
-# Any protocol as a metric: rubric, semantic, cross, or one of the user's own.
-
-
 class TaskOptions(Table):
     """What a protocol may be told about the task; the rest of a sample is the submission's."""
 
@@ -246,7 +237,7 @@ _TRIAL_NONCE = "0123456789abcdef01234567"
 
 
 class ProtocolMetric(BaseMetric):
-    """The protocol's score of the submission, times 100; its own scale stays in the details."""
+    """Any protocol as a metric: its score of the submission, times 100; its own scale stays in the details."""
 
     def __init__(self, setting: MetricSetting, protocol: JudgeProtocol, asker: Asker, judge: str) -> None:
         super().__init__(setting)

@@ -22,7 +22,15 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import JudgeIdentity, OpenAIChat, ReadAnswer, SchemaMode, make_answer, text_or_none
+from mixseek.judges.endpoint.wire import (
+    JudgeIdentity,
+    OpenAIChat,
+    SchemaMode,
+    decoding,
+    make_answer,
+    schema_format,
+    text_or_none,
+)
 from mixseek.judges.keys import Redaction, without_credentials
 from mixseek.judges.model_store import find_installed, warning_for
 from mixseek.settings.models import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
@@ -151,13 +159,11 @@ DEFAULT_MAX_TOKENS = 1024
 # In [judges.NAME] body: read when the model is loaded, by llama.cpp's names for them.
 _CONTEXT_KEY, _THREADS_KEY = "n_ctx", "n_threads"
 
-Receive = Callable[[Any], bool]
-
 
 class Runtime(Protocol):
     """The one method of xllamacpp.Server that is used: chunks go to `receive` until it returns True."""
 
-    def handle_chat_completions(self, request: Mapping[str, Any], receive: Receive, /) -> Any: ...
+    def handle_chat_completions(self, request: Mapping[str, Any], receive: Callable[[Any], bool], /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,15 +270,17 @@ class EmbeddedJudge:
 
     async def call(self, call: Call) -> Answer:
         """The blocking generation runs in a thread; cancelling stops it at its next token."""
+        seconds = self._settings.timeout_seconds
         async with self._slots:
             stop = threading.Event()
             loop = asyncio.get_running_loop()
             try:
-                async with asyncio.timeout(self._timeout_seconds()):
+                # The default is meant for endpoints: what a slow machine takes is no failure, and trying again no help.
+                async with asyncio.timeout(None if seconds == DEFAULT_TIMEOUT_SECONDS else seconds):
                     return await loop.run_in_executor(self._threads, self._answer, call, stop)
             except TimeoutError as error:
                 raise TransientJudgeError(
-                    f"judge {self.name}: no reply within {self._settings.timeout_seconds:g} s; raise timeout_seconds"
+                    f"judge {self.name}: no reply within {seconds:g} s; raise timeout_seconds"
                 ) from error
             finally:
                 stop.set()
@@ -282,24 +290,11 @@ class EmbeddedJudge:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._runtime = None
 
-    def _timeout_seconds(self) -> float | None:
-        # The default is meant for endpoints: what a slow machine takes is not a failure, and trying again not faster.
-        seconds = self._settings.timeout_seconds
-        return None if seconds == DEFAULT_TIMEOUT_SECONDS else seconds
-
     def _decoding(self, take: int) -> dict[str, Any]:
         """Greedy unless told otherwise: the same sample gets the same judgment."""
-        settings = self._settings
-        decoding: dict[str, Any] = {
-            "temperature": 0.0 if settings.temperature is None else settings.temperature,
-            "max_tokens": settings.max_tokens or DEFAULT_MAX_TOKENS,
-            # The same seed would make the repeats of a judgment one and the same reply.
-            "seed": (settings.seed or 0) + take - 1,
-        }
-        if settings.top_p is not None:
-            decoding["top_p"] = settings.top_p
-        decoding.update({key: value for key, value in settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)})
-        return decoding
+        body = {key: value for key, value in self._settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)}
+        greedy = {"temperature": 0.0, "max_tokens": DEFAULT_MAX_TOKENS, "seed": take - 1}
+        return {**greedy, **decoding(self._settings, take), **body}
 
     def _answer(self, call: Call, stop: threading.Event) -> Answer:
         runtime = self._loaded()
@@ -307,12 +302,15 @@ class EmbeddedJudge:
         started = time.perf_counter()
         is_constrained = self._constrains and bool(call.reply_schema)
         if is_constrained:
-            request["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "judgment", "strict": True, "schema": dict(call.reply_schema)},
-            }
+            request["response_format"] = schema_format(dict(call.reply_schema))
+        received = _Received()
+
+        def receive(chunk: Any) -> bool:
+            received.add(chunk)
+            return stop.is_set()
+
         try:
-            received = _generate(runtime, request, stop)
+            runtime.handle_chat_completions(request, receive)
         except ValueError as error:
             if not is_constrained or "schema" not in str(error).lower():
                 raise self._refused(str(error)) from error
@@ -326,7 +324,10 @@ class EmbeddedJudge:
         latency = time.perf_counter() - started
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
         who = JudgeIdentity(self.name, f"gguf:{self._loading.path.stem}")
-        return make_answer(call, who, self._read(received, defused), latency, schema)
+        reading = OpenAIChat().read(received.document())
+        extra = {**reading.extra, "defused_control_tokens": defused} if defused else reading.extra
+        reading = reading._replace(model=self._loading.path.stem, extra=extra)
+        return make_answer(call, who, reading, latency, schema)
 
     def _request(self, call: Call) -> tuple[dict[str, Any], int]:
         defused = 0
@@ -374,11 +375,6 @@ class EmbeddedJudge:
             return TransientJudgeError(f"judge {self.name}: {words}")
         return self._refused(words)
 
-    def _read(self, received: _Received, defused: int) -> ReadAnswer:
-        reading = OpenAIChat().read(received.document())
-        extra = {**reading.extra, "defused_control_tokens": defused} if defused else reading.extra
-        return reading._replace(model=self._loading.path.stem, extra=extra)
-
 
 def make_embedded_judge(
     spec: str,
@@ -394,14 +390,13 @@ def make_embedded_judge(
     if importlib.util.find_spec("xllamacpp") is None:
         raise ConfigurationError(f"judge {spec!r}: the embedded runtime is not installed; {INSTALL_COMMAND}")
     path = find_installed(place, environment) or Path(place).expanduser()
-    header = read_header(path)
     loading = Loading(
         path=path,
         context_tokens=_positive(settings, _CONTEXT_KEY, DEFAULT_CONTEXT_TOKENS, spec),
         threads=_positive(settings, _THREADS_KEY, default_threads(), spec),
         concurrency=settings.concurrency or 1,
     )
-    return EmbeddedJudge(name or spec, loading, settings, header, weights_digest(path), load_runtime)
+    return EmbeddedJudge(name or spec, loading, settings, read_header(path), weights_digest(path), load_runtime)
 
 
 def load_runtime(loading: Loading) -> Runtime:
@@ -443,17 +438,6 @@ def _positive(settings: JudgeSettings, key: str, default: int, spec: str) -> int
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigurationError(f"judge {spec!r}: {key} is {value!r}; give a whole number above 0")
     return value
-
-
-def _generate(runtime: Runtime, request: Mapping[str, Any], stop: threading.Event) -> _Received:
-    received = _Received()
-
-    def receive(chunk: Any) -> bool:
-        received.add(chunk)
-        return stop.is_set()
-
-    runtime.handle_chat_completions(request, receive)
-    return received
 
 
 def _control_pattern(tokens: tuple[str, ...]) -> re.Pattern[str] | None:

@@ -39,7 +39,7 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     by_text = option_by_text(gold, question)
     if polarity is not None:
         boolean = BooleanReader(*polarity)
-        return boolean if by_text is None else EitherReader(by_text, boolean)
+        return boolean if by_text is None else EitherReader(by_text, boolean, question)
     if by_text is not None:
         return by_text
     value = plain_number(gold)

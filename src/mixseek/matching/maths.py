@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.closed.statements import firm_statements
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reading
+from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
 
 _LONGEST: Final = 1_000
 
@@ -446,21 +446,20 @@ def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | 
 
 
 @dataclass(frozen=True)
-class MathsReader:
+class MathsReader(Reader):
     """A mathematical ground truth, and who compares what is not plain."""
 
     gold: str
-    question: str
+    asked: str
     maths: MathsComparer | None
-    kind: str = "expression"
-    spans_lines: bool = False
+    kind = "expression"
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """The mathematics that the piece states, compared; behind a firm cue what cannot be read is still an answer."""
         part = None if piece.rstrip().endswith("?") else stated_maths(piece, firm=firm)
         if part is None:
             return Reading(Decision.UNDECIDED, 0, len(piece), "not_read") if firm and piece.strip() else None
-        decision, rule = compare_maths(part.text, self.gold, self.question, self.maths)
+        decision, rule = compare_maths(part.text, self.gold, self.asked, self.maths)
         if not firm and decision is Decision.INCORRECT and not _CONCLUDES.search(piece, 0, part.start):
             # No cue says that this is the answer: another value in the closing words may be a step.
             return Reading(Decision.UNDECIDED, part.start, part.end, "not_stated")
@@ -477,13 +476,9 @@ class MathsReader:
             part = runs[0] if len(runs) == 1 and len(text.split()) <= _FEW_WORDS + len(runs[0].text.split()) else None
         if part is None:
             return None
-        decision, rule = compare_maths(part.text, self.gold, self.question, self.maths)
+        decision, rule = compare_maths(part.text, self.gold, self.asked, self.maths)
         return Reading(decision, part.start, part.end, rule)
 
     def is_other(self, text: str, place: int) -> bool:
         """Any further mathematics: whether it is equal is not asked again."""
         return text[place : place + 1] in {"$", "\\"} or text[place : place + 1].isdigit()
-
-    def is_absent(self, text: str) -> bool:
-        """A value can be written in too many ways for its absence to be seen."""
-        return False

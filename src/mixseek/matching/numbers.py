@@ -316,9 +316,14 @@ def _cjk_number(text: str) -> int | None:
     return total + section + digit
 
 
+_MOST_WORDS_OF_A_NUMBER = 16
+
+
 def plain_number(text: str) -> Decimal | None:
     """The value when the whole text is one number, with currency, percent or a short unit allowed around it."""
     stripped = text.strip().rstrip(".")
+    if stripped.count(" ") > _MOST_WORDS_OF_A_NUMBER:
+        return None
     tokens = read_numbers(stripped)
     if len(tokens) != 1:
         return None

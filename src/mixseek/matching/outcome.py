@@ -1,7 +1,7 @@
 """What a kind of ground truth makes of a stated answer."""
 
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from mixseek.domain.judgments import ErrorType, Span
 
@@ -50,24 +50,22 @@ class Reading(NamedTuple):
     rule: str
 
 
-class Reader(Protocol):
+class Reader:
     """Knows one ground truth; reads pieces of responses against it."""
 
-    @property
-    def kind(self) -> str: ...
-    @property
-    def spans_lines(self) -> bool:
-        """Whether an answer of this kind may be written over several lines."""
-        ...
+    kind: ClassVar[str]
+    spans_lines: ClassVar[bool] = False  # whether an answer of this kind may be written over several lines
+    question: str = ""
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
-        ...
+        raise NotImplementedError
 
     def is_other(self, text: str, place: int) -> bool:
         """Whether a value of this kind begins at `place` that is not the ground truth."""
-        ...
+        raise NotImplementedError
 
     def is_absent(self, text: str) -> bool:
-        """Whether the ground truth stands nowhere in the text, in any writing this kind can read."""
-        ...
+        """Whether the ground truth stands nowhere in the text, in any writing this kind can read; False for kinds
+        of which that cannot be seen, because their words are too common or their writings too many."""
+        return False

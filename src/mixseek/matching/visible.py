@@ -121,11 +121,11 @@ def visible_part(response: str) -> Visible:
             return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",), True)
     text = fold(response[offset:])
     unclosed = False
-    if "<" in text or "[/" in text or "[I" in text:
+    if "<" in text or "[" in text:
         text, unclosed = _blank_reasoning(text, rules)
         text = _blank_behind_end(text, rules)
         blanked = _SPECIAL.sub(lambda found: " " * len(found[0]), text)
-        if blanked is not text and blanked != text:
+        if blanked != text:
             rules.append("special_tokens_removed")
             text = blanked
     if "```" in text:

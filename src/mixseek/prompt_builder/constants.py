@@ -8,66 +8,17 @@ from mixseek.settings.marked_text import parse_toml
 
 DEFAULT_LANGUAGE = "ja"
 
-DEFAULT_EVALUATOR_USER_PROMPT = """---
-現在日時: {{ current_datetime }}
----
-
-以下のユーザクエリに対するエージェントの提出内容を、あなたの役割に従って評価してください。
-
-# ユーザクエリ
-{{ user_query }}
-
-# 提出内容
-{{ submission }}
-"""
-
-DEFAULT_JUDGMENT_USER_PROMPT = """# タスク
-以下の提出履歴に基づいて、チームは次のラウンドに進むべきでしょうか？判定、理由、確信度を提供してください。
-
-# ユーザクエリ
-{{ user_prompt }}
-
-# 提出履歴
-{{ submission_history }}
-
-# リーダーボード
-{{ ranking_table }}
-"""
-
-DEFAULT_TEAM_USER_PROMPT = """---
-現在日時: {{ current_datetime }}
-ラウンド: {{ round_number }}
----
-
-# タスク
-以下のユーザクエリに対する提出内容を作成してください。過去の提出がある場合は、そのスコアと評価を踏まえて、より高く評価される提出内容に改善してください。提出内容だけを出力してください。
-
-# ユーザクエリ
-{{ user_prompt }}
-
-# 提出履歴
-{{ submission_history }}
-
-# リーダーボード
-{{ ranking_table }}
-
-{{ team_position_message }}
-"""
-
 _WORDING = parse_toml(Path(__file__).with_name("wording.toml").read_bytes().decode())
 LANGUAGES: Final = tuple(sorted(_WORDING))
 # By language: everything that history, leader board, position and fence say.
 PHRASES: Final[Mapping[str, Mapping[str, str]]] = {language: _WORDING[language]["phrases"] for language in LANGUAGES}
 # By language, then by field of the settings.
 DEFAULT_TEMPLATES: Final[Mapping[str, Mapping[str, str]]] = {
-    "ja": {
-        "team_user_prompt": DEFAULT_TEAM_USER_PROMPT,
-        "evaluator_user_prompt": DEFAULT_EVALUATOR_USER_PROMPT,
-        "judgment_user_prompt": DEFAULT_JUDGMENT_USER_PROMPT,
-    },
-    "en": _WORDING["en"]["templates"],
-    "zh": _WORDING["zh"]["templates"],
+    language: _WORDING[language]["templates"] for language in LANGUAGES
 }
+DEFAULT_TEAM_USER_PROMPT: Final = DEFAULT_TEMPLATES[DEFAULT_LANGUAGE]["team_user_prompt"]
+DEFAULT_EVALUATOR_USER_PROMPT: Final = DEFAULT_TEMPLATES[DEFAULT_LANGUAGE]["evaluator_user_prompt"]
+DEFAULT_JUDGMENT_USER_PROMPT: Final = DEFAULT_TEMPLATES[DEFAULT_LANGUAGE]["judgment_user_prompt"]
 
 _ROUND_VARIABLES: Final = frozenset(
     ("user_prompt", "round_number", "submission_history", "ranking_table", "team_position_message", "current_datetime")

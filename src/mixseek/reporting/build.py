@@ -310,13 +310,13 @@ def _summarise_rules(cells: Iterable[RuleCount]) -> tuple[RuleUsage, ...]:
 
 
 def _summarise_flags(cells: Iterable[FlagCount]) -> tuple[FlagSummary, ...]:
-    summaries = [FlagSummary(flag, *_explain(own)) for flag, own in grouped(cells, lambda cell: cell.flag).items()]
+    summaries = [FlagSummary(*_explain(own), flag) for flag, own in grouped(cells, lambda cell: cell.flag).items()]
     return tuple(sorted(summaries, key=lambda summary: (-summary.count, summary.flag)))
 
 
 def _summarise_reasons(cells: Iterable[ReasonCount]) -> tuple[ReasonSummary, ...]:
     by_status = grouped(cells, lambda cell: cell.status)
-    return tuple(ReasonSummary(status, *_explain(by_status[status])) for status in Status if status in by_status)
+    return tuple(ReasonSummary(*_explain(by_status[status]), status) for status in Status if status in by_status)
 
 
 def _explain(cells: Sequence[FlagCount] | Sequence[ReasonCount]) -> tuple[int, tuple[Detail, ...], int]:

@@ -12,8 +12,6 @@ from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
 
-# One judgment under a protocol with dimensions: its marks, its quotes, its gates.
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -236,23 +234,26 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class FlagSummary:
-    """One kind of invalid reply; `details` are the most frequent, `details_total` says how many kinds there are."""
+class Explanation:
+    """`details` are the most frequent, `details_total` says how many kinds there are."""
 
-    flag: Flag
     count: int
     details: tuple[Detail, ...]
     details_total: int
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonSummary:
+class FlagSummary(Explanation):
+    """One kind of invalid reply."""
+
+    flag: Flag
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonSummary(Explanation):
     """Why samples ended undecided or missing."""
 
     status: Status
-    count: int
-    details: tuple[Detail, ...]
-    details_total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,11 +406,17 @@ class HistogramBar:
 
 
 @dataclass(frozen=True, slots=True)
-class DimensionSummary:
-    """One dimension under one judge."""
+class DimensionMean:
+    """A dimension's mean in some group."""
 
     dimension: str
     score: ScaleMean
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionSummary(DimensionMean):
+    """One dimension under one judge."""
+
     bars: tuple[HistogramBar, ...]
 
 
@@ -421,14 +428,6 @@ class JudgeProfile:
     critical: int
     dimensions: tuple[DimensionSummary, ...]
     confidence: tuple[Tally, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionMean:
-    """A dimension's mean in some group."""
-
-    dimension: str
-    score: ScaleMean
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.formatters import read_clock
 from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.round_controller.judgment_client import JudgmentClient
-
-# What a team must offer, and what it may be told about its time.
+from mixseek.settings.race import OutagePolicy, RoundsTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +67,6 @@ class Team(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TimeLimits:
-    """Of a team's own time, in seconds: waiting for the evaluator and the judge is not counted."""
-
-    round_seconds: float | None = None
-    team_seconds: float | None = None
-
-
-# What a watcher is told while teams play.
-
-
 class Stage(StrEnum):
     """Where a team is; each is told when it begins, and the last three when they are stored."""
 
@@ -113,27 +101,6 @@ def watch_nothing(event: TeamEvent) -> None:
 # Whether a team plays another round: a pure function of its scores, the judge's opinion and the rules.
 
 
-class OutagePolicy(StrEnum):
-    """What happens when a judge that should have spoken is out."""
-
-    CONTINUE = "continue"
-    STOP = "stop"
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRules:
-    """How long a team may go on. `no_gain_rounds` None: only the judge and the maximum end it."""
-
-    min_rounds: int = 2
-    max_rounds: int = 5
-    no_gain_rounds: int | None = None
-    # A better score counts as gain only if it is better by more than this.
-    min_gain: float = 0.0
-    on_judge_outage: OutagePolicy = OutagePolicy.CONTINUE
-    # The last round ends whatever the judge says; its opinion is still worth having.
-    asks_after_last_round: bool = True
-
-
 def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) -> bool:
     """Whether the last `rounds` rounds brought no gain; a round without a score brought none."""
     if len(scores) <= rounds:
@@ -145,27 +112,29 @@ def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) ->
     return bool(before) and max(since) <= max(before) + min_gain
 
 
-def is_decided_without_judge(scores: Sequence[float | None], rules: RoundRules) -> RoundDecision | None:
+def is_decided_without_judge(scores: Sequence[float | None], rules: RoundsTable) -> RoundDecision | None:
     """What needs no opinion: the maximum, the minimum, then the rule of no gain. None: ask."""
     played = len(scores)
-    if played >= rules.max_rounds:
+    if played >= rules.max:
         return RoundDecision(False, StopReason.MAX_ROUNDS, DecidedBy.CONTROLLER)
-    if played < rules.min_rounds:
+    if played < rules.min:
         return RoundDecision(True, None, DecidedBy.CONTROLLER)
     if rules.no_gain_rounds is not None and has_stalled(scores, rules.no_gain_rounds, rules.min_gain):
         return RoundDecision(False, StopReason.NO_GAIN, DecidedBy.NO_GAIN_RULE)
     return None
 
 
-def wants_opinion(scores: Sequence[float | None], rules: RoundRules) -> bool:
-    """Whether the judge is asked after this round."""
+def wants_opinion(scores: Sequence[float | None], rules: RoundsTable, *, after_last_round: bool = True) -> bool:
+    """Whether the judge is asked after this round; the last one ends whatever it says."""
     settled = is_decided_without_judge(scores, rules)
     if settled is None:
         return True
-    return settled.stop_reason is StopReason.MAX_ROUNDS and rules.asks_after_last_round
+    return settled.stop_reason is StopReason.MAX_ROUNDS and after_last_round
 
 
-def decide(scores: Sequence[float | None], opinion: Opinion | None, rules: RoundRules) -> RoundDecision:
+def decide(
+    scores: Sequence[float | None], opinion: Opinion | None, rules: RoundsTable, on_outage: OutagePolicy = "continue"
+) -> RoundDecision:
     """The decision after the last of `scores`; `opinion` None says that there is no judge of progress."""
     settled = is_decided_without_judge(scores, rules)
     if settled is not None:
@@ -178,7 +147,7 @@ def decide(scores: Sequence[float | None], opinion: Opinion | None, rules: Round
         case ImprovementJudgment():
             return RoundDecision(False, StopReason.JUDGED_ENOUGH, DecidedBy.JUDGE)
         case NoOpinion():
-            if rules.on_judge_outage is OutagePolicy.CONTINUE:
+            if on_outage == "continue":
                 return RoundDecision(True, None, DecidedBy.POLICY)
             return RoundDecision(False, StopReason.JUDGE_OUT, DecidedBy.POLICY)
         case unexpected:
@@ -199,9 +168,10 @@ class RoundParts:
     prompts: UserPromptBuilder
     evaluator: Evaluator
     judgment: JudgmentClient | None = None
-    rules: RoundRules = field(default_factory=RoundRules)
-    limits: TimeLimits = field(default_factory=TimeLimits)
-    on_missing_metric: OutagePolicy = OutagePolicy.CONTINUE
+    rules: RoundsTable = field(default_factory=RoundsTable)
+    on_judge_outage: OutagePolicy = "continue"
+    asks_after_last_round: bool = True
+    on_missing_metric: OutagePolicy = "continue"
     # Rounds whose judge has spoken without giving a score are evaluated again as well.
     retries_invalid: bool = False
     watcher: Watcher = watch_nothing
@@ -337,10 +307,10 @@ class RoundController:
         self, work: Coroutine[Any, Any, Submission | FailedSubmission]
     ) -> Submission | FailedSubmission:
         """The team's work, cut off when its time is up; which limit it was decides the reason."""
-        limits = self._parts.limits
+        for_round, for_team = self._parts.rules.round_timeout_seconds, self._parts.rules.team_timeout_seconds
         used = sum(float(one.usage.get("seconds") or 0.0) for one in self._rounds)
-        left = None if limits.team_seconds is None else max(0.0, limits.team_seconds - used)
-        allowed = min((limit for limit in (limits.round_seconds, left) if limit is not None), default=None)
+        left = None if for_team is None else max(0.0, for_team - used)
+        allowed = min((limit for limit in (for_round, left) if limit is not None), default=None)
         number = len(self._rounds) + 1
         timer = asyncio.timeout(allowed)
         try:
@@ -350,9 +320,9 @@ class RoundController:
             if not timer.expired():
                 raise
             if allowed == left:
-                message = f"round {number}: the team's {limits.team_seconds:g} s are used up"
+                message = f"round {number}: the team's {for_team:g} s are used up"
                 raise self._ended(StopReason.TEAM_TIMEOUT, message) from None
-            message = f"round {number}: no submission within {limits.round_seconds:g} s"
+            message = f"round {number}: no submission within {for_round:g} s"
             raise self._ended(StopReason.ROUND_TIMEOUT, message) from None
 
     async def _evaluate(self, current: RoundProgress) -> RoundProgress:
@@ -367,7 +337,7 @@ class RoundController:
         await parts.store.save_evaluation(parts.execution_id, team.team_id, current.round_number, score, details, at)
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
         self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
-        if score is None and current.decision is None and parts.on_missing_metric is OutagePolicy.STOP:
+        if score is None and current.decision is None and parts.on_missing_metric == "stop":
             message = f"round {current.round_number}: {missing}"
             is_for_good = any(metric.is_permanent for metric in result.missing)
             raise self._ended(StopReason.EVALUATION_FAILED, message, is_for_good=is_for_good)
@@ -377,7 +347,9 @@ class RoundController:
         parts, team = self._parts, self._team
         scores = [one.score for one in self._rounds]
         opinion: Opinion | None = None
-        if parts.judgment is not None and wants_opinion(scores, parts.rules):
+        if parts.judgment is not None and wants_opinion(
+            scores, parts.rules, after_last_round=parts.asks_after_last_round
+        ):
             opinion = await parts.judgment.judge_improvement_prospects(
                 parts.task,
                 self._history(),
@@ -387,7 +359,7 @@ class RoundController:
                 asks_anew=self._asks_anew,
             )
         self._asks_anew = False
-        decision, at = decide(scores, opinion, parts.rules), parts.clock()
+        decision, at = decide(scores, opinion, parts.rules, parts.on_judge_outage), parts.clock()
         await parts.store.save_decision(parts.execution_id, team.team_id, current.round_number, opinion, decision, at)
         self._tell(current.round_number, Stage.DECIDED, current.score)
         return replace(current, opinion=opinion, decision=decision, decided_at=at)
@@ -399,8 +371,8 @@ class RoundController:
                 one.submission,
                 one.score,
                 shown_details(one.details),
-                round_started_at=one.submitted_at,
-                round_ended_at=one.evaluated_at,
+                one.submitted_at,
+                one.evaluated_at,
             )
             for one in self._rounds
         ]

@@ -5,24 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
-from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RoundState
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
 from mixseek.engine.questions import Asker
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.metric_protocol import REPLY_MODE, closed_object, open_reply
+from mixseek.evaluator.metric_protocol import REPLY_MODE, closed_object, open_reply, why_no_answer
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.protocols.reply.fields import FieldReader
 from mixseek.protocols.reply.json import canonical
 from mixseek.settings.race import JUDGMENT_NAME
-
-# How the judge of progress is asked, and what its reply must satisfy.
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _FIELDS = ("reasoning", "should_continue", "confidence_score")
@@ -135,16 +133,10 @@ class JudgmentClient:
                 answered = await self._asker.ask(protocol, sample, self._judge, take=take, identity=identity)
         except EndpointDownError as error:
             return NoOpinion(str(error))
-        match answered.outcome:
-            case ValidJudgment(fields=fields):
-                return ImprovementJudgment(fields["should_continue"], fields["reasoning"], fields["confidence_score"])
-            case InvalidJudgment(findings=findings):
-                said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in findings)
-                return NoOpinion(f"the judge's reply is invalid ({said})")
-            case Undecided(reason=reason) | Missing(reason=reason):
-                return NoOpinion(reason)
-            case unexpected:
-                assert_never(unexpected)
+        if isinstance(answered.outcome, ValidJudgment):
+            # Reasoning, yes or no, and confidence: its fields are those of a valid reply.
+            return ImprovementJudgment(**answered.outcome.fields)
+        return NoOpinion(why_no_answer(answered.outcome))
 
     async def _format_user_prompt(
         self, user_query: str, round_history: Sequence[RoundState], team_id: str, team_name: str, execution_id: str

@@ -1,4 +1,4 @@
-"""What race.toml may say, and reading it."""
+"""What race.toml may say (task, teams, evaluator with metrics, judgment, rounds, prompts, judges), and reading it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,10 @@ from mixseek.settings.load import explaining_failures
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
 from mixseek.settings.models import JudgeSettings, Language, Table
 
-# `race.toml`: the task, who competes, who evaluates, who judges progress, and for how many rounds.
-#
-# task or task_file, language, [[teams]], [evaluator] with [[evaluator.metrics]], [judgment], [rounds], [prompts],
-# [judges.NAME]
-
 # In the names of replies it stands where a metric's name would.
 JUDGMENT_NAME = "judgment"
+# What happens when a judge that should have spoken is out.
+OutagePolicy = Literal["continue", "stop"]
 _DEFAULT_LANGUAGE: Language = "ja"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
@@ -79,7 +76,7 @@ class EvaluatorTable(Table):
     # None: the race's own.
     language: Language | None = None
     # What becomes of a team whose round got no score because a metric is missing.
-    on_missing: Literal["continue", "stop"] = "continue"
+    on_missing: OutagePolicy = "continue"
     # For metrics that are not ours: a judge has its own timeout.
     metric_timeout_seconds: float = Field(default=600.0, strict=True, gt=0)
     metrics: tuple[MetricTable, ...] = Field(min_length=1)
@@ -102,7 +99,7 @@ class JudgmentTable(Table):
     judge: str
     # None: the race's own.
     language: Language | None = None
-    on_outage: Literal["continue", "stop"] = "continue"
+    on_outage: OutagePolicy = "continue"
     # Its opinion on a round that will not be played changes nothing, and is still worth reading.
     after_last_round: bool = True
 

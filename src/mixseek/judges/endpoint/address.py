@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
+from unicodedata import normalize
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from mixseek.errors import ConfigurationError
@@ -39,6 +40,10 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 # Where the address of `provider:model@base_url` begins.
 _ADDRESS_BEGINS = re.compile(r"@https?://", re.IGNORECASE)
+# What was meant as one, however it is misspelt: an at sign, a scheme, this machine, a host's number.
+_ADDRESS_MEANT = re.compile(
+    r"@|[a-z][a-z0-9+.-]*:?//|\bbase_url\b|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])", re.IGNORECASE
+)
 # What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
 _NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
 # What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
@@ -81,25 +86,32 @@ class Target:
 def split_spec(spec: str) -> tuple[str, str, str | None]:
     """Provider, model and base URL of `provider:model@base_url`; a model may hold colons, and at signs before one.
 
-    Raises ConfigurationError for an at sign that no http(s) address follows: taken for a part of the model's name,
-    it would send data and key to the provider's public host.
+    Raises ConfigurationError for what was meant as an address and is none: taken for a part of the model's name, it
+    would send data and key to the provider's public host.
     """
     provider, _, rest = spec.partition(":")
     found = _ADDRESS_BEGINS.search(rest)
     if found is not None:
         return provider, rest[: found.start()], rest[found.start() + 1 :]
-    if "@" in rest:
+    if means_address(rest):
         raise refuse_address(provider, rest)
     return provider, rest, None
 
 
+def means_address(text: str) -> bool:
+    """Also in full-width characters, as keyboards for Japanese and Chinese write them."""
+    return _ADDRESS_MEANT.search(normalize("NFKC", text)) is not None
+
+
 def refuse_address(provider: str, rest: str) -> ConfigurationError:
     """What to write instead; more than one at sign may be a password, which is not repeated."""
-    model, _, address = rest.partition("@")
-    if "@" in address:
+    plain = normalize("NFKC", rest)
+    found = _ADDRESS_MEANT.search(plain)
+    if found is None or plain.count("@") > 1:
         written, offered = f"{provider}:…", f"{provider}:MODEL@http://HOST:PORT/v1"
     else:
-        host = address.rpartition("://")[2].strip().lstrip("/") or "HOST:PORT/v1"
+        model = plain[: found.start()].rstrip(" :,;|#=/") or "MODEL"
+        host = re.split(r":?/{2}|=|@", plain[found.start() :])[-1].strip().lstrip("/") or "HOST:PORT/v1"
         # What leaves the machine had better be encrypted.
         scheme = "http" if is_loopback(f"http://{host}") or host.startswith("HOST") else "https"
         written, offered = f"{provider}:{rest}", f"{provider}:{model}@{scheme}://{host}"
@@ -232,10 +244,8 @@ def _offer_scheme(base_url: str) -> str:
 
 def is_loopback(url: str) -> bool:
     """True when what is sent to `url` does not leave the machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False

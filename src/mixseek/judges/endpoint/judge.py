@@ -32,6 +32,7 @@ from mixseek.judges.endpoint.wire import (
     OpenAIChat,
     ReadAnswer,
     Wire,
+    decoding,
     make_answer,
 )
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
@@ -167,6 +168,7 @@ class EndpointJudge:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.target = target
+        self.name, self.endpoint = target.name, target.endpoint
         self._wire = _WIRES[target.wire]
         self._dialects = dialects
         self._clock = clock
@@ -185,35 +187,19 @@ class EndpointJudge:
     def __repr__(self) -> str:
         return f"EndpointJudge({self.target.name!r}, model={self.target.model!r}, base_url={self.target.base_url!r})"
 
-    @property
-    def name(self) -> str:
-        """The spec, or the name of its table in the settings."""
-        return self.target.name
-
-    @property
-    def endpoint(self) -> str:
-        """Scheme, host and port."""
-        return self.target.endpoint
-
     @cached_property
     def description(self) -> Mapping[str, Any]:
         """What it takes to ask the same judge again; parameters that are not sent are left out."""
         target, settings = self.target, self.target.settings
         headers = {name: value for name, value in settings.headers.items() if not looks_like_credential(name)}
-        decoding = {
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "max_tokens": settings.max_tokens,
-            "seed": settings.seed,
-            "headers": headers or None,
-            "body": without_credentials(settings.body) or None,
-        }
+        extra = {"headers": headers, "body": without_credentials(settings.body)}
         return {
             "provider": target.provider,
             "wire": target.wire.value,
             "base_url": target.base_url,
             "model": target.model,
-            **{name: value for name, value in decoding.items() if value is not None},
+            **decoding(settings, take=1),
+            **{name: value for name, value in extra.items() if value},
         }
 
     @cached_property

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.domain.judgments import Reply
+from mixseek.domain.ports import Message
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import Refusal
-from mixseek.settings.models import WireFormat
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 _NO_MORE: Mapping[str, Any] = {}
 
@@ -64,6 +65,18 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
+    """Only what was set: an endpoint's defaults stay its own."""
+    given = {
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max_tokens": settings.max_tokens,
+        # The same seed would make the repeats of a judgment one and the same reply.
+        "seed": None if settings.seed is None else settings.seed + take - 1,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
 class JudgeIdentity(NamedTuple):
     """`model` says who judged, whatever the judge is called: self-judging is derived from it."""
 
@@ -100,7 +113,6 @@ def make_answer(
 
 # The chat completions wire format: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, Azure and their likes.
 
-_SCHEMA_NAME = "judgment"
 # OpenRouter and newer vLLM say `reasoning`, DeepSeek, SGLang and llama.cpp `reasoning_content`.
 _REASONING_NAMES = ("reasoning_content", "reasoning")
 
@@ -121,24 +133,19 @@ class OpenAIChat:
         return {target.key_header: f"Bearer {key}" if target.key_header == "Authorization" else key}
 
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
-        """Only what was set is sent: an endpoint's defaults stay its own."""
-        settings = target.settings
+        """The request; extra body entries of the settings win."""
         body: dict[str, Any] = {
             "model": target.model,
             "messages": [{"role": message.role, "content": message.content} for message in call.messages],
+            **decoding(target.settings, call.take),
         }
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
-        if settings.top_p is not None:
-            body["top_p"] = settings.top_p
-        if settings.max_tokens is not None:
-            body[dialect.limit_parameter] = settings.max_tokens
-        if settings.seed is not None:
-            # The same seed would make the repeats of a judgment one and the same reply.
-            body["seed"] = settings.seed + call.take - 1
-        if call.reply_schema and dialect.schema is not SchemaMode.NONE:
-            body["response_format"] = _response_format(call.reply_schema, dialect.schema)
-        body.update(settings.body)
+        if "max_tokens" in body:
+            body[dialect.limit_parameter] = body.pop("max_tokens")
+        if call.reply_schema and dialect.schema is SchemaMode.JSON_OBJECT:
+            body["response_format"] = {"type": "json_object"}
+        elif call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
+            body["response_format"] = schema_format(call.reply_schema)
+        body.update(target.settings.body)
         return body
 
     def usage(self, document: Mapping[str, Any]) -> Usage:
@@ -179,10 +186,9 @@ class OpenAIChat:
         )
 
 
-def _response_format(schema: Mapping[str, Any], mode: SchemaMode) -> dict[str, Any]:
-    if mode is SchemaMode.JSON_OBJECT:
-        return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"name": _SCHEMA_NAME, "strict": True, "schema": schema}}
+def schema_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A `response_format` that the reply must fit."""
+    return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": schema}}
 
 
 def _text_of(content: Any) -> str:
@@ -256,26 +262,21 @@ class AnthropicMessages:
 
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
         """System turns stand apart; the format has no seed."""
-        settings = target.settings
-        system = "\n\n".join(message.content for message in call.messages if message.role == "system")
+        turns: dict[bool, list[Message]] = {True: [], False: []}
+        for message in call.messages:
+            turns[message.role == "system"].append(message)
         body: dict[str, Any] = {
             "model": target.model,
-            "max_tokens": settings.max_tokens if settings.max_tokens is not None else DEFAULT_MAX_TOKENS,
-            "messages": [
-                {"role": message.role, "content": message.content}
-                for message in call.messages
-                if message.role != "system"
-            ],
+            "max_tokens": DEFAULT_MAX_TOKENS,
+            "messages": [{"role": message.role, "content": message.content} for message in turns[False]],
+            **decoding(target.settings, call.take),
         }
-        if system:
-            body["system"] = system
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
-        if settings.top_p is not None:
-            body["top_p"] = settings.top_p
+        body.pop("seed", None)
+        if turns[True]:
+            body["system"] = "\n\n".join(message.content for message in turns[True])
         if call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
             body["output_config"] = {"format": {"type": "json_schema", "schema": call.reply_schema}}
-        body.update(settings.body)
+        body.update(target.settings.body)
         return body
 
     def usage(self, document: Mapping[str, Any]) -> Usage:

@@ -112,22 +112,6 @@ class DatasetReplayJudge:
         return recorded_reply(sample.metadata, column, self.name, sample.id, may_be_bundled=self.bundles)
 
 
-class FileContent:
-    """Digest and length of what was read, taken while it is read: the file may be large, or a pipe."""
-
-    def __init__(self) -> None:
-        self._digest = hashlib.sha256()
-        self.length_bytes = 0
-
-    def add(self, data: bytes) -> None:
-        self._digest.update(data)
-        self.length_bytes += len(data)
-
-    @property
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
-
-
 @dataclass(frozen=True, slots=True)
 class FileReplayJudge:
     """Replies in a file: JSON lines matched by id, of which only offsets are kept; bundles by name where asked for.
@@ -152,21 +136,18 @@ class FileReplayJudge:
         With `takes_bundles` a reply about many samples is taken apart; without, it is one reply like any other.
         """
         path, wanted = split_judge(path)
-        content = FileContent()
-        bundle = read_whole_bundle(path, content)
+        judge = cls(name, path, OffsetIndex(), wanted)
+        bundle = read_whole_bundle(path)
         if bundle is not None and not takes_bundles:
             raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
-        if bundle is not None:
-            return cls(name, path, OffsetIndex(), wanted, (bundle,), None, content.sha256, content.length_bytes)
-        content = FileContent()
-        judge = cls(name, path, OffsetIndex(), wanted)
-        bundles = tuple(judge._take_up_lines(content, takes_bundles))
+        bundles = tuple(judge._index_lines(takes_bundles)) if bundle is None else (bundle,)
         if not len(judge.index) and not bundles:
             raise DatasetError(
                 f"{path}: holds no replies{f' of judge {wanted!r}' if wanted else ''}; "
                 'expected JSON lines such as {"id": …, "reply": …}'
             )
-        return replace(judge, bundles=bundles, sha256=content.sha256, length_bytes=content.length_bytes)
+        length_bytes = path.stat().st_size
+        return replace(judge, bundles=bundles, sha256=digest_start(path, length_bytes), length_bytes=length_bytes)
 
     def has_grown_from(self, sha256: str, length_bytes: int) -> bool:
         """Whether lines were only added since: every reply that was there is still the same.
@@ -175,15 +156,7 @@ class FileReplayJudge:
         """
         if self.bundles or length_bytes >= self.length_bytes:
             return False
-        digest = hashlib.sha256()
-        try:
-            with self.path.open("rb") as file:
-                while length_bytes and (data := file.read(min(_CHUNK_BYTES, length_bytes))):
-                    digest.update(data)
-                    length_bytes -= len(data)
-        except OSError as error:
-            raise ConfigurationError(f"{self.path}: recorded replies cannot be read ({error.strerror})") from error
-        return digest.hexdigest() == sha256
+        return digest_start(self.path, length_bytes) == sha256
 
     def matched_to(self, samples: Callable[[], Iterable[Sample]]) -> "FileReplayJudge":
         """With every bundled entry laid at the door of its sample; needs all samples, because a name may fit two."""
@@ -210,9 +183,9 @@ class FileReplayJudge:
             return Missing(f"no recorded reply for id {sample.id!r}")
         return self.matching.reply(sample, self.name)
 
-    def _take_up_lines(self, content: FileContent, takes_bundles: bool) -> Iterator[PlacedBundle]:
+    def _index_lines(self, takes_bundles: bool) -> Iterator[PlacedBundle]:
         """Fills the index; gives the lines whose reply is about many samples."""
-        for number, offset, line in _lines(self.path, content):
+        for number, offset, line in _lines(self.path):
             place = f"{self.path}:{number}"
             row = _checked_row(line, place)
             if self.wanted_judge is not None and judge_of(row) != self.wanted_judge:
@@ -261,17 +234,27 @@ def split_judge(path: Path) -> tuple[Path, str | None]:
     return (Path(name), judge) if mark and name and judge and not path.exists() else (path, None)
 
 
-def read_whole_bundle(path: Path, content: FileContent) -> PlacedBundle | None:
-    """None for JSON lines, whatever the file is called; else `content` has all of it."""
+def digest_start(path: Path, length_bytes: int) -> str:
+    """sha256 over the file's first bytes."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while length_bytes and (data := file.read(min(_CHUNK_BYTES, length_bytes))):
+                digest.update(data)
+                length_bytes -= len(data)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: recorded replies cannot be read ({error.strerror})") from error
+    return digest.hexdigest()
+
+
+def read_whole_bundle(path: Path) -> PlacedBundle | None:
+    """None for JSON lines, whatever the file is called."""
     if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > _MAX_WHOLE_BYTES:
         return None
-    first = next((line for _, _, line in _lines(path)), b"")
-    if _is_row(first):
+    if _is_row(next((line for _, _, line in _lines(path)), b"")):
         return None
-    data = path.read_bytes()
-    content.add(data)
     try:
-        bundle = split_bundle(data.decode())
+        bundle = split_bundle(path.read_bytes().decode())
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
     return None if bundle is None else PlacedBundle(bundle, path.name)
@@ -285,14 +268,12 @@ def _is_row(line: bytes) -> bool:
     return isinstance(row, dict) and _reply_name(row) is not None
 
 
-def _lines(path: Path, content: FileContent | None = None) -> Iterator[tuple[int, int, bytes]]:
-    """Line number, byte offset and text of every line that is not blank; `content` is given every byte."""
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Line number, byte offset and text of every line that is not blank."""
     try:
         with path.open("rb") as file:
             offset = 0
             for number, line in enumerate(file, start=1):
-                if content is not None:
-                    content.add(line)
                 skipped = len(_UTF8_MARK) if number == 1 and line.startswith(_UTF8_MARK) else 0
                 if line[skipped:].strip():
                     yield number, offset + skipped, line[skipped:]

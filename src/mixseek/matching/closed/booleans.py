@@ -4,70 +4,43 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mixseek.matching.languages import Phrases
-from mixseek.matching.outcome import Decision, Reading
+from mixseek.matching.languages import Phrases, table
+from mixseek.matching.outcome import Decision, Reader, Reading
 
 # Which words say yes and which say no, and to what kind of question: seed 001's table in three languages.
 #
 # A family is the pair a question asks for. Words of another family in the same sentence are about something else, so
 # "possible" answers a question of plausibility and no other.
 
-FAMILIES = {
-    "truth": ({"true", "yes", "correct", "valid", "t"}, {"false", "no", "incorrect", "invalid", "f"}),
-    "yes_no": ({"yes", "true", "correct", "y"}, {"no", "false", "incorrect", "n"}),
-    "validity": ({"valid", "yes", "true", "correct"}, {"invalid", "no", "false", "incorrect"}),
-    "plausibility": (
-        {"plausible", "likely", "possible", "yes", "true", "correct"},
-        {"implausible", "unlikely", "impossible", "no", "false", "incorrect"},
-    ),
-}
+
+def _words(family: str, key: str) -> frozenset[str]:
+    return frozenset(table(family)[key].split())
+
+
+_NAMES = ("truth", "yes_no", "validity", "plausibility")
+FAMILIES = {family: (_words(family, "yes"), _words(family, "no")) for family in _NAMES}
 # The words a question of that family asks for; where one stands, looser words beside it do not count.
-CORE = {
-    "truth": {"true", "false"},
-    "yes_no": {"yes", "no"},
-    "validity": {"valid", "invalid"},
-    "plausibility": {"plausible", "implausible", "yes", "no"},
-}
-# Japanese and Chinese: word to polarity. The longer of two that begin alike stands first.
-_ANY_QUESTION = {
-    "はい": True, "いいえ": False, "正しい": True, "正しく": True, "間違": False, "誤り": False, "不正解": False,
-    "真": True, "偽": False, "是的": True, "不是": False, "不正确": False, "不正確": False, "正确": True, "正確": True,
-    "错误": False, "錯誤": False, "不对": False, "不對": False, "对的": True, "假的": False,
-}  # fmt: skip
-_ARGUMENTS = {
-    "有効": True, "無効": False, "妥当": True, "成り立": True, "有效": True, "无效": False, "無效": False,
-    "不成立": False, "成立": True,
-}  # fmt: skip
-_SENTENCES = {
-    "もっともらし": True, "不自然": False, "自然": True, "不可能": False, "可能": True, "あり得": True, "ありえ": True,
-    "不合理": False, "合理": True, "不合乎": False, "说得通": True, "說得通": True,
-}  # fmt: skip
+CORE = {family: _words(family, "core") for family in _NAMES}
+# Japanese and Chinese: word to polarity.
 UNSPACED = {
-    "truth": {**_ANY_QUESTION, **_ARGUMENTS},
-    "yes_no": _ANY_QUESTION,
-    "validity": {**_ANY_QUESTION, **_ARGUMENTS},
-    "plausibility": {**_ANY_QUESTION, **_SENTENCES},
+    family: {
+        word: key == "unspaced_yes"
+        for key in ("unspaced_yes", "unspaced_no")
+        for word in _words("any_family", key) | _words(family, key)
+    }
+    for family in _NAMES
 }
-UNSPACED_CORE = {
-    "truth": set(_ANY_QUESTION) - {"真"},
-    "yes_no": set(_ANY_QUESTION) - {"真"},
-    "validity": set(_ARGUMENTS),
-    # 可能 and 自然 stand in any sentence.
-    "plausibility": set(_SENTENCES) - {"可能", "自然"},
-}
+UNSPACED_CORE = {family: _words(family, "unspaced_core") for family in _NAMES}
 # Polar only as the first word of an answer: elsewhere 是 is a verb.
 FIRST_CHARACTERS = {"是": True, "对": True, "對": True, "否": False, "错": False, "錯": False}
 
 _SAYS = Phrases("booleans")
 # Before a Chinese word: 并不有效, 不太合理, 并非正确, 没有不合理的地方; and Japanese 非妥当.
 NEGATED_BEFORE = re.compile(r"(?:不太|不够|不怎么|不那么|并不|並不|并非|並非|不是|没有|沒有|绝非|不|非)$")
-PLAUSIBILITY_QUESTION = re.compile(r"plausib|possible|likely|もっともらし|可能|合理|自然|あり得|ありえ", re.IGNORECASE)
+_PLAUSIBILITY = ("plausib", "possible", "likely", "もっともらし", "可能", "合理", "自然", "あり得", "ありえ")
 
 
-_NEGATORS = {
-    "not", "cannot", "never", "neither", "nor", "hardly", "scarcely", "barely", "far from", "fails", "doubt",
-    "doubtful",
-}  # fmt: skip
+_NEGATORS = frozenset((*table("polarities")["negators"].split(), "far from"))
 _ENGLISH = sorted({word for pair in FAMILIES.values() for words in pair for word in words} | _NEGATORS, key=len)
 _GUARDED = {
     # "the correct option" says nothing about the question; "that is correct" does.
@@ -98,12 +71,16 @@ _BRIEF = 30
 _AND_OR = re.compile(r"\b(?:and|or)\b|[/和或也とか]")
 
 
+def _asks_for_plausibility(question: str) -> bool:
+    return any(map(question.lower().__contains__, _PLAUSIBILITY))
+
+
 def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
     """(truth, family) when a ground truth is two-valued."""
     word = gold.strip().strip("().").casefold()
     for family, core in CORE.items():
         if word in core and (family != "plausibility" or word not in CORE["yes_no"]):
-            if family == "yes_no" and PLAUSIBILITY_QUESTION.search(question):
+            if family == "yes_no" and _asks_for_plausibility(question):
                 family = "plausibility"
             return word in FAMILIES[family][0], family
     if word in {"likely", "unlikely", "possible", "impossible"}:
@@ -112,7 +89,7 @@ def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
         return FIRST_CHARACTERS[word], "truth"
     if word.isascii() or len(word) > _LONGEST_WORD:
         return None
-    family = "plausibility" if PLAUSIBILITY_QUESTION.search(question) else "truth"
+    family = "plausibility" if _asks_for_plausibility(question) else "truth"
     words = BooleanReader(True, family).polar_words(word)
     return (words[0].value, family) if words and words[0].start == 0 else None
 
@@ -142,14 +119,13 @@ class PolarWord(NamedTuple):
     is_core: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BooleanReader:
+@dataclass(frozen=True)
+class BooleanReader(Reader):
     """One polarity, within a family of words."""
 
     truth: bool
     family: str
-    kind: str = "boolean"
-    spans_lines: bool = False
+    kind = "boolean"
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """Behind a firm cue the first polar word counts; elsewhere all polar words must agree."""
@@ -249,7 +225,3 @@ class BooleanReader:
         """The opposite polarity, as the next word."""
         words = self.polar_words(text[place : place + 24])
         return bool(words) and words[0].start <= 1 and words[0].value != self.truth
-
-    def is_absent(self, text: str) -> bool:
-        """Two-valued words are too common for their absence to be told apart from silence."""
-        return False

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.closed.lists import EitherReader
-from mixseek.matching.closed.number_answers import NumberReader
 from mixseek.matching.closed.options import OptionReader
 from mixseek.matching.closed.statements import (
     Statement,
@@ -160,14 +158,8 @@ def _commits_unspaced(before: str, behind: str, kind: str, reader: Reader | None
 def _is_restated(clause: str, reader: Reader | None) -> bool:
     """Whether a condition is the question's own: "if all the algae die" of "What if all the algae died?"."""
     words = [word for word in _TOKEN.findall(clause) if word not in _FUNCTION_WORDS]
-    asked = _question(reader).lower()
+    asked = reader.question.lower() if reader else ""
     return bool(words) and sum(word[:5] in asked for word in words) >= _RESTATED_SHARE * len(words)
-
-
-def _question(reader: Reader | None) -> str:
-    if isinstance(reader, EitherReader):
-        reader = reader.first
-    return reader.question if isinstance(reader, OptionReader | NumberReader) else ""
 
 
 # A list may run over many lines behind its cue.
@@ -202,13 +194,16 @@ class Closed(NamedTuple):
     rules: tuple[str, ...]
 
 
+Stated = tuple[Statement, Reading]
+
+
 def match_closed(visible: Visible, reader: Reader) -> Closed:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
-    text, lowered = visible.text, visible.lowered
-    firm, named = _read_firm(text, lowered, visible, reader)
+    text = visible.text
+    firm, named = _read_firm(visible, reader)
     if (firm is None or _may_be_program(text, firm[0])) and is_code(text):
         return Closed(Decision.UNDECIDED, None, ("code",))
-    soft = _read_soft(text, lowered, visible, reader) if firm is None or firm[0].start >= visible.cut else []
+    soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
     if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
         soft.append(named)
     decisions = {reading.decision for _, reading in soft}
@@ -219,7 +214,7 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
         return _stated(*firm)
     if is_opening(text):
         return Closed(Decision.INCORRECT, None, ("no_answer",))
-    refusal = find_refusal(lowered)
+    refusal = find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
         return Closed(decision, refusal, ("refusal",))
@@ -237,7 +232,7 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
     return Closed(Decision.UNDECIDED, None, (reason,))
 
 
-def _answers_all_the_same(refusal: Span, soft: list[tuple[Statement, Reading]]) -> bool:
+def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
     """Whether something is drawn from not knowing: "it cannot be told who, so it is ambiguous"."""
     return any(
         reading.rule == "option_text"
@@ -254,15 +249,14 @@ def _stated(statement: Statement, reading: Reading) -> Closed:
     return Closed(reading.decision, span, (statement.cue, reading.rule))
 
 
-def _read_firm(
-    text: str, lowered: str, visible: Visible, reader: Reader
-) -> tuple[tuple[Statement, Reading] | None, tuple[Statement, Reading] | None]:
+def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated | None]:
     """The last firm statement that holds a value of the wanted kind; without one, where the right value is named."""
-    chosen: tuple[Statement, Reading] | None = None
-    named: tuple[Statement, Reading] | None = None
+    text, lowered = visible.text, visible.lowered
+    chosen: Stated | None = None
+    named: Stated | None = None
     rival: Decision | None = None
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
-    for statement in _firm(text, lowered, visible):
+    for statement in _firm(visible):
         # Words in another field of an object do not overrule its answer field.
         if has_field and statement.cue in _PROSE:
             continue
@@ -279,7 +273,7 @@ def _read_firm(
                 continue
         if chosen is None:
             chosen = (statement, reading)
-            if rival not in {None, reading.decision} and statement.cue in _SENTENCES:
+            if rival is not None and rival is not reading.decision and statement.cue in _SENTENCES:
                 # One value is stated, another one named behind it: which of them was meant?
                 return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
             if (
@@ -296,13 +290,12 @@ def _read_firm(
         ):
             return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
         break
-    return (None, named) if chosen is None else (_corrected(text, lowered, visible, reader, *chosen), None)
+    return (None, named) if chosen is None else (_corrected(visible, reader, *chosen), None)
 
 
-def _corrected(
-    text: str, lowered: str, visible: Visible, reader: Reader, statement: Statement, reading: Reading
-) -> tuple[Statement, Reading]:
+def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: Reading) -> Stated:
     """A correction behind the answer counts in its place; one that names no new value leaves it open."""
+    text, lowered = visible.text, visible.lowered
     if statement.cue in _FIELDS or reader.spans_lines:
         return statement, reading
     begin = statement.start + reading.end
@@ -410,16 +403,17 @@ def _read_place(text: str, statement: Statement, reader: Reader) -> Reading | No
     return bare and Reading(bare.decision, bare.start + begin, bare.end + begin, bare.rule)
 
 
-def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
+def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
     """Readings at the end of the response; its first sentence only when the end says nothing."""
+    text = visible.text
     if reader.spans_lines:
         tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
         reading = reader.read(text[tail.start : tail.end], firm=False)
         return [] if reading is None else [(tail, reading)]
-    places = soft_statements(text, lowered, 0, visible.cut)
+    places = soft_statements(text, visible.lowered, 0, visible.cut)
     if reader.kind == "brackets":
         places += bracket_lines(text)[-1:]
-    closing = _readings(text, lowered, visible, [place for place in places if place.cue != "first_sentence"], reader)
+    closing = _readings(visible, reader, [place for place in places if place.cue != "first_sentence"])
     # The last sentence is the sharper view of the last line.
     if any(statement.cue == "last_sentence" for statement, _ in closing):
         closing = [item for item in closing if item[0].cue != "last_line"]
@@ -434,17 +428,16 @@ def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> lis
     is_plain_prose = reader.kind == "number" and "=" not in text
     if closing and not is_plain_prose:
         return closing
-    opening = _readings(text, lowered, visible, [place for place in places if place.cue == "first_sentence"], reader)
+    opening = _readings(visible, reader, [place for place in places if place.cue == "first_sentence"])
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
     # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
     return closing + [item for item in opening if item[1].rule == "single_number"]
 
 
-def _readings(
-    text: str, lowered: str, visible: Visible, places: list[Statement], reader: Reader
-) -> list[tuple[Statement, Reading]]:
+def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list[Stated]:
     """What stands at these places, without lines of a list, checks of the result, and numbered first steps."""
+    text, lowered = visible.text, visible.lowered
     found = [
         (place, reading, as_said(text, lowered, place.start, reading, visible.cut, reader))
         for place in places
@@ -467,7 +460,7 @@ def _is_undisputed(text: str, reader: Reader, opening: Reading) -> bool:
     return whole is not None and whole.decision is opening.decision
 
 
-def _leading_label(text: str, reader: Reader) -> tuple[Statement, Reading] | None:
+def _leading_label(text: str, reader: Reader) -> Stated | None:
     begin = len(text) - len(text.lstrip())
     stop = text.find("\n", begin)
     if not isinstance(reader, OptionReader) or not 0 <= stop - begin <= _OPTION_LINE:
@@ -477,8 +470,9 @@ def _leading_label(text: str, reader: Reader) -> tuple[Statement, Reading] | Non
     return (Statement(begin, stop, "first_line"), reading) if reading is not None and is_label else None
 
 
-def _firm(text: str, lowered: str, visible: Visible) -> Iterator[Statement]:
+def _firm(visible: Visible) -> Iterator[Statement]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
+    text, lowered = visible.text, visible.lowered
     yield from firm_statements(text, lowered, 0, visible.cut)
     if visible.cut < len(text):
         yield from firm_statements(text, lowered, visible.cut, len(text))

@@ -8,7 +8,7 @@ from functools import cached_property
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import NumberToken, is_day_of_month, read_numbers, word_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reading
+from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
 
 _SAYS = Phrases("number_answers")
 # In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
@@ -71,7 +71,7 @@ def _is_shorter(value: Decimal, gold: Decimal) -> bool:
 
 
 @dataclass(frozen=True)
-class NumberReader:
+class NumberReader(Reader):
     """The gold value, and the question: the numbers it gave are seldom the answer."""
 
     value: Decimal
@@ -80,8 +80,7 @@ class NumberReader:
     gold: str = ""
     maths: MathsComparer | None = None
     percent: bool = False
-    kind: str = "number"
-    spans_lines: bool = False
+    kind = "number"
 
     @cached_property
     def question_values(self) -> frozenset[Decimal]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import with_plain_dates
-from mixseek.matching.outcome import Decision, Reading
+from mixseek.matching.outcome import Decision, Reader, Reading
 
 # The options a question lists, by letter or by number.
 
@@ -115,13 +115,12 @@ def _holds(words: str, text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class OptionReader:
+class OptionReader(Reader):
     """The gold label; the question's options are read only when more than the label is in doubt."""
 
     label: str
     question: str
-    kind: str = "option"
-    spans_lines: bool = False
+    kind = "option"
 
     @cached_property
     def options(self) -> Options:

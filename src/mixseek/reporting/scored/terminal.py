@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.domain.judgments import Status
+from mixseek.reporting import wording as words
 from mixseek.reporting.model import (
     Coverage,
     DimensionMean,
@@ -22,32 +23,7 @@ from mixseek.reporting.model import (
     VariantComparison,
 )
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
-from mixseek.reporting.wording import (
-    NOTHING,
-    control_difference_text,
-    counted_text,
-    coverage_sentence,
-    difference_interval_text,
-    difference_sentence,
-    difference_text,
-    factor_sentence,
-    hole_text,
-    invalid_sentence,
-    make_visible,
-    maximum_text,
-    mean_interval_text,
-    mean_text,
-    name_text,
-    panel_sentence,
-    part_text,
-    percent,
-    plain_number,
-    problem_text,
-    range_text,
-    scale_text,
-    share_interval_text,
-    told_text,
-)
+from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, problem_text
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _HOLES_SHOWN = 12
@@ -93,7 +69,7 @@ def _shares(title: str, tallies: Sequence[Tally]) -> Text | None:
 
 def _mean_cells(score: ScaleMean) -> tuple[Cell, Cell]:
     """Mean and interval."""
-    return (mean_text(score), "bold"), (mean_interval_text(score), QUIET)
+    return (words.mean_text(score), "bold"), (words.mean_interval_text(score), QUIET)
 
 
 def _dimension_table(report: ScoredReport) -> Table:
@@ -103,8 +79,8 @@ def _dimension_table(report: ScoredReport) -> Table:
         for number, item in enumerate(profile.dimensions):
             mean, interval = _mean_cells(item.score)
             name = profile.judge if number == 0 else ""
-            scale, shape = (maximum_text(item.score.maximum), QUIET), (_spark(item), "blue")
-            rows.append((name, item.dimension, mean, scale, interval, shape, counted_text(item.score)))
+            scale, shape = (words.maximum_text(item.score.maximum), QUIET), (_spark(item), "blue")
+            rows.append((name, item.dimension, mean, scale, interval, shape, words.counted_text(item.score)))
     return table_of(("judge", "dimension", ">mean", "", ">95% interval", "low to high", ">samples"), rows)
 
 
@@ -128,7 +104,7 @@ def _dimension_cells(report: ScoredReport, means: Sequence[DimensionMean], *, wi
 def _scaled(score: ScaleMean | None, *, with_scale: bool = True) -> str:
     if score is None or score.mean is None:
         return NOTHING
-    return f"{mean_text(score)} {maximum_text(score.maximum)}" if with_scale else mean_text(score)
+    return f"{words.mean_text(score)} {words.maximum_text(score.maximum)}" if with_scale else words.mean_text(score)
 
 
 def _target_table(report: ScoredReport) -> Table:
@@ -139,7 +115,7 @@ def _target_table(report: ScoredReport) -> Table:
             (
                 name_text(profile.target),
                 *_mean_cells(profile.total),
-                counted_text(profile.total),
+                words.counted_text(profile.total),
                 *_dimension_cells(report, profile.dimensions),
                 number_cell(profile.critical, "red"),
             )
@@ -175,11 +151,11 @@ def _matrix_text(cell: MatrixCell, maximum: float | None) -> Text:
     score = cell.score
     if score.mean is None:
         return Text(f"{NOTHING}\n\nn=0", style=QUIET)
-    text = Text(scale_text(score.mean, maximum), style="bold")
+    text = Text(words.scale_text(score.mean, maximum), style="bold")
     if cell.same_family:
         text.append(" same family", style="yellow")
     if score.interval:
-        text.append(f"\n{range_text(score.interval.low, score.interval.high, maximum)}", style=QUIET)
+        text.append(f"\n{words.range_text(score.interval.low, score.interval.high, maximum)}", style=QUIET)
     text.append(f"\nn={score.samples}", style=QUIET)
     if score.counts.unscored:
         text.append(f" +{score.counts.unscored} without", style="magenta")
@@ -193,12 +169,12 @@ def _control_table(report: ScoredReport) -> Table:
         [
             (
                 row.judge,
-                NOTHING if row.own.mean is None else scale_text(row.own.mean, report.maximum),
+                NOTHING if row.own.mean is None else words.scale_text(row.own.mean, report.maximum),
                 f"{row.own.counts.valid:,}",
                 number_cell(row.own.counts.invalid, "magenta"),
-                mean_text(row.others),
+                words.mean_text(row.others),
                 f"{row.others.count:,}",
-                control_difference_text(row),
+                words.control_difference_text(row),
             )
             for row in report.controls
         ],
@@ -207,28 +183,28 @@ def _control_table(report: ScoredReport) -> Table:
 
 def _variant_view(comparison: VariantComparison) -> Iterable[RenderableType]:
     """The total in a sentence, then the dimensions that drift most."""
-    yield Text(make_visible(difference_sentence(comparison)))
+    yield Text(make_visible(words.difference_sentence(comparison)))
     yield table_of(
         ("dimension", ">difference", ">95% interval"),
         [
             (
                 item.measure or "",
-                (difference_text(item), "bold"),
-                (difference_interval_text(item), "bold yellow" if item.difference.is_clear else QUIET),
+                (words.difference_text(item), "bold"),
+                (words.difference_interval_text(item), "bold yellow" if item.difference.is_clear else QUIET),
             )
             for item in comparison.dimensions
         ],
     )
-    rates = ", ".join(
-        f"{name_text(group.name)} {part_text(group.invalid, group.judged)} ({share_interval_text(group.interval)})"
-        for group in (comparison.base_invalid, comparison.other_invalid)
-    )
-    yield Text(make_visible(f"invalid: {rates}"), style=QUIET)
+    rates = [
+        f"{name_text(one.name)} {words.part_text(one.invalid, one.judged)} ({words.share_interval_text(one.interval)})"
+        for one in (comparison.base_invalid, comparison.other_invalid)
+    ]
+    yield Text(make_visible(f"invalid: {', '.join(rates)}"), style=QUIET)
 
 
 def _coverage_view(coverage: Coverage, console: Console) -> Iterable[RenderableType]:
     """A grid where it fits, and the holes by name."""
-    yield Text(coverage_sentence(coverage))
+    yield Text(words.coverage_sentence(coverage))
     if coverage.lines and len(coverage.lines) <= _GRID_LINES and len(coverage.columns) <= _GRID_COLUMNS:
         grid = _coverage_grid(coverage, [make_visible(f"{name_text(own)}\n{judge}") for own, judge in coverage.columns])
         legend = "columns: target over judge · "
@@ -240,7 +216,7 @@ def _coverage_view(coverage: Coverage, console: Console) -> Iterable[RenderableT
         yield grid
         marks = "● valid  ✗ invalid  – no reply  □ no output in the dataset"
         yield Text(make_visible(f"{legend}{marks}"), style=QUIET)
-    yield _listing([hole_text(cell) for cell in coverage.holes], _HOLES_SHOWN, coverage.holes_total)
+    yield _listing([words.hole_text(cell) for cell in coverage.holes], _HOLES_SHOWN, coverage.holes_total)
 
 
 def _coverage_grid(coverage: Coverage, heads: Sequence[str]) -> Table:
@@ -261,7 +237,7 @@ def _listing(lines: Sequence[str], limit: int, total: int) -> Text:
 
 def _invalid_view(spread: InvalidSpread) -> Iterable[RenderableType]:
     """The sentence, then each factor with its groups."""
-    yield Text(invalid_sentence(spread), style="yellow" if spread.uneven else "")
+    yield Text(words.invalid_sentence(spread), style="yellow" if spread.uneven else "")
     if not spread.whole.invalid:
         return
     yield table_of(
@@ -272,15 +248,15 @@ def _invalid_view(spread: InvalidSpread) -> Iterable[RenderableType]:
                 name_text(group.name),
                 number_cell(group.invalid, "magenta"),
                 f"{group.judged:,}",
-                part_text(group.invalid, group.judged),
-                (share_interval_text(group.interval), QUIET),
+                words.part_text(group.invalid, group.judged),
+                (words.share_interval_text(group.interval), QUIET),
             )
             for factor in spread.factors
             for number, group in enumerate(factor.groups)
         ],
     )
     for factor in spread.factors:
-        yield Text(f"{factor.factor}: {factor_sentence(factor)}", style="" if factor.is_uneven else QUIET)
+        yield Text(f"{factor.factor}: {words.factor_sentence(factor)}", style="" if factor.is_uneven else QUIET)
 
 
 def _evidence_view(report: ScoredReport) -> Iterable[RenderableType]:
@@ -295,8 +271,8 @@ def _evidence_view(report: ScoredReport) -> Iterable[RenderableType]:
                 support.dimension or "all",
                 f"{support.found:,}",
                 f"{support.quotes:,}",
-                part_text(support.found, support.quotes),
-                (share_interval_text(support.interval), QUIET),
+                words.part_text(support.found, support.quotes),
+                (words.share_interval_text(support.interval), QUIET),
                 ", ".join(how),
             )
         )
@@ -312,10 +288,13 @@ def _evidence_view(report: ScoredReport) -> Iterable[RenderableType]:
 
 def _panel_view(panel: PanelAgreement, maximum: float | None) -> Iterable[RenderableType]:
     """The summary, then where judges differ most."""
-    yield Text(panel_sentence(panel, maximum))
+    yield Text(words.panel_sentence(panel, maximum))
     yield table_of(
         ("sample", ">apart", "what they say, the strictest first"),
-        [(one.id, scale_text(one.spread, maximum), told_text(one, maximum)) for one in panel.items[:_ITEMS_SHOWN]],
+        [
+            (one.id, words.scale_text(one.spread, maximum), words.told_text(one, maximum))
+            for one in panel.items[:_ITEMS_SHOWN]
+        ],
     )
 
 

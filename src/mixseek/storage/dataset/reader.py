@@ -198,7 +198,7 @@ class _Places:
 
 
 class Dataset:
-    """The SampleSource port over a file."""
+    """Streams a file; reading it twice gives the same samples in the same order."""
 
     def __init__(
         self,
