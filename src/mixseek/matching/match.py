@@ -46,7 +46,7 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     if value is not None:
         if gold.isdigit() and len(gold) <= 2 and _asks_for_number(gold, question):
             return OptionReader(gold, question)
-        return NumberReader(value, question, gold, maths, percent="%" in gold)
+        return NumberReader(value.values[0], question, gold, maths, value.percent or "%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
     if len(words) >= 2 and _SORTING.search(question):
         asked = _QUESTION_WORD.findall(question.casefold())
