@@ -12,7 +12,7 @@ from typing import Any
 from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl
 
 from mixseek.domain.judgments import Flag
-from mixseek.judges.mock.replies import CALL_FAULTS, Fault
+from mixseek.judges.mock.replies import Fault
 
 # Looks like a key and occurs nowhere else: wherever it turns up, it leaked.
 CANARY = "sk-canary-3f9d61c07b"
@@ -24,6 +24,8 @@ FLAG_OF_FAULT = {
     Fault.REFUSAL: Flag.JUDGE_REFUSAL_OR_EVASION,
     Fault.INCONSISTENT: Flag.INTERNAL_INCONSISTENCY,
 }
+# Faults after which there is no reply at all.
+CALL_FAULTS = {Fault.RATE_LIMIT, Fault.SERVER_ERROR, Fault.DROP}
 # What a verdict is; the rest of an exported row says when and at what price it came.
 VERDICT_FIELDS = ("id", "judge", "status", "score", "verdict", "is_correct", "extracted_answer", "error_type", "flags")
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,11 +31,14 @@ options = {ground_truth = "one"}
 min = 1
 max = 2
 """
-# The command, but it says after half a second instead of five that it waits.
+# The command, but it says after half a second instead of five that it waits, and waits for less than a second once it
+# is to stop.
 IMPATIENT = """
 from mixseek.cli.main import run
+from mixseek.composition import compete
 from mixseek.storage.competition import connection
 connection._FIRST_WORD_SECONDS = 0.5
+compete._SECONDS_AFTER_STOP = 0.7
 run()
 """
 
@@ -79,6 +83,21 @@ def test_a_race_ends_in_a_leader_board(tmp_path: Path) -> None:
     assert [team["judging"] for team in shown] == [team["judging"] for team in teams]
     # A submission, two metrics and an opinion for each team and round.
     assert asked == len(replies(tmp_path)) == TEAMS * 2 * 4
+
+
+def test_the_language_of_a_race_is_that_of_everything_anybody_is_shown(tmp_path: Path) -> None:
+    """Default templates, history, board, position, fence, roles and criteria; Japanese unless it is said."""
+    with arena() as endpoint:
+        text = race_text(endpoint.spec, 2, rounds="min = 2\nmax = 2").replace('language = "en"\n', "")
+        write(tmp_path, f'language = "en"\n{text}')
+        done = compete(tmp_path)
+    asked = "\n".join(endpoint.texts)
+
+    assert done.returncode == 0, done.stderr
+    assert {kind for kind, _, _ in endpoint.asked} == {"team", "metric", "judgment"}
+    assert "Current rank of your team: " in asked
+    assert "## Round 1" in asked
+    assert re.findall(r"[\u3000-\u30ff\u4e00-\u9fff]", asked) == []
 
 
 def test_no_key_is_written_anywhere(tmp_path: Path) -> None:
@@ -325,6 +344,7 @@ def test_somebody_who_reads_the_store_for_long_does_not_end_a_race(tmp_path: Pat
         assert racing.stderr is not None
         while "waiting" not in said and (line := racing.stderr.readline()):
             said += line
+        time.sleep(2)
         is_waiting = racing.poll() is None
         holder.communicate("\n", timeout=30)
         _, rest = racing.communicate(timeout=60)

@@ -10,10 +10,9 @@ from types import FrameType
 from typing import TypeVar
 
 from mixseek.cli.console import ExitCode, print_notice
+from mixseek.cli.main import stop_signals
 
 T = TypeVar("T")
-# Signals that asked this process to stop: whatever fails after one, fails because of it.
-stop_signals: list[int] = []
 
 
 class StopRequest:

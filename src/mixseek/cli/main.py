@@ -1,14 +1,17 @@
-"""The console script. Imports next to nothing at the top: every judging process imports this file once more."""
+"""The console script.
 
-import contextlib
+Imports next to nothing at the top: every judging process imports this file once more, and a signal that comes before
+`run` has begun ends the process as signals do, without a word and without our exit code.
+"""
+
 import os
 import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
 
-from mixseek.cli.interrupts import stop_signals
+# Signals that asked this process to stop: whatever fails after one, fails because of it.
+stop_signals: list[int] = []
 
 
 def run() -> None:
@@ -16,6 +19,8 @@ def run() -> None:
     # Python renames, or prints and forgets, what is raised while a class is made or a module's lock is given back.
     # Nothing is begun yet, so nothing has to be raised.
     on_stop(leave)
+    import contextlib
+
     from mixseek.cli import app  # noqa: F401 - loaded here, while a signal may end the process at any line
 
     on_stop(interrupt)
@@ -38,7 +43,7 @@ def on_stop(handler: Callable[[int, FrameType | None], None]) -> None:
         signal.signal(signal.SIGINT, handler)
 
 
-def leave(signum: int, frame: FrameType | None) -> NoReturn:
+def leave(signum: int, frame: FrameType | None) -> None:
     """At once: nothing is at stake."""
     os._exit(130)
 

@@ -38,7 +38,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reporting.leaderboard.board import LeaderBoard, build_leader_board
-from mixseek.round_controller.controller import OutagePolicy, RoundParts, Team, TimeLimits, Watcher
+from mixseek.round_controller.controller import RoundParts, Team, Watcher
 from mixseek.settings.load import importable_from
 from mixseek.settings.models import JudgeSettings
 from mixseek.settings.race import TeamTable
@@ -192,15 +192,15 @@ def forecast_competition(request: CompeteRequest) -> CompeteForecast:
     """Checks the whole race; sends nothing and writes nothing."""
     plan = make_compete_plan(request)
     check_prices(plan)
-    file, rules = plan.race.file, plan.rules
-    least = count_calls(plan, rules.min_rounds)
-    most = count_calls(plan, rules.max_rounds)
+    file, rounds = plan.race.file, plan.race.file.rounds
+    least = count_calls(plan, rounds.min)
+    most = count_calls(plan, rounds.max)
     calls = tuple(
         CallForecast(judge.name, least[judge.name], most[judge.name]) for judge in plan.judges if is_remote(judge)
     )
     names = tuple(metric.shown_name for metric in file.evaluator.metrics)
     return CompeteForecast(
-        plan.execution_id, len(file.teams), names, rules.min_rounds, rules.max_rounds, calls, tuple(plan.remarks)
+        plan.execution_id, len(file.teams), names, rounds.min, rounds.max, calls, tuple(plan.remarks)
     )
 
 
@@ -323,7 +323,7 @@ async def compete(
         language=plan.race.file.team_language,
     )
     questions = make_questions(plan, journal, cache, key, counting, observer.notify)
-    rounds, evaluator = plan.race.file.rounds, plan.race.file.evaluator
+    rounds, judgment = plan.race.file.rounds, plan.race.file.judgment
     parts = RoundParts(
         execution_id=plan.execution_id,
         task=plan.race.task,
@@ -331,9 +331,10 @@ async def compete(
         prompts=prompts,
         evaluator=make_evaluator(plan, LastingQuestions(questions, plan.request.retry_invalid), prompts),
         judgment=make_judgment(plan, questions, prompts),
-        rules=plan.rules,
-        limits=TimeLimits(rounds.round_timeout_seconds, rounds.team_timeout_seconds),
-        on_missing_metric=OutagePolicy(evaluator.on_missing),
+        rules=rounds,
+        on_judge_outage="continue" if judgment is None else judgment.on_outage,
+        asks_after_last_round=judgment is None or judgment.after_last_round,
+        on_missing_metric=plan.race.file.evaluator.on_missing,
         retries_invalid=plan.request.retry_invalid,
         watcher=observer.watcher,
         stop=observer.stop,

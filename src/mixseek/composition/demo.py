@@ -19,7 +19,7 @@ from mixseek.domain.ports import ProgressSink
 from mixseek.engine.executor import NoProgress
 from mixseek.errors import MixseekError
 from mixseek.reporting.leaderboard.board import LeaderBoard
-from mixseek.round_controller.controller import NoWatcher
+from mixseek.round_controller.controller import watch_nothing
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.index.run import JudgedRow, open_run_index
 from mixseek.storage.workspace import Workspace
@@ -44,7 +44,7 @@ def run_demo_competition(root: Path) -> DemoCompetition:
     """Offline, in a moment. The second time it is only shown again."""
     race = unpack_race(root)
     request = CompeteRequest(race=race, workspace=root, execution=EXECUTION)
-    board = run_competition(request, NoWatcher(), stop=lambda: False, notify=lambda _: None).board
+    board = run_competition(request, watch_nothing, stop=lambda: False, notify=lambda _: None).board
     page = root / "competitions" / EXECUTION / "leaderboard.html"
     write_leader_board(board, page)
     return DemoCompetition(board, race, page)

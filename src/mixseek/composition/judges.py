@@ -5,13 +5,14 @@ import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.judges.mock import server as mock_server
 from mixseek.judges.mock.replies import Fault
-from mixseek.judges.model_store import InstalledModel, install, list_installed, models_directory
+from mixseek.judges.model_store import MODELS, install, models_directory
 from mixseek.judges.specs import JUDGE_FORMS, is_live, make_live_judge
 from mixseek.settings.models import JudgeSettings
 
@@ -154,8 +155,7 @@ def read_fault(name: str) -> Fault:
 # Weights on this machine by name.
 
 
-def install_named(name: str) -> InstalledModel:
-    """Where the weights lie, fetched first when they are not there; raises ConfigurationError for an unknown name."""
-    directory = models_directory(os.environ)
-    path = install(name, directory)
-    return next(model for model in list_installed(directory) if model.path == path)
+def install_named(name: str) -> tuple[Path, str]:
+    """Where the weights lie, fetched first when they are not there, and what must be said about them."""
+    path = install(name, models_directory(os.environ))
+    return path, MODELS[name].warning

@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -41,7 +41,7 @@ from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, 
 from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.judges.prices import PriceList, override_rates
+from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.durable import storage_error
@@ -207,7 +207,7 @@ def settings_of(plan: Plan, judge: LiveJudge) -> JudgeSettings:
     """Of its table, or the defaults; the command line's timeout wins."""
     settings = plan.request.configured.get(judge.name, JudgeSettings())
     timeout = plan.request.live.timeout_seconds
-    return settings if timeout is None else replace(settings, timeout_seconds=timeout)
+    return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
 
 
 def concurrency_of(plan: Plan, judge: LiveJudge) -> int:
@@ -222,7 +222,7 @@ def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
     prices = PriceList(
         base_url if isinstance(base_url, str) else None,
         model if isinstance(model, str) else judge.name,
-        override_rates(settings),
+        settings,
     )
 
     def price(usage: Usage, answered_by: str | None) -> float | None:

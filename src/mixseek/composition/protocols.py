@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -93,7 +93,7 @@ def with_timeout(
         if not model:
             return configured
         settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
-    return {**configured, spec: replace(settings, timeout_seconds=timeout_seconds)}
+    return {**configured, spec: settings.model_copy(update={"timeout_seconds": timeout_seconds})}
 
 
 def is_remote(judge: AnyJudge) -> TypeGuard[LiveJudge]:
@@ -119,11 +119,10 @@ def replays_rows(judge: AnyJudge) -> bool:
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
     # Here and not above: judging with rules does not pay for loading what scores.
-    from mixseek.protocols.scored.documentation import documentation
     from mixseek.protocols.scored.protocol import ScoredProtocol
 
     protocol = get_protocol(name, language)
-    page = documentation(protocol) if isinstance(protocol, ScoredProtocol) else None
+    page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
     return {**describe(protocol), "documentation": page}
 
 

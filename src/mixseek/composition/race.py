@@ -22,7 +22,6 @@ from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
 from mixseek.protocols.registry import protocol_names
-from mixseek.round_controller.controller import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 from mixseek.settings.load import importable_from, is_import_path, load_object
 from mixseek.settings.models import JudgeSettings
@@ -71,18 +70,6 @@ class CompetePlan:
         return self.request.workspace / "competitions" / self.execution_id
 
     @property
-    def rules(self) -> RoundRules:
-        rounds, judgment = self.race.file.rounds, self.race.file.judgment
-        return RoundRules(
-            rounds.min,
-            rounds.max,
-            rounds.no_gain_rounds,
-            rounds.min_gain,
-            OutagePolicy.CONTINUE if judgment is None else OutagePolicy(judgment.on_outage),
-            judgment is None or judgment.after_last_round,
-        )
-
-    @property
     def remarks(self) -> list[str]:
         """What may be meant, but rarely is; a line each."""
         return [f"prompts.{omission}" for omission in find_omissions(self.prompts)]
@@ -110,8 +97,7 @@ class NobodyToAsk:
 def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     """Raises ConfigurationError, in one line, for the first thing that cannot work."""
     race = load_race(request.race)
-    tables = {name: table.to_settings() for name, table in race.file.judges.items()}
-    configured = {**request.configured, **tables}
+    configured = {**request.configured, **race.file.judges}
     judges = make_judges(race, configured, request.environment)
     plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):
@@ -124,7 +110,6 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
         make_judgment(plan, NobodyToAsk(), builder)
         for team in race.file.teams:
             check_team(team, race)
-    _ = plan.rules
     configuration = describe_race(plan, evaluator)
     digest = hashlib.sha256(json.dumps([race.task, configuration], sort_keys=True).encode()).hexdigest()
     execution = check_run_name(request.execution or f"{race.name}-{digest[:8]}")

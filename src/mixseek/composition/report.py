@@ -21,14 +21,15 @@ from mixseek.composition.summary import (
 from mixseek.domain.counts import NO_UNITS, OutcomeCount
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.build import ROW_LIMIT, ReportInput, build_report, summarise_scores
-from mixseek.reporting.comparison import RunComparison, RunScore
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
     GroupSummary,
     JudgmentRow,
     ReasoningSummary,
     ReportData,
+    RunComparison,
     RunLine,
+    RunScore,
     ScoredReport,
     ScoreSummary,
     StatusCounts,

@@ -1,9 +1,7 @@
 """Counts that storage takes and reports are built of."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
 
 from mixseek.domain.judgments import Flag, Status
 
@@ -11,19 +9,6 @@ from mixseek.domain.judgments import Flag, Status
 
 # What differs between two tellings of one reason: quoted texts and numbers are each row's own. For Python and DuckDB.
 OWN_PARTS = r""""[^"]*("|$)|'[^']*('|$)|“[^”]*(”|$)|[0-9]+"""
-
-
-class Unit(NamedTuple):
-    """One sample in one group of judgments: `value` is the mean of its valid scores, None where it has none.
-
-    `lowest` and `highest` are what that mean would be if every judgment without a score, and for the lowest also every
-    unverified one, had fallen that way.
-    """
-
-    question: str  # the sample's own key where it names no question
-    value: float | None
-    lowest: float = 0.0
-    highest: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +34,6 @@ class UnitSums:
     def mean(self) -> float | None:
         """None without scores: the mean of nothing is not zero."""
         return self.total / self.scored if self.scored else None
-
-    @classmethod
-    def of(cls, units: Iterable[Unit]) -> Self:
-        """What a database would give: for small runs, and as the yardstick for the query."""
-        questions: dict[str, list[Unit]] = defaultdict(list)
-        for unit in units:
-            questions[unit.question].append(unit)
-        everything = [unit for own in questions.values() for unit in own]
-        values = [[unit.value for unit in own if unit.value is not None] for own in questions.values()]
-        scored = [own for own in values if own]
-        return cls(
-            samples=len(everything),
-            scored=sum(map(len, scored)),
-            questions=len(scored),
-            total=sum(map(sum, scored)),
-            total_of_squares=sum(value * value for own in scored for value in own),
-            question_squares=sum(sum(own) ** 2 for own in scored),
-            question_products=sum(len(own) * sum(own) for own in scored),
-            question_sizes=sum(len(own) ** 2 for own in scored),
-            lowest=sum(unit.lowest for unit in everything),
-            highest=sum(unit.highest for unit in everything),
-        )
 
 
 NO_UNITS = UnitSums()
@@ -110,11 +73,11 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class FlagCount:
-    """Occurrences of a flag for one reason, which `detail` tells in the words of the first."""
+    """Occurrences of a flag for one reason, told in the words of the first."""
 
     judge: str
     flag: Flag
-    detail: str
+    reason: str
     count: int
     wordings: int = 1
 

@@ -1,6 +1,6 @@
 """What the layers above must offer; engine and composition know these and nothing concrete."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -79,19 +79,6 @@ class Judge(Protocol):
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | ValidJudgment | Undecided | Missing:
         """A raw reply to be parsed by the protocol, or an outcome where no text is involved (rules) or none came."""
-        ...
-
-
-class SampleSource(Protocol):
-    """A dataset that streams; reading it twice gives the same samples in the same order."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """For the manifest: path, format, sha256 digest, rows, column mapping."""
-        ...
-
-    def batches(self, size: int) -> Iterator[list[Sample]]:
-        """Lists of at most `size` samples; a bad row raises DatasetError naming its line."""
         ...
 
 

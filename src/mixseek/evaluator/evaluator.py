@@ -23,8 +23,6 @@ from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, Metric
 from mixseek.protocols.registry import load_protocol, protocol_names
 from mixseek.settings.load import is_import_path, load_object
 
-# All metrics of one submission, at once.
-
 # For metrics that users bring: a judge has its own timeout, a hanging function has none.
 DEFAULT_METRIC_SECONDS = 600.0
 
@@ -57,7 +55,8 @@ class Evaluator:
                 result = await metric.evaluate(request)
         except asyncio.CancelledError as error:
             # Its own doing, unless somebody cancels us.
-            if is_cancelled():
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
                 raise
             return MissingMetric(metric.name, describe_failure(error))
         # Whatever a user's metric raises loses that metric and nothing else: this is where foreign code comes in.
@@ -82,12 +81,6 @@ def refuse_unclear_names(names: Sequence[str], weights: Mapping[str, float | Non
             raise ConfigurationError(f"evaluator.metrics: a weight for {name!r}, but there is {', '.join(names)}")
 
 
-def is_cancelled() -> bool:
-    """Whether the task that runs this is being cancelled from outside."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
-
-
 def is_foreign(metric: BaseMetric) -> bool:
     """Whether its code is not ours; what asks a judge has the judge's timeouts, whoever wrote it."""
     return not isinstance(metric, LLMJudgeMetric) and not type(metric).__module__.startswith("mixseek.")
@@ -100,9 +93,7 @@ def checked(metric: BaseMetric, result: object) -> MetricScore | MissingMetric:
             problem = why_not_storable(result)
             if problem is not None:
                 return MissingMetric(metric.name, problem, result.replies)
-            return MetricScore(
-                metric.name, result.score, result.comment, result.details, metric.direction, result.replies
-            )
+            return replace(result, name=metric.name, direction=metric.direction)
         case MissingMetric():
             return replace(result, name=metric.name)
         case _:
@@ -127,8 +118,6 @@ def describe_failure(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-# From a metric's `type` to a metric: a built-in, a protocol, or a class of the user's.
-
 BUILT_IN: Mapping[str, type[LLMJudgeMetric]] = {
     "ClarityCoherence": ClarityCoherence,
     "Coverage": Coverage,
@@ -145,7 +134,12 @@ def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: 
     """
     where = f"metric {setting.name}"
     if kind in BUILT_IN:
-        refuse_options(kind, setting)
+        # A built-in is what it is; only the plain one is in the user's words.
+        if setting.options and kind != "LLMPlain":
+            got = next(iter(setting.options))
+            raise ConfigurationError(
+                f"{where}: {kind} takes no options (got {got!r}); use LLMPlain for criteria of your own"
+            )
         return BUILT_IN[kind](setting, bench)
     if kind in protocol_names() or kind.startswith(PROTOCOL_PREFIX):
         name = kind.removeprefix(PROTOCOL_PREFIX)
@@ -153,16 +147,13 @@ def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: 
         return ProtocolMetric(setting, protocol, bench.asker, bench.judge)
     if is_import_path(kind):
         return make_foreign(kind, load_object(kind, where), setting, bench)
-    raise ConfigurationError(f"{where}: unknown type {kind!r}; {suggest_type(kind)}")
-
-
-def refuse_options(kind: str, setting: MetricSetting) -> None:
-    """A built-in is what it is; only the plain one is in the user's words."""
-    if setting.options and kind != "LLMPlain":
-        first = next(iter(setting.options))
-        raise ConfigurationError(
-            f"metric {setting.name}: {kind} takes no options (got {first!r}); use LLMPlain for criteria of your own"
-        )
+    known = [*BUILT_IN, *protocol_names()]
+    close = difflib.get_close_matches(kind, known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise ConfigurationError(
+        f"{where}: unknown type {kind!r}; {hint}available: {', '.join(known)}, {PROTOCOL_PREFIX}FILE.toml, "
+        "or package.module:Class"
+    )
 
 
 def make_foreign(path: str, found: object, setting: MetricSetting, bench: JudgeBench) -> BaseMetric:
@@ -177,11 +168,3 @@ def make_foreign(path: str, found: object, setting: MetricSetting, bench: JudgeB
     # The user's own constructor may fail in any way there is.
     except Exception as error:
         raise ConfigurationError(f"{where}: {path} cannot be made ({describe_failure(error)})") from error
-
-
-def suggest_type(kind: str) -> str:
-    """The nearest one, and all there are."""
-    known = [*BUILT_IN, *protocol_names()]
-    close = difflib.get_close_matches(kind, known, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}available: {', '.join(known)}, {PROTOCOL_PREFIX}FILE.toml, or package.module:Class"

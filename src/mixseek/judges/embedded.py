@@ -14,18 +14,24 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from mixseek.domain.calls import Answer, Call, Usage
+from mixseek.domain.calls import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, count, make_answer, mapping
-from mixseek.judges.keys import without_credentials
+from mixseek.judges.endpoint.wire import (
+    JudgeIdentity,
+    OpenAIChat,
+    SchemaMode,
+    decoding,
+    make_answer,
+    schema_format,
+    text_or_none,
+)
+from mixseek.judges.keys import Redaction, without_credentials
 from mixseek.judges.model_store import find_installed, warning_for
 from mixseek.settings.models import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
 
@@ -41,41 +47,9 @@ _MAX_ITEMS = 1 << 24
 _CONTROL_TOKEN = 3
 _SAMPLED_BLOCKS = 256
 _BLOCK_BYTES = 1 << 16
-
-
-class _Kind(IntEnum):
-    """Value types of the format, by their number in it."""
-
-    UINT8 = 0
-    INT8 = 1
-    UINT16 = 2
-    INT16 = 3
-    UINT32 = 4
-    INT32 = 5
-    FLOAT32 = 6
-    BOOL = 7
-    STRING = 8
-    ARRAY = 9
-    UINT64 = 10
-    INT64 = 11
-    FLOAT64 = 12
-
-
-_FORMATS: Mapping[_Kind, str] = MappingProxyType(
-    {
-        _Kind.UINT8: "B",
-        _Kind.INT8: "b",
-        _Kind.UINT16: "H",
-        _Kind.INT16: "h",
-        _Kind.UINT32: "I",
-        _Kind.INT32: "i",
-        _Kind.FLOAT32: "f",
-        _Kind.BOOL: "?",
-        _Kind.UINT64: "Q",
-        _Kind.INT64: "q",
-        _Kind.FLOAT64: "d",
-    }
-)
+# Value types by their number in the format; those of numbers as `struct` writes them.
+_STRING, _ARRAY = 8, 9
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +58,7 @@ class GgufHeader:
 
     model_name: str | None
     architecture: str | None
-    context_tokens: int | None
     control_tokens: tuple[str, ...]
-
-
-class _BrokenError(Exception):
-    """The bytes are not what the format says."""
 
 
 def read_header(path: Path) -> GgufHeader:
@@ -101,7 +70,7 @@ def read_header(path: Path) -> GgufHeader:
             return _header(_entries(file))
     except OSError as error:
         raise ConfigurationError(f"{path}: the model cannot be read ({error.strerror or error})") from error
-    except (_BrokenError, struct.error, UnicodeDecodeError, ValueError) as error:
+    except (ValueError, KeyError) as error:
         raise ConfigurationError(f"{path}: a damaged GGUF model ({error}); download it again") from error
 
 
@@ -123,55 +92,44 @@ def weights_digest(path: Path) -> str:
 
 
 def _header(entries: Mapping[str, Any]) -> GgufHeader:
-    architecture = _text(entries.get("general.architecture"))
     tokens, kinds = entries.get("tokenizer.ggml.tokens"), entries.get("tokenizer.ggml.token_type")
     control: tuple[str, ...] = ()
     if isinstance(tokens, tuple) and isinstance(kinds, tuple):
-        control = tuple(
-            token
-            for token, kind in zip(tokens, kinds, strict=False)
-            if kind == _CONTROL_TOKEN and isinstance(token, str) and token
-        )
-    context = entries.get(f"{architecture}.context_length")
+        pairs = zip(tokens, kinds, strict=False)
+        control = tuple(token for token, kind in pairs if kind == _CONTROL_TOKEN and isinstance(token, str) and token)
     return GgufHeader(
-        model_name=_text(entries.get("general.name")),
-        architecture=architecture,
-        context_tokens=context if isinstance(context, int) else None,
+        model_name=text_or_none(entries.get("general.name")),
+        architecture=text_or_none(entries.get("general.architecture")),
         control_tokens=control,
     )
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _entries(file: BinaryIO) -> dict[str, Any]:
     version = _number(file, "I")
     if version not in _VERSIONS:
-        raise _BrokenError(f"format version {version}")
+        raise ValueError(f"format version {version}")
     _number(file, "Q")  # how many tensors follow
-    count = _bounded(_number(file, "Q"), _MAX_ENTRIES, "entries")
-    return {_string(file): _value(file, _Kind(_number(file, "I"))) for _ in range(count)}
+    entries = _count(file, _MAX_ENTRIES, "entries")
+    return {_string(file): _value(file, _number(file, "I")) for _ in range(entries)}
 
 
-def _value(file: BinaryIO, kind: _Kind) -> Any:
-    if kind is _Kind.STRING:
+def _value(file: BinaryIO, kind: int) -> Any:
+    if kind == _STRING:
         return _string(file)
-    if kind is not _Kind.ARRAY:
-        return _number(file, _FORMATS[kind])
-    item = _Kind(_number(file, "I"))
-    count = _bounded(_number(file, "Q"), _MAX_ITEMS, "items")
-    if item is _Kind.ARRAY:
-        raise _BrokenError("an array of arrays")
-    if item is _Kind.STRING:
-        return tuple(_string(file) for _ in range(count))
-    layout = struct.Struct(f"<{count}{_FORMATS[item]}")
+    if kind != _ARRAY:
+        return _number(file, _NUMBERS[kind])
+    item = _number(file, "I")
+    items = _count(file, _MAX_ITEMS, "items")
+    if item == _STRING:
+        return tuple(_string(file) for _ in range(items))
+    # An array of arrays is not in the table either: nobody writes one.
+    layout = struct.Struct(f"<{items}{_NUMBERS[item]}")
     return layout.unpack(_take(file, layout.size))
 
 
 def _string(file: BinaryIO) -> str:
     # Vocabularies hold pieces of characters: they are no text of their own, and no control tokens either.
-    return _take(file, _bounded(_number(file, "Q"), _MAX_TEXT_BYTES, "bytes of text")).decode("utf-8", "replace")
+    return _take(file, _count(file, _MAX_TEXT_BYTES, "bytes of text")).decode("utf-8", "replace")
 
 
 def _number(file: BinaryIO, layout: str) -> Any:
@@ -181,13 +139,14 @@ def _number(file: BinaryIO, layout: str) -> Any:
 def _take(file: BinaryIO, size: int) -> bytes:
     data = file.read(size)
     if len(data) < size:
-        raise _BrokenError("cut short")
+        raise ValueError("cut short")
     return data
 
 
-def _bounded(count: int, limit: int, what: str) -> int:
+def _count(file: BinaryIO, limit: int, what: str) -> int:
+    count: int = _number(file, "Q")
     if count > limit:
-        raise _BrokenError(f"{count} {what}")
+        raise ValueError(f"{count} {what}")
     return count
 
 
@@ -200,13 +159,11 @@ DEFAULT_MAX_TOKENS = 1024
 # In [judges.NAME] body: read when the model is loaded, by llama.cpp's names for them.
 _CONTEXT_KEY, _THREADS_KEY = "n_ctx", "n_threads"
 
-Receive = Callable[[Any], bool]
-
 
 class Runtime(Protocol):
     """The one method of xllamacpp.Server that is used: chunks go to `receive` until it returns True."""
 
-    def handle_chat_completions(self, request: Mapping[str, Any], receive: Receive, /) -> Any: ...
+    def handle_chat_completions(self, request: Mapping[str, Any], receive: Callable[[Any], bool], /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +203,12 @@ class _Received:
             self.reasoning.append(delta.get("reasoning_content") or "")
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
 
+    def document(self) -> dict[str, Any]:
+        """As if it had come in one piece."""
+        message = {"content": "".join(self.parts), "reasoning_content": "".join(self.reasoning)}
+        choice = {"message": message, "finish_reason": self.finish_reason}
+        return {"id": self.request_id, "choices": [choice], "usage": self.usage}
+
 
 class EmbeddedJudge:
     """Waited for like an endpoint; one copy of the weights, loaded at the first call."""
@@ -259,7 +222,11 @@ class EmbeddedJudge:
         digest: str,
         load: Callable[[Loading], Runtime],
     ) -> None:
-        self._name = name
+        self.name = name
+        # Two judges on one model share the machine anyway.
+        self.endpoint = f"{SPEC_PREFIX}{loading.path.name}"
+        # Calls at a time; more only wait in line.
+        self.concurrency = loading.concurrency
         self._loading = loading
         self._settings = settings
         self._header = header
@@ -272,21 +239,6 @@ class EmbeddedJudge:
         self._control = _control_pattern(header.control_tokens)
         # Turned off for good when the runtime cannot make a grammar of the schema.
         self._constrains = True
-
-    @property
-    def name(self) -> str:
-        """The spec, or the name in the settings."""
-        return self._name
-
-    @property
-    def endpoint(self) -> str:
-        """The file: two judges on one model share the machine anyway."""
-        return f"{SPEC_PREFIX}{self._loading.path.name}"
-
-    @property
-    def concurrency(self) -> int:
-        """Calls at a time; more only wait in line."""
-        return self._loading.concurrency
 
     @cached_property
     def fingerprint(self) -> str:
@@ -318,15 +270,17 @@ class EmbeddedJudge:
 
     async def call(self, call: Call) -> Answer:
         """The blocking generation runs in a thread; cancelling stops it at its next token."""
+        seconds = self._settings.timeout_seconds
         async with self._slots:
             stop = threading.Event()
             loop = asyncio.get_running_loop()
             try:
-                async with asyncio.timeout(self._timeout_seconds()):
+                # The default is meant for endpoints: what a slow machine takes is no failure, and trying again no help.
+                async with asyncio.timeout(None if seconds == DEFAULT_TIMEOUT_SECONDS else seconds):
                     return await loop.run_in_executor(self._threads, self._answer, call, stop)
             except TimeoutError as error:
                 raise TransientJudgeError(
-                    f"judge {self._name}: no reply within {self._settings.timeout_seconds:g} s; raise timeout_seconds"
+                    f"judge {self.name}: no reply within {seconds:g} s; raise timeout_seconds"
                 ) from error
             finally:
                 stop.set()
@@ -336,24 +290,11 @@ class EmbeddedJudge:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._runtime = None
 
-    def _timeout_seconds(self) -> float | None:
-        # The default is meant for endpoints: what a slow machine takes is not a failure, and trying again not faster.
-        seconds = self._settings.timeout_seconds
-        return None if seconds == DEFAULT_TIMEOUT_SECONDS else seconds
-
     def _decoding(self, take: int) -> dict[str, Any]:
         """Greedy unless told otherwise: the same sample gets the same judgment."""
-        settings = self._settings
-        decoding: dict[str, Any] = {
-            "temperature": 0.0 if settings.temperature is None else settings.temperature,
-            "max_tokens": settings.max_tokens or DEFAULT_MAX_TOKENS,
-            # The same seed would make the repeats of a judgment one and the same reply.
-            "seed": (settings.seed or 0) + take - 1,
-        }
-        if settings.top_p is not None:
-            decoding["top_p"] = settings.top_p
-        decoding.update({key: value for key, value in settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)})
-        return decoding
+        body = {key: value for key, value in self._settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)}
+        greedy = {"temperature": 0.0, "max_tokens": DEFAULT_MAX_TOKENS, "seed": take - 1}
+        return {**greedy, **decoding(self._settings, take), **body}
 
     def _answer(self, call: Call, stop: threading.Event) -> Answer:
         runtime = self._loaded()
@@ -361,12 +302,15 @@ class EmbeddedJudge:
         started = time.perf_counter()
         is_constrained = self._constrains and bool(call.reply_schema)
         if is_constrained:
-            request["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "judgment", "strict": True, "schema": dict(call.reply_schema)},
-            }
+            request["response_format"] = schema_format(dict(call.reply_schema))
+        received = _Received()
+
+        def receive(chunk: Any) -> bool:
+            received.add(chunk)
+            return stop.is_set()
+
         try:
-            received = _generate(runtime, request, stop)
+            runtime.handle_chat_completions(request, receive)
         except ValueError as error:
             if not is_constrained or "schema" not in str(error).lower():
                 raise self._refused(str(error)) from error
@@ -379,17 +323,22 @@ class EmbeddedJudge:
             raise self._failed(received.error)
         latency = time.perf_counter() - started
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
-        judge_model = f"gguf:{self._loading.path.stem}"
-        return make_answer(call, self._name, judge_model, self._read(received, defused), latency, schema)
+        who = JudgeIdentity(self.name, f"gguf:{self._loading.path.stem}")
+        reading = OpenAIChat().read(received.document())
+        extra = {**reading.extra, "defused_control_tokens": defused} if defused else reading.extra
+        reading = reading._replace(model=self._loading.path.stem, extra=extra)
+        return make_answer(call, who, reading, latency, schema)
 
     def _request(self, call: Call) -> tuple[dict[str, Any], int]:
         defused = 0
         messages: list[dict[str, str]] = []
         for message in call.messages:
-            content, changes = _sendable(message.content), 0
+            # Half a surrogate pair cannot be written as UTF-8: the model sees the replacement character.
+            content = message.content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if self._control is not None:
-                content, changes = self._control.subn(_defuse, content)
-            defused += changes
+                # llama.cpp reads them in a message as such: judged text could close its turn and open the system's.
+                content, changes = self._control.subn(lambda found: f"{found[0][0]} {found[0][1:]}", content)
+                defused += changes
             messages.append({"role": message.role, "content": content})
         return {
             **self._decoding(call.take),
@@ -405,46 +354,26 @@ class EmbeddedJudge:
                     self._runtime = self._load(self._loading)
                 except (RuntimeError, ValueError, OSError, MemoryError) as error:
                     raise PermanentJudgeError(
-                        f"judge {self._name}: {self._loading.path} cannot be loaded ({_line(str(error))}); "
+                        f"judge {self.name}: {self._loading.path} cannot be loaded ({Redaction(()).line(str(error))}); "
                         "is it complete, is there memory for it, does this llama.cpp know its architecture?",
                         concerns_everything=True,
                     ) from error
             return self._runtime
 
     def _refused(self, words: str) -> PermanentJudgeError:
-        return PermanentJudgeError(f"judge {self._name}: the runtime refused the request: {_line(words)}")
+        return PermanentJudgeError(f"judge {self.name}: the runtime refused the request: {Redaction(()).line(words)}")
 
     def _failed(self, error: Mapping[str, Any]) -> PermanentJudgeError | TransientJudgeError:
         code = error.get("code")
         if error.get("type") == "exceed_context_size_error":
             return PermanentJudgeError(
-                f"judge {self._name}: the prompt's {error.get('n_prompt_tokens')} tokens exceed the context of "
+                f"judge {self.name}: the prompt's {error.get('n_prompt_tokens')} tokens exceed the context of "
                 f"{error.get('n_ctx')}; raise n_ctx in the judge's body, or use a model with a longer context"
             )
-        words = _line(str(error.get("message") or error))
+        words = Redaction(()).line(str(error.get("message") or error))
         if isinstance(code, int) and code >= 500:
-            return TransientJudgeError(f"judge {self._name}: {words}")
+            return TransientJudgeError(f"judge {self.name}: {words}")
         return self._refused(words)
-
-    def _read(self, received: _Received, defused: int) -> ReadAnswer:
-        usage = received.usage
-        extra: dict[str, Any] = {}
-        if reasoning := "".join(received.reasoning):
-            extra["reasoning"] = reasoning
-        if defused:
-            extra["defused_control_tokens"] = defused
-        return ReadAnswer(
-            text="".join(received.parts),
-            finish_reason=received.finish_reason,
-            usage=Usage(
-                count(usage.get("prompt_tokens")),
-                count(usage.get("completion_tokens")),
-                count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
-            ),
-            model=self._loading.path.stem,
-            request_id=received.request_id,
-            extra=extra,
-        )
 
 
 def make_embedded_judge(
@@ -461,14 +390,13 @@ def make_embedded_judge(
     if importlib.util.find_spec("xllamacpp") is None:
         raise ConfigurationError(f"judge {spec!r}: the embedded runtime is not installed; {INSTALL_COMMAND}")
     path = find_installed(place, environment) or Path(place).expanduser()
-    header = read_header(path)
     loading = Loading(
         path=path,
         context_tokens=_positive(settings, _CONTEXT_KEY, DEFAULT_CONTEXT_TOKENS, spec),
         threads=_positive(settings, _THREADS_KEY, default_threads(), spec),
         concurrency=settings.concurrency or 1,
     )
-    return EmbeddedJudge(name or spec, loading, settings, header, weights_digest(path), load_runtime)
+    return EmbeddedJudge(name or spec, loading, settings, read_header(path), weights_digest(path), load_runtime)
 
 
 def load_runtime(loading: Loading) -> Runtime:
@@ -512,34 +440,7 @@ def _positive(settings: JudgeSettings, key: str, default: int, spec: str) -> int
     return value
 
 
-def _generate(runtime: Runtime, request: Mapping[str, Any], stop: threading.Event) -> _Received:
-    received = _Received()
-
-    def receive(chunk: Any) -> bool:
-        received.add(chunk)
-        return stop.is_set()
-
-    runtime.handle_chat_completions(request, receive)
-    return received
-
-
 def _control_pattern(tokens: tuple[str, ...]) -> re.Pattern[str] | None:
     """The longest first, so that no token is defused as a part of another."""
     words = sorted((token for token in tokens if len(token) > 1), key=len, reverse=True)
     return re.compile("|".join(re.escape(word) for word in words)) if words else None
-
-
-def _defuse(match: re.Match[str]) -> str:
-    """llama.cpp reads control tokens in a message as such: judged text could close its turn and open the system's."""
-    token = match.group()
-    return f"{token[0]} {token[1:]}"
-
-
-def _sendable(text: str) -> str:
-    """Half a surrogate pair cannot be written as UTF-8: the model sees the replacement character, as a reader would."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _line(text: str, limit: int = 300) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

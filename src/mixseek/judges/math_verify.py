@@ -1,7 +1,7 @@
 """math-verify (extra `maths`) as a comparer, in a process of its own that can be killed.
 
 Its algebra may search without end, and its own timeouts work in a main thread only. So one child answers one
-comparison at a time: it is started when the first expression needs it, killed and replaced when it takes too long,
+comparison at a time: it is started when the first expression needs it, ended and replaced when it takes too long,
 and it ends by itself when our end of its input is closed, however we die.
 """
 
@@ -17,7 +17,10 @@ from importlib.util import find_spec
 
 # Loading sympy takes a second on an idle machine, and many on a busy one.
 START_SECONDS = 120.0
+# Of the processor: what is compared in time must not depend on what else the machine does.
 COMPARISON_SECONDS = 5.0
+# On the clock, so much more: a child that sleeps or starves is given up at last.
+_CLOCK_FACTOR = 20.0
 # A child that dies on everything is not started for ever.
 _MOST_FAILURES = 20
 
@@ -80,7 +83,7 @@ class MathVerify:
         except OSError:
             reply = b""
         else:
-            reply = _read_line(child, self._seconds)
+            reply = _read_line(child, self._seconds * _CLOCK_FACTOR)
         if not reply:
             self._failures += 1
             self._discard()

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Mapping
-from types import ModuleType
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +15,7 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, make_answer
+from mixseek.judges.endpoint.wire import JudgeIdentity, ReadAnswer, SchemaMode, decoding, make_answer
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
@@ -30,7 +30,7 @@ class ProviderJudge:
     """One model behind pydantic-ai; the SDK's own retries are off, because the engine has the one policy."""
 
     def __init__(self, name: str, model: Any, settings: JudgeSettings, redaction: Redaction) -> None:
-        self._name = name
+        self.name = name
         self._model = model
         self._settings = settings
         self._redaction = redaction
@@ -40,14 +40,9 @@ class ProviderJudge:
         self._is_open = False
 
     @property
-    def name(self) -> str:
-        """The spec, or the name in the settings."""
-        return self._name
-
-    @property
     def endpoint(self) -> str:
         """Scheme, host and port where the provider has them, else its name."""
-        parts = urlsplit(self._base_url or "")
+        parts = urlsplit(self._model.base_url if isinstance(self._model.base_url, str) else "")
         if not parts.hostname:
             return f"{SPEC_PREFIX}{self._model.system}"
         return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
@@ -60,7 +55,7 @@ class ProviderJudge:
             "provider": self._model.system,
             "model": self._model.model_name,
             "endpoint": self.endpoint,
-            "decoding": self._decoding(take=1),
+            "decoding": decoding(self._settings, take=1),
             "body": dict(self._settings.body),
         }
         return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -68,12 +63,14 @@ class ProviderJudge:
     @property
     def description(self) -> Mapping[str, Any]:
         """The address is shown without path and query: some providers put keys there."""
+        body = without_credentials(self._settings.body)
         return {
             "provider": self._model.system,
             "model": self._model.model_name,
             "base_url": self.endpoint,
             "through": "pydantic-ai",
-            **self._described(),
+            **decoding(self._settings, take=1),
+            **({"body": body} if body else {}),
         }
 
     async def call(self, call: Call) -> Answer:
@@ -94,8 +91,8 @@ class ProviderJudge:
             raise self._mapped(error, is_constrained) from error
         latency = time.perf_counter() - started
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
-        judge_model = f"{self._model.system}:{self._model.model_name}"
-        return make_answer(call, self._name, judge_model, _read(response), latency, schema)
+        who = JudgeIdentity(self.name, f"{self._model.system}:{self._model.model_name}")
+        return make_answer(call, who, _read(response), latency, schema)
 
     async def close(self) -> None:
         """Give the provider's connections back."""
@@ -103,34 +100,14 @@ class ProviderJudge:
             self._is_open = False
             await self._lifetime.aclose()
 
-    @property
-    def _base_url(self) -> str | None:
-        value = self._model.base_url
-        return value if isinstance(value, str) else None
-
     async def _open(self) -> None:
         async with self._opening:
             if not self._is_open:
                 await self._lifetime.enter_async_context(self._model)
                 self._is_open = True
 
-    def _decoding(self, take: int) -> dict[str, Any]:
-        settings = self._settings
-        decoding: dict[str, Any] = {
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "max_tokens": settings.max_tokens,
-            # The same seed would make the repeats of a judgment one and the same reply.
-            "seed": None if settings.seed is None else settings.seed + take - 1,
-        }
-        return {name: value for name, value in decoding.items() if value is not None}
-
-    def _described(self) -> dict[str, Any]:
-        body = without_credentials(self._settings.body)
-        return {**self._decoding(take=1), **({"body": body} if body else {})}
-
     def _model_settings(self, take: int) -> dict[str, Any]:
-        sent = {**self._decoding(take), "request_timeout": self._settings.timeout_seconds}
+        sent = {**decoding(self._settings, take), "request_timeout": self._settings.timeout_seconds}
         if self._settings.body:
             sent["extra_body"] = dict(self._settings.body)
         if "max_retries" not in self._model.unsupported_settings:
@@ -139,27 +116,35 @@ class ProviderJudge:
 
     def _mapped(self, error: Exception, is_constrained: bool) -> TransientJudgeError | PermanentJudgeError:
         errors = importlib.import_module("pydantic_ai.exceptions")
-        words = self._redaction.line(f"judge {self._name}: {_words_of(error)}", limit=500)
-        if isinstance(error, errors.ModelContextWindowExceededError):
-            return PermanentJudgeError(words)
-        if isinstance(error, _fatal_errors(errors)):
-            return PermanentJudgeError(words, concerns_everything=True)
-        if isinstance(error, errors.ModelRequestRejectedError):
-            if is_constrained and "schema" in words.lower():
+        words = self._redaction.line(f"judge {self.name}: {str(error) or type(error).__name__}", limit=500)
+        match error:
+            case errors.ModelContextWindowExceededError():
+                return PermanentJudgeError(words)
+            case (
+                errors.ModelAuthenticationError()
+                | errors.ModelNotFoundError()
+                | errors.ModelQuotaExceededError()
+                | errors.UserError()
+                | ImportError()
+            ):
+                # A bad key, an unknown model, an empty account, a wrong set-up: every other sample would fail likewise.
+                return PermanentJudgeError(words, concerns_everything=True)
+            case errors.ModelRequestRejectedError() if is_constrained and "schema" in words.lower():
                 self._constrains = False
                 return TransientJudgeError(f"{words}; the reply's schema is not sent any more")
-            return PermanentJudgeError(words)
-        if isinstance(error, errors.ModelRateLimitError | errors.ModelUnavailableError):
-            return TransientJudgeError(words, retry_after_seconds=error.retry_after, is_overload=True)
-        if isinstance(error, errors.ModelHTTPError):
-            status = error.status_code
-            if status < 500 and status not in _TRANSIENT_STATUSES:
+            case errors.ModelRequestRejectedError():
                 return PermanentJudgeError(words)
-            return TransientJudgeError(words, retry_after_seconds=error.retry_after)
-        # Timeouts, dropped connections, answers that could not be read.
-        if isinstance(error, errors.ModelAPIError | errors.UnexpectedModelBehavior | OSError):
-            return TransientJudgeError(words)
-        return PermanentJudgeError(words)
+            case errors.ModelRateLimitError() | errors.ModelUnavailableError():
+                return TransientJudgeError(words, retry_after_seconds=error.retry_after, is_overload=True)
+            case errors.ModelHTTPError() if error.status_code >= 500 or error.status_code in _TRANSIENT_STATUSES:
+                return TransientJudgeError(words, retry_after_seconds=error.retry_after)
+            case errors.ModelHTTPError():
+                return PermanentJudgeError(words)
+            case errors.ModelAPIError() | errors.UnexpectedModelBehavior() | OSError():
+                # Timeouts, dropped connections, answers that could not be read.
+                return TransientJudgeError(words)
+            case _:
+                return PermanentJudgeError(words)
 
 
 def make_provider_judge(
@@ -194,27 +179,16 @@ def _infer_model(spec: str, model_name: str, redaction: Redaction) -> Any:
 
 
 def _messages(call: Call) -> list[Any]:
+    """Neighbouring turns of ours as one request: an answer is expected after each."""
     messages = importlib.import_module("pydantic_ai.messages")
     parts = {"system": messages.SystemPromptPart, "user": messages.UserPromptPart}
     history: list[Any] = []
-    for message in call.messages:
-        if message.role == "assistant":
-            history.append(messages.ModelResponse(parts=[messages.TextPart(message.content)]))
+    for is_answer, turns in groupby(call.messages, key=lambda message: message.role == "assistant"):
+        if is_answer:
+            history += [messages.ModelResponse(parts=[messages.TextPart(turn.content)]) for turn in turns]
         else:
-            # One request a turn: providers that take the system's words apart find them in any of them.
-            history.append(messages.ModelRequest(parts=[parts[message.role](message.content)]))
-    return _merged(history, messages)
-
-
-def _merged(history: list[Any], messages: ModuleType) -> list[Any]:
-    """Neighbouring requests as one: an answer is expected after each."""
-    merged: list[Any] = []
-    for item in history:
-        if merged and item.kind == merged[-1].kind == "request":
-            merged[-1] = messages.ModelRequest(parts=[*merged[-1].parts, *item.parts])
-        else:
-            merged.append(item)
-    return merged
+            history.append(messages.ModelRequest(parts=[parts[turn.role](turn.content) for turn in turns]))
+    return history
 
 
 def _parameters(call: Call, is_constrained: bool) -> Any:
@@ -226,35 +200,20 @@ def _parameters(call: Call, is_constrained: bool) -> Any:
     return models.ModelRequestParameters(output_mode="native", output_object=shape)
 
 
-def _fatal_errors(errors: ModuleType) -> tuple[type[Exception], ...]:
-    """A bad key, an unknown model, an empty account or a wrong set-up: every other sample would fail likewise."""
-    return (
-        errors.ModelAuthenticationError,
-        errors.ModelNotFoundError,
-        errors.ModelQuotaExceededError,
-        errors.UserError,
-        ImportError,
-    )
-
-
-def _words_of(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
 def _read(response: Any) -> ReadAnswer:
-    thoughts = "".join(part.content for part in response.parts if part.part_kind == "thinking")
+    texts = {
+        kind: "".join(part.content for part in response.parts if part.part_kind == kind)
+        for kind in ("text", "thinking")
+    }
+    usage = response.usage
     return ReadAnswer(
-        text="".join(part.content for part in response.parts if part.part_kind == "text"),
+        text=texts["text"],
         finish_reason=response.finish_reason,
-        usage=_usage(response.usage),
+        # pydantic-ai counts 0 where the provider said nothing.
+        usage=Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens)
+        if usage.has_values()
+        else Usage(),
         model=response.model_name,
         request_id=response.provider_response_id,
-        extra={"reasoning": thoughts} if thoughts else {},
+        extra={"reasoning": texts["thinking"]} if texts["thinking"] else {},
     )
-
-
-def _usage(usage: Any) -> Usage:
-    """pydantic-ai counts 0 where the provider said nothing."""
-    if not usage.has_values():
-        return Usage()
-    return Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens)

@@ -11,7 +11,7 @@ from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.ports import Judge, JudgeProtocol, MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoint.address import PROVIDERS, refuse_address, resolve_target
+from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_address, resolve_target
 from mixseek.judges.math_verify import find_maths
 from mixseek.settings.models import JudgeSettings
 
@@ -103,7 +103,7 @@ def make_live_judge(spec: str, configured: Mapping[str, JudgeSettings], environm
 
         return make_embedded_judge(_full_spec(spec, settings), environment, settings, name=spec)
     if kind == _OTHER_PROVIDERS:
-        if settings is None and "@" in spec:
+        if settings is None and means_address(spec):
             raise refuse_other_address(spec)
         from mixseek.judges.providers import make_provider_judge
 

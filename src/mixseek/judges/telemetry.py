@@ -6,7 +6,6 @@ import importlib.util
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,18 +15,15 @@ from mixseek.errors import ConfigurationError, JudgeCallError
 _EXPORTER_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _EXPORTER_GROUP = "opentelemetry_traces_exporter"
 _PACKAGES = {"http/protobuf": "otlp_proto_http", "http/json": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
-_DEFAULT_PROTOCOL = "http/protobuf"
 # What a judge's description says, and what the conventions call it.
-_REQUEST_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "provider": "gen_ai.provider.name",
-        "model": "gen_ai.request.model",
-        "temperature": "gen_ai.request.temperature",
-        "top_p": "gen_ai.request.top_p",
-        "max_tokens": "gen_ai.request.max_tokens",
-        "seed": "gen_ai.request.seed",
-    }
-)
+_REQUEST_NAMES = {
+    "provider": "gen_ai.provider.name",
+    "model": "gen_ai.request.model",
+    "temperature": "gen_ai.request.temperature",
+    "top_p": "gen_ai.request.top_p",
+    "max_tokens": "gen_ai.request.max_tokens",
+    "seed": "gen_ai.request.seed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +45,14 @@ class TracedJudge:
     def __init__(self, judge: LiveJudge, tracer: Any) -> None:
         self._judge = judge
         self._tracer = tracer
+        self.name, self.endpoint = judge.name, judge.endpoint
+        # Being watched does not change a reply.
+        self.fingerprint, self.description = judge.fingerprint, judge.description
         trace = importlib.import_module("opentelemetry.trace")
         self._kind = trace.SpanKind.CLIENT
         self._failure = trace.Status(trace.StatusCode.ERROR)
         self._attributes = _request_attributes(judge)
         self._span_name = f"chat {self._attributes.get('gen_ai.request.model', judge.name)}"
-
-    @property
-    def name(self) -> str:
-        """The judge's."""
-        return self._judge.name
-
-    @property
-    def endpoint(self) -> str:
-        """The judge's."""
-        return self._judge.endpoint
-
-    @property
-    def fingerprint(self) -> str:
-        """The judge's: being watched does not change a reply."""
-        return self._judge.fingerprint
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """The judge's."""
-        return self._judge.description
 
     async def call(self, call: Call) -> Answer:
         """Each try is a span of its own: the engine retries outside of it."""
@@ -140,10 +119,8 @@ def open_tracing(environment: Mapping[str, str]) -> Tracing | None:
 
 def is_configured(environment: Mapping[str, str]) -> bool:
     """True when the standard variables ask for traces to be sent somewhere."""
-    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        return False
     exporter = _exporter_name(environment)
-    if exporter == "none":
+    if exporter == "none" or environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     # `otlp` alone is the default of the specification: only an address or an explicit wish turns it on.
     return bool(exporter) or any(environment.get(variable) for variable in _EXPORTER_VARIABLES)
@@ -158,11 +135,8 @@ def _exporter(environment: Mapping[str, str]) -> Any | None:
     if name == "console":
         # Standard output belongs to results.
         return importlib.import_module("opentelemetry.sdk.trace.export").ConsoleSpanExporter(out=sys.stderr)
-    protocol = (
-        environment.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
-        or environment.get("OTEL_EXPORTER_OTLP_PROTOCOL")
-        or _DEFAULT_PROTOCOL
-    )
+    variables = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    protocol = next(filter(None, map(environment.get, variables)), "http/protobuf")
     entry = _PACKAGES.get(protocol, protocol) if name == "otlp" else name
     found = importlib.metadata.entry_points(group=_EXPORTER_GROUP, name=entry)
     if not found:
@@ -181,21 +155,17 @@ def _is_installed(module: str) -> bool:
 
 
 def _request_attributes(judge: LiveJudge) -> dict[str, Any]:
-    described = judge.description
-    attributes: dict[str, Any] = {
+    said = {convention: judge.description.get(name) for name, convention in _REQUEST_NAMES.items()}
+    parts = urlsplit(judge.endpoint)
+    if parts.hostname:
+        said["server.address"] = parts.hostname
+        said["server.port"] = parts.port or (80 if parts.scheme == "http" else 443)
+    return {
         "gen_ai.operation.name": "chat",
         "gen_ai.output.type": "json",
         "mixseek.judge": judge.name,
+        **{name: value for name, value in said.items() if isinstance(value, str | int | float)},
     }
-    for name, convention in _REQUEST_NAMES.items():
-        value = described.get(name)
-        if isinstance(value, str | int | float):
-            attributes[convention] = value
-    parts = urlsplit(judge.endpoint)
-    if parts.hostname:
-        attributes["server.address"] = parts.hostname
-        attributes["server.port"] = parts.port or (80 if parts.scheme == "http" else 443)
-    return attributes
 
 
 def _response_attributes(answer: Answer) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import orjson
 
 from mixseek.domain.rounds import RankedTeam, RoundState, to_utc
 from mixseek.errors import TimeZoneError
-from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE, PHRASES, Phrases
+from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE, PHRASES
 from mixseek.templating.fence import fence, fence_nonce
 
 # In a fifth of the time.
@@ -96,7 +96,7 @@ def format_submission(
 ) -> str:
     """One submission inside its fence; `beside` are the other texts of the prompt."""
     nonce = quoting_nonce(fence_key, "submission", [submission, *beside])
-    return f"{PHRASES[language].fence_note.format(nonce=nonce)}\n{fence(submission, 'SUBMISSION', nonce)}"
+    return f"{PHRASES[language]['fence_note'].format(nonce=nonce)}\n{fence(submission, 'SUBMISSION', nonce)}"
 
 
 def format_submission_history(
@@ -113,24 +113,24 @@ def format_submission_history(
     """
     said = PHRASES[language]
     if not round_history:
-        return said.no_history
-    details = [_details_text(state.score_details) for state in round_history]
-    texts = [text for state, detail in zip(round_history, details, strict=True) for text in _texts_of(state, detail)]
+        return said["no_history"]
+    shown = [(state, _details_text(state.score_details)) for state in round_history]
+    texts: list[str] = []
+    for state, details in shown:
+        texts += (f"{state.round_number} {state.evaluation_score}", state.submission_content, details)
     nonce = quoting_nonce(fence_key, kind, [*texts, *beside])
-    rounds = [_format_round(state, detail, nonce, said) for state, detail in zip(round_history, details, strict=True)]
-    return "\n\n".join([said.fence_note.format(nonce=nonce), *rounds])
-
-
-def _texts_of(state: RoundState, details: str) -> tuple[str, str, str]:
-    return f"{state.round_number} {state.evaluation_score}", state.submission_content, details
-
-
-def _format_round(state: RoundState, details: str, nonce: str, said: Phrases) -> str:
-    score = said.no_score if state.evaluation_score is None else f"{state.evaluation_score:.2f}/100"
-    lines = [said.round_heading.format(number=state.round_number), said.score_heading.format(score=score)]
-    if details:
-        lines += [said.details_heading, fence(details, "SCORE_DETAILS", nonce)]
-    return "\n".join([*lines, said.submission_heading, fence(state.submission_content, "SUBMISSION", nonce)])
+    lines = [said["fence_note"].format(nonce=nonce)]
+    for state, details in shown:
+        score = said["no_score"] if state.evaluation_score is None else f"{state.evaluation_score:.2f}/100"
+        lines += [
+            "",
+            said["round_heading"].format(number=state.round_number),
+            said["score_heading"].format(score=score),
+        ]
+        if details:
+            lines += [said["details_heading"], fence(details, "SCORE_DETAILS", nonce)]
+        lines += [said["submission_heading"], fence(state.submission_content, "SUBMISSION", nonce)]
+    return "\n".join(lines)
 
 
 def _details_text(details: Mapping[str, Any]) -> str:
@@ -150,13 +150,13 @@ def format_ranking_table(
     """A Markdown table with the team in question marked; names of teams cannot break out of their cell."""
     said = PHRASES[language]
     if not ranking:
-        return said.no_ranking
-    lines = [f"| {' | '.join(said.ranking_columns)} |", "|---:|---|---:|---:|---:|"]
+        return said["no_ranking"]
+    lines = [said["ranking_header"], "|---:|---|---:|---:|---:|"]
     for team in ranking:
         name = one_line(team.team_name)
-        is_own = team.team_id == team_id
-        shown = said.marked_team.format(name=name, label=own_label or said.team_in_question) if is_own else name
-        lines.append(f"| {team.rank} | {shown} | {team.best_score:.2f}/100 | {team.best_round} | {team.rounds} |")
+        if team.team_id == team_id:
+            name = said["marked_team"].format(name=name, label=own_label or said["team_in_question"])
+        lines.append(f"| {team.rank} | {name} | {team.best_score:.2f}/100 | {team.best_round} | {team.rounds} |")
     return "\n".join(lines)
 
 
@@ -165,14 +165,14 @@ def generate_position_message(
 ) -> str:
     """One sentence; `position` None says that the team has no score yet."""
     said = PHRASES[language]
-    label = own_label or said.team_in_question
+    label = own_label or said["team_in_question"]
     if total_teams < 0:
         raise ValueError(f"total_teams must be 0 or more, not {total_teams}")
     if position is None:
-        return said.no_position.format(label=label, total=total_teams)
+        return said["no_position"].format(label=label, total=total_teams)
     if not 1 <= position <= total_teams:
         raise ValueError(f"position must be 1 to {total_teams}, the number of ranked teams, not {position}")
-    return said.position.format(label=label, total=total_teams, position=position)
+    return said["position"].format(label=label, total=total_teams, position=position)
 
 
 def one_line(name: str) -> str:

@@ -14,11 +14,13 @@ Both functions take any text, never raise, and take linear time.
 import difflib
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum, auto
+from pathlib import Path
 
 from mixseek.protocols.declaration.declaration import Complaint
+from mixseek.settings.marked_text import parse_toml
 
 # A Markdown task rubric as lines with a role, in one pass: headings, items, keys, and what only looks like one.
 
@@ -32,60 +34,16 @@ class Section(StrEnum):
     PENALTY = "penalty"
 
 
-# The first of each is the one that the prompts name. The others are read too, because a judge would read them so.
-HEADINGS: dict[Section, tuple[str, ...]] = {
-    Section.CRITICAL: ("Critical Fail Conditions",),
-    Section.FACTS: (
-        "採点者向け事実情報",
-        "Facts for the Grader",
-        "Facts for Graders",
-        "Facts for the Judge",
-        "给评分者的事实信息",
-        "供评分者参考的事实信息",
-    ),
-    Section.BONUS: (
-        "加点項目",
-        "加点",
-        "加点要素",
-        "加点基準",
-        "Bonus",
-        "Bonus items",
-        "Bonus points",
-        "加分项",
-        "加分",
-        "加分项目",
-    ),
-    Section.PENALTY: (
-        "減点項目",
-        "減点",
-        "減点要素",
-        "減点基準",
-        "Penalty",
-        "Penalties",
-        "Penalty items",
-        "Deductions",
-        "扣分项",
-        "扣分",
-        "减分项",
-        "扣分项目",
-    ),
-}
-# Meant as a section above, under a name that the prompts do not use.
-_LOOK_ALIKES: dict[Section, re.Pattern[str]] = {
-    Section.CRITICAL: re.compile(
-        r"critical.{0,3}fail|fatal (?:fail|error|cond)|クリティカル.{0,2}フェイル|致命的.{0,6}(?:失敗|条件)"
-        r"|致命.{0,6}(?:失败|条件)|严重失败|一票否决"
-    ),
-    Section.FACTS: re.compile(
-        r"(?:facts?|reference|ground truth).{0,12}(?:grader|judge|scorer|rater)"
-        r"|(?:採点者|審査員|評価者).{0,6}(?:事実|情報)|(?:评分|评审|评判|评测)者?.{0,6}事实"
-    ),
-    Section.BONUS: re.compile(r"^(?:bonus|加点|加分)"),
-    Section.PENALTY: re.compile(r"^(?:penalt|deduct|減点|减分|扣分)"),
-}
+# What sections and keys are called; the first title of a section is the one that the prompts name.
+_WORDS = parse_toml((Path(__file__).parent / "rubric_words.toml").read_text(encoding="utf-8"))
+HEADINGS = {section: tuple(_WORDS["headings"][section]) for section in Section}
+_LOOK_ALIKES = {section: re.compile(_WORDS["look_alikes"][section]) for section in Section}
 _KNOWN_TITLES = {
     unicodedata.normalize("NFKC", title).casefold(): section for section, titles in HEADINGS.items() for title in titles
 }
+_KEY_NAMES: dict[str, str] = _WORDS["keys"]
+_NOTHING = frozenset(_WORDS["nothing"]["words"])
+_NO_CONDITIONS = re.compile("|".join(_WORDS["nothing"]["conditions"]))
 
 # A longer title is prose; comparing it further would only cost time.
 _MAX_TITLE = 80
@@ -105,16 +63,6 @@ _KEY_TITLE = re.compile(rf"[`*_\"\s]*{_KEY_NAME}[`*_\"\s:：]*", re.IGNORECASE)
 # What a fence may say of a block that holds keys; an example of the output is JSON or text.
 _KEY_BLOCKS = frozenset({"yaml", "yml", "toml", "ini", "front-matter", "frontmatter"})
 _MAX_VALUE = 60
-_KEY_NAMES = {
-    "tasktype": "task_type",
-    "タスク型": "task_type",
-    "タスク種別": "task_type",
-    "任务类型": "task_type",
-    "taskname": "task_name",
-    "タスク名": "task_name",
-    "任务名": "task_name",
-    "任务名称": "task_name",
-}
 
 
 class Role(Enum):
@@ -148,24 +96,33 @@ class RubricLine:
     is_exact: bool = True
 
 
+class Block(Enum):
+    """What can be opened and never closed, with what is said of it then."""
+
+    FRONT_MATTER = (
+        "the front matter that `---` opens is not closed, or holds something other than `key: value`",
+        "close it with a line `---`",
+    )
+    CODE = ("a code fence is opened and never closed, so everything below it is code", "close it with the same marks")
+    COMMENT = ("a comment is opened and never closed, so everything below it is a comment", "close it with -->")
+
+
 @dataclass(frozen=True, slots=True)
 class RubricLines:
-    """All lines, and where a block was opened and never closed (line numbers, or None)."""
+    """All lines, and in which of them a block was opened that nothing closes."""
 
     lines: tuple[RubricLine, ...]
-    open_front_matter: int | None = None
-    open_code_fence: int | None = None
-    open_comment: int | None = None
+    still_open: Mapping[Block, int]
 
 
 def split_rubric(text: str) -> RubricLines:
     """Every line with its role. Linear: no line is looked at more often than a fixed number of times."""
     raw = _LINE_END.split(text.removeprefix("\ufeff"))
-    body_start, open_front_matter = _front_matter_end(raw)
+    body_start, still_open = _front_matter_end(raw)
     front = [_front_matter_line(number, line) for number, line in enumerate(raw[:body_start], start=1)]
     body = _Body(raw, body_start)
-    lines = tuple(front) + tuple(body.lines())
-    return RubricLines(lines, open_front_matter, body.open_code_fence, body.open_comment)
+    lines = (*front, *body.lines())
+    return RubricLines(lines, still_open | body.still_open)
 
 
 def clean_value(text: str) -> str:
@@ -188,22 +145,16 @@ def section_of(title: str) -> tuple[Section | None, bool]:
     return None, True
 
 
-def names_critical_fail(line: str) -> bool:
-    """The line speaks of critical fails, in whatever form."""
-    folded = unicodedata.normalize("NFKC", line[:1_000]).casefold()
-    return _LOOK_ALIKES[Section.CRITICAL].search(folded) is not None
-
-
-def _front_matter_end(raw: list[str]) -> tuple[int, int | None]:
+def _front_matter_end(raw: list[str]) -> tuple[int, dict[Block, int]]:
     """How many lines the front matter takes; a rule `---` that is never repeated opens none."""
     if raw[0].rstrip() != "---":
-        return 0, None
+        return 0, {}
     for index, line in enumerate(raw[1:], start=1):
         if line.rstrip() in {"---", "..."}:
-            return index + 1, None
+            return index + 1, {}
         if line.strip() and not re.match(r"\s*(?:#|[\w-]{1,60}\s*[:：])|\s*-\s", line):
             break
-    return 0, 1
+    return 0, {Block.FRONT_MATTER: 1}
 
 
 def _front_matter_line(number: int, line: str) -> RubricLine:
@@ -220,8 +171,7 @@ class _Body:
     def __init__(self, raw: list[str], start: int) -> None:
         self._raw = raw
         self._start = start
-        self.open_code_fence: int | None = None
-        self.open_comment: int | None = None
+        self.still_open: dict[Block, int] = {}
         self._fence = ""
         self._fence_says = ""
         # The key that a heading or the head of a table names, and in which cell its value is to be found.
@@ -283,38 +233,32 @@ class _Body:
 
     def _is_code(self, line: str, number: int) -> bool:
         mark = _CODE_FENCE.fullmatch(line)
-        if self._fence:
+        if Block.CODE in self.still_open:
             if mark and mark[1].startswith(self._fence) and not mark[2].strip():
-                self._fence, self.open_code_fence = "", None
+                del self.still_open[Block.CODE]
             return True
-        if self.open_comment is None and mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            self._fence, self.open_code_fence = mark[1], number
-            self._fence_says = mark[2].strip().casefold()
-            return True
-        return False
+        if Block.COMMENT in self.still_open or not mark or (mark[1][0] == "`" and "`" in mark[2]):
+            return False
+        self.still_open[Block.CODE] = number
+        self._fence, self._fence_says = mark[1], mark[2].strip().casefold()
+        return True
 
     def _is_comment(self, line: str, number: int) -> bool:
         """Whether the line is part of an HTML comment and of nothing else."""
-        if self.open_comment is not None:
-            if "-->" in line:
-                self.open_comment = None
-            return True
         bare = line.strip()
-        if not bare.startswith("<!--"):
-            return False
-        if "-->" not in bare:
-            self.open_comment = number
-            return True
-        return bare.endswith("-->")
+        if Block.COMMENT not in self.still_open:
+            if not bare.startswith("<!--"):
+                return False
+            if "-->" in bare:
+                return bare.endswith("-->")
+            self.still_open[Block.COMMENT] = number
+        elif "-->" in line:
+            del self.still_open[Block.COMMENT]
+        return True
 
 
 def _key_named(written: str) -> str:
     return _KEY_NAMES[re.sub(r"[_ -]", "", written.casefold())]
-
-
-def names_key(title: str) -> bool:
-    """The heading is a key's, whose value stands below it."""
-    return _KEY_TITLE.fullmatch(title[:_MAX_TITLE]) is not None
 
 
 def _role_of(number: int, line: str, below: str) -> RubricLine:
@@ -381,31 +325,7 @@ def _heading_line(number: int, raw: str, title: str, level: int, section: Sectio
 TASK_TYPES = ("fact", "creative", "speculative")
 
 _FRONT_MATTER_KEYS = ("task_name", "task_type")
-# A section that says this says that there is nothing to say.
-_NOTHING = frozenset(
-    {"none", "n/a", "na", "nothing", "なし", "無し", "特になし", "該当なし", "无", "無", "没有", "-", "—"}
-)
-# The same in a sentence, about conditions of critical fails: "No conditions are defined." Not "No source is named.",
-# which is a condition.
-_NO_CONDITIONS = re.compile(
-    r"(?:there (?:are|is) )?(?:currently |at present )?(?:no|none|nothing|not|n/?a|nil)(?: (?:such|specific|particular"
-    r"|explicit|special|additional|further|any|known|critical|fatal|fail|failure|critical-fail|conditions?|criteria|criterion|rules?"
-    r"|items?|are|is|was|were|has|have|been|defined|specified|set|given|listed|stated|applicable|appl(?:y|ies)|exists?"
-    r"|required|needed|here|at all|yet|available|provided|for|in|to|this|the|task|rubric|question|section))*"
-    r"|(?:critical|fatal)[ -]fail(?:ure)?s?(?: conditions?)? (?:are|is) (?:not (?:defined|specified|applicable)|none)"
-    r"|(?:この|本)?(?:タスク|課題|問題|設問)?(?:に|で)?(?:は|、)*(?:クリティカル・?フェイル|致命的な?失敗)?(?:の|と(?:する|なる))?"
-    r"(?:条件|項目|事項|該当|該当する(?:条件|項目|もの)|設定|定義|もの)?(?:は|も|が)?(?:特に|とくに|一切)?(?:定義|設定|指定|規定)?"
-    r"(?:されて|され|して|を)?(?:なし|無し|ない|ありません|無い|ございません|いない|いません|おりません|設けない|設けません|定めない"
-    r"|定めません|存在しない|存在しません)(?:です)?"
-    r"|(?:本|此|该|這)?(?:题|題|任务|任務)?(?:暂|目前)?(?:均)?(?:未|没有|沒有|无|無|不|不存在)(?:定义|定義|设定|設定|设置|規定|规定|指定"
-    r"|适用|適用|特别|特定|任何|相关|致命|关键|严重|一票否决|失败|失敗|错误|的|条件|條件|项目|項目|规则|要求|内容)*"
-)
 _REMARK = re.compile(r"\s*(?:[(（#—–/、,]|<!--|\s-\s).*", re.DOTALL)
-_SIGNED = re.compile(r"[`*_\[(（]*(?:(?P<plus>[+＋])|(?P<minus>[-−–－]))\d")
-_LABELLED = re.compile(
-    r"[`*_\[(（【]*(?:(?P<plus>加点|加分|bonus)|(?P<minus>減点|减分|扣分|penalty|deduction))[^:：]{0,12}[:：]",
-    re.IGNORECASE,
-)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"\{\{[^{}\n]{0,60}\}\}|\{%[^%\n]{0,60}%\}")
 
@@ -422,10 +342,6 @@ class TaskRubric:
     task_name: str | None = None
     task_type: str | None = None
     unknown_task_type: str | None = None
-    critical_fail_conditions: tuple[str, ...] = ()
-    facts: str | None = None
-    bonus: tuple[str, ...] = ()
-    penalty: tuple[str, ...] = ()
     may_fail_critically: bool = False
 
 
@@ -435,18 +351,12 @@ def read_task_rubric(text: str, task_types: Collection[str] = TASK_TYPES) -> Tas
     names = [clean_value(line.text) for line in _keys(found, "task_name")]
     types = [line.text for line in _keys(found, "task_type") if line.text]
     known = next((name for text in types if (name := _known_type(text, task_types))), None)
-    contents = _contents(found)
-    facts = "\n".join(line.raw for line in contents.facts).strip()
     return TaskRubric(
         text=text.removeprefix("\ufeff"),
         task_name=next((name for name in names if name), None),
         task_type=known,
         unknown_task_type=types[0] if types and known is None else None,
-        critical_fail_conditions=tuple(contents.critical),
-        facts=facts if facts and not _says_nothing(facts) else None,
-        bonus=tuple(contents.bonus),
-        penalty=tuple(contents.penalty),
-        may_fail_critically=bool(contents.critical) or _speaks_of_critical_fails(found),
+        may_fail_critically=Section.CRITICAL in _criteria(found) or _speaks_of_critical_fails(found),
     )
 
 
@@ -457,7 +367,7 @@ def lint_task_rubric(text: str, where: str, task_types: Collection[str] = TASK_T
         return [Complaint(where, None, "the rubric is empty", "write down what earns and what costs points")]
     complaints = [
         *_lint_characters(text, where),
-        *_lint_open_blocks(found, where),
+        *(Complaint(where, line, *block.value) for block, line in found.still_open.items()),
         *_lint_front_matter(found, where),
         *_lint_task_type(found, where, task_types),
         *_lint_headings(found, where),
@@ -466,29 +376,27 @@ def lint_task_rubric(text: str, where: str, task_types: Collection[str] = TASK_T
     return sorted(complaints, key=lambda complaint: complaint.line or 0)
 
 
-@dataclass(slots=True)
-class _Contents:
-    critical: list[str] = field(default_factory=list)
-    facts: list[RubricLine] = field(default_factory=list)
-    bonus: list[str] = field(default_factory=list)
-    penalty: list[str] = field(default_factory=list)
-    criteria: int = 0
-
-
-def _contents(found: RubricLines) -> _Contents:
-    contents = _Contents()
+def _criteria(found: RubricLines) -> Iterator[Section | None]:
+    """The section of every line that says what earns or costs points; outside of one, only items do."""
     for section, line in _with_sections(found):
-        if line.role in {Role.FRONT_MATTER, Role.KEY, Role.HEADING} and section is not Section.FACTS:
+        if section is Section.FACTS or line.role not in {Role.ITEM, Role.TABLE_ROW, Role.PROSE}:
             continue
-        _file_line(contents, section, line)
-    return contents
+        if _says_nothing(line.text) or (section is Section.CRITICAL and _denies_conditions(line.text)):
+            continue
+        if section is not None or line.role is not Role.PROSE:
+            yield section
 
 
 def _speaks_of_critical_fails(found: RubricLines) -> bool:
     """Outside a section of that name, which says all there is to say; and otherwise than that there are none."""
     if any(line.section is Section.CRITICAL for line in found.lines):
         return False
-    return any(names_critical_fail(line.raw) and not _denies_conditions(line.text) for line in found.lines)
+    return any(_names_critical_fail(line.raw) and not _denies_conditions(line.text) for line in found.lines)
+
+
+def _names_critical_fail(line: str) -> bool:
+    folded = unicodedata.normalize("NFKC", line[:1_000]).casefold()
+    return _LOOK_ALIKES[Section.CRITICAL].search(folded) is not None
 
 
 def _denies_conditions(text: str) -> bool:
@@ -502,37 +410,6 @@ def _denies_conditions(text: str) -> bool:
 
 def _bare(text: str) -> str:
     return " ".join(clean_value(text).strip("-*+。.!|、, ").split())
-
-
-def _file_line(contents: _Contents, section: Section | None, line: RubricLine) -> None:
-    if section is Section.FACTS:
-        contents.facts.append(line)
-        return
-    if line.role in {Role.BLANK, Role.CODE} or _says_nothing(line.text):
-        return
-    if section is Section.CRITICAL and _denies_conditions(line.text):
-        return
-    if line.role in {Role.ITEM, Role.TABLE_ROW} or section is not None:
-        contents.criteria += 1
-    if section is Section.CRITICAL:
-        _add(contents.critical, line)
-    elif section is Section.BONUS:
-        _add(contents.bonus, line)
-    elif section is Section.PENALTY:
-        _add(contents.penalty, line)
-    else:
-        sign = _SIGNED.match(line.text) or _LABELLED.match(line.text)
-        if sign:
-            (contents.bonus if sign["plus"] else contents.penalty).append(line.text)
-
-
-def _add(items: list[str], line: RubricLine) -> None:
-    """An item that goes on in the next line is one item; a paragraph without marks is one too."""
-    is_continued = line.role is Role.PROSE and line.raw[:1].isspace() and bool(items)
-    if is_continued:
-        items[-1] = f"{items[-1]} {line.text}"
-    else:
-        items.append(line.text)
 
 
 def _with_sections(found: RubricLines) -> Iterator[tuple[Section | None, RubricLine]]:
@@ -581,18 +458,6 @@ def _lint_characters(text: str, where: str) -> Iterator[Complaint]:
             break
 
 
-def _lint_open_blocks(found: RubricLines, where: str) -> Iterator[Complaint]:
-    if found.open_front_matter:
-        what = "the front matter that `---` opens is not closed, or holds something other than `key: value`"
-        yield Complaint(where, found.open_front_matter, what, "close it with a line `---`")
-    if found.open_code_fence:
-        what = "a code fence is opened and never closed, so everything below it is code"
-        yield Complaint(where, found.open_code_fence, what, "close it with the same marks")
-    if found.open_comment:
-        what = "a comment is opened and never closed, so everything below it is a comment"
-        yield Complaint(where, found.open_comment, what, "close it with -->")
-
-
 def _lint_front_matter(found: RubricLines, where: str) -> Iterator[Complaint]:
     for line in found.lines:
         if line.role is not Role.FRONT_MATTER or line.text in {"---", "..."} or not line.raw.strip():
@@ -618,8 +483,9 @@ def _lint_task_type(found: RubricLines, where: str, task_types: Collection[str])
             where, None, what, f"put `task_type: {' | '.join(task_types)}` at the top to fix it", is_hint=True
         )
         return
+    headings = [line for line in found.lines if line.role is Role.HEADING and line.level > 1]
     first_section = next(
-        (one.number for one in found.lines if one.role is Role.HEADING and one.level > 1 and not names_key(one.text)),
+        (line.number for line in headings if not _KEY_TITLE.fullmatch(line.text[:_MAX_TITLE])),
         None,
     )
     for line in given:
@@ -684,6 +550,6 @@ def _empty_section(line: RubricLine, where: str) -> Complaint:
 
 
 def _lint_criteria(found: RubricLines, where: str) -> Iterator[Complaint]:
-    if _contents(found).criteria == 0:
+    if not list(_criteria(found)):
         what = "no criterion: no list, no table, no section of what earns or costs points"
         yield Complaint(where, None, what, "add `### 加点項目` and `### 減点項目`, or a list of what is demanded")

@@ -2,29 +2,26 @@
 
 import hashlib
 import heapq
-import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import (
     NO_UNITS,
-    OWN_PARTS,
     FlagCount,
     OutcomeCount,
     ReaskCount,
     ReasonCount,
     ReasoningCount,
     RuleCount,
-    Unit,
     UnitGroups,
     UnitSums,
     WarningCount,
 )
-from mixseek.domain.judgments import Flag, Status
+from mixseek.domain.judgments import Status
 from mixseek.reporting.model import (
     Detail,
     FlagSummary,
@@ -37,21 +34,19 @@ from mixseek.reporting.model import (
     ReportData,
     RuleUsage,
     RunHeader,
+    ScoredReport,
     ScoreSummary,
     ShownCount,
     StatusCounts,
     Tally,
     Tone,
+    outcome_word,
     tone_of,
 )
 from mixseek.stats.intervals import unit_bounds, unit_interval
 
-if TYPE_CHECKING:
-    from mixseek.reporting.model import ScoredReport
-
-# What a report is made from: counts that a database can group, so that a million judgments are never held at once.
-
-_Key = tuple[str, str | None, Status, str | None, str | None]
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,7 @@ class ReportUnits:
 
 @dataclass(frozen=True, slots=True)
 class ReportInput:
-    """`rows` may be all judgments, or any part that holds `row_limit` of each kind (see `selection.kind_of`)."""
+    """Counts that a database can group. `rows` may be any part that holds `row_limit` of each kind (see `kind_of`)."""
 
     run: RunHeader
     manifest: Mapping[str, Any]
@@ -79,103 +74,10 @@ class ReportInput:
     warnings: Sequence[WarningCount] = ()
     reasoning: Sequence[ReasoningCount] = ()
     reasks: Sequence[ReaskCount] = ()
-    # The order in which judges are shown; judges that only occur in the counts follow by name.
-    judges: tuple[str, ...] = field(default=())
-    # What live judges were asked, in the order of the judges.
-    calls: Iterable[CallAccount] = ()
-    # Under a protocol with dimensions.
-    scored: "ScoredReport | None" = None
-    # Judge to the model whose recorded replies it brings.
-    models: Mapping[str, str] = field(default_factory=dict)
-
-
-def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> ReportInput:
-    """The counts that a database would give, from rows in memory: small runs, and the yardstick for the queries."""
-    outcomes: dict[tuple[_Key, bool, str | None], list[JudgmentRow]] = defaultdict(list)
-    rules: dict[tuple[str, str, Status], list[float]] = defaultdict(list)
-    flags: dict[tuple[str, Flag, str], list[str]] = defaultdict(list)
-    reasons: dict[tuple[str, Status, str], list[str]] = defaultdict(list)
-    warnings: Counter[tuple[str, str]] = Counter()
-    reasoning: Counter[tuple[str, str | None, str | None, int, bool]] = Counter()
-    for row in rows:
-        key = (row.judge, row.task, row.status, row.verdict, row.error_type)
-        outcomes[key, row.is_control, row.target_model].append(row)
-        if row.is_control:
-            continue
-        # A rule that fired twice on one response still concerns one judgment.
-        for rule in dict.fromkeys(row.rules):
-            rules[row.judge, rule, row.status].append(_score(row))
-        for finding in row.flags:
-            flags[row.judge, finding.flag, _reason_of(finding.detail)].append(finding.detail)
-        if row.reason is not None and row.status in (Status.UNDECIDED, Status.MISSING):
-            reasons[row.judge, row.status, _reason_of(row.reason)].append(row.reason)
-        if row.status is Status.VALID:
-            warnings.update((row.judge, warning) for warning in row.warnings)
-            if row.reasoning_score is not None:
-                reasoning[row.judge, row.task, row.target_model, row.reasoning_score, bool(row.score)] += 1
-    return ReportInput(
-        run=run,
-        manifest=manifest,
-        outcomes=[
-            OutcomeCount(*key, len(own), *_sums_of(own), is_control, sum(row.is_unverified for row in own), target)
-            for (key, is_control, target), own in outcomes.items()
-        ],
-        rows=rows,
-        units=units_of(rows),
-        rules=[RuleCount(*key, len(scores), sum(scores)) for key, scores in rules.items()],
-        flags=[FlagCount(judge, flag, own[0], len(own), len(set(own))) for (judge, flag, _), own in flags.items()],
-        reasons=[ReasonCount(judge, why, own[0], len(own), len(set(own))) for (judge, why, _), own in reasons.items()],
-        warnings=[WarningCount(*key, count) for key, count in warnings.items()],
-        reasoning=[ReasoningCount(*key, count) for key, count in reasoning.items()],
-        judges=tuple(dict.fromkeys(row.judge for row in rows)),
-    )
-
-
-def _reason_of(text: str) -> str:
-    """Alike for all tellings of one reason."""
-    return re.sub(OWN_PARTS, "_", text)
-
-
-def units_of(rows: Iterable[JudgmentRow]) -> ReportUnits:
-    """Samples are told apart by their ids."""
-    own = [row for row in rows if not row.is_control]
-    return ReportUnits(
-        judges=_group_units(own, lambda row: (row.judge,)),
-        controls=_group_units((row for row in rows if row.is_control), lambda row: (row.judge,)),
-        tasks=_group_units(own, lambda row: (row.judge, row.task)),
-        targets=_group_units(own, lambda row: (row.judge, row.target_model)),
-    )
-
-
-def _group_units(
-    rows: Iterable[JudgmentRow], name_of: Callable[[JudgmentRow], tuple[str | None, ...]]
-) -> dict[tuple[str | None, ...], UnitSums]:
-    groups: dict[tuple[str | None, ...], dict[str, list[JudgmentRow]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        groups[name_of(row)][row.id].append(row)
-    return {name: UnitSums.of(_unit(own) for own in samples.values()) for name, samples in groups.items()}
-
-
-def _unit(rows: Sequence[JudgmentRow]) -> Unit:
-    """One sample, whoever judged it how often."""
-    valid = [_score(row) for row in rows if row.status is Status.VALID]
-    lowest = sum(0.0 if row.is_unverified else _score(row) for row in rows)
-    highest = sum(_score(row) if row.status is Status.VALID else 1.0 for row in rows)
-    return Unit(
-        question=rows[0].question_id or rows[0].id,
-        value=sum(valid) / len(valid) if valid else None,
-        lowest=lowest / len(rows),
-        highest=highest / len(rows),
-    )
-
-
-def _score(row: JudgmentRow) -> float:
-    return row.score if row.status is Status.VALID and row.score is not None else 0.0
-
-
-def _sums_of(rows: Sequence[JudgmentRow]) -> tuple[float, float]:
-    scores = [_score(row) for row in rows]
-    return sum(scores), sum(score * score for score in scores)
+    judges: tuple[str, ...] = ()  # in the order to be shown; judges that only occur in the counts follow by name
+    calls: Iterable[CallAccount] = ()  # what live judges were asked, in the order of the judges
+    scored: ScoredReport | None = None  # under a protocol with dimensions
+    models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
 
 
 # Which judgments a report lists when there are too many: first those that a person must look at.
@@ -202,15 +104,9 @@ def kind_of(status: Status, score: float | None, *, is_critical: bool = False) -
     """A valid judgment is low below half marks: for right-or-wrong scores that is every wrong one."""
     if is_critical:
         return Kind.CRITICAL
-    match status:
-        case Status.INVALID:
-            return Kind.INVALID
-        case Status.UNDECIDED:
-            return Kind.UNDECIDED
-        case Status.MISSING:
-            return Kind.MISSING
-        case Status.VALID:
-            return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
+    if status is not Status.VALID:
+        return Kind[status.name]
+    return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
 
 
 def select_rows(rows: Iterable[JudgmentRow], limit: int = ROW_LIMIT) -> tuple[JudgmentRow, ...]:
@@ -286,15 +182,17 @@ def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[Outcome
         judge=judge,
         score=score,
         verdicts=tally_verdicts(own),
-        error_types=_tally_error_types(own),
+        error_types=tally((cell.error_type, cell.count) for cell in own if cell.status is Status.VALID),
         tasks=_summarise_groups(judge, own, reasoning, "task", units.tasks),
-        rules=_summarise_rules([cell for cell in source.rules if cell.judge == judge]),
+        rules=_summarise_rules(cell for cell in source.rules if cell.judge == judge),
         flags=_summarise_flags([cell for cell in source.flags if cell.judge == judge]),
         reasons=_summarise_reasons([cell for cell in source.reasons if cell.judge == judge]),
         control=summarise_scores(control, units.controls.get((judge,), NO_UNITS)) if control else None,
         # Under a protocol with dimensions targets have a table of their own.
         targets=() if source.scored else _summarise_groups(judge, own, reasoning, "target", units.targets),
-        warnings=_tally_warnings([cell for cell in source.warnings if cell.judge == judge], score.counts.valid),
+        warnings=tally(
+            ((cell.warning, cell.count) for cell in source.warnings if cell.judge == judge), whole=score.counts.valid
+        ),
         reasoning=summarise_reasoning(reasoning),
         first_replies=next((cell for cell in source.reasks if cell.judge == judge), None),
     )
@@ -302,22 +200,16 @@ def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[Outcome
 
 def summarise_scores(cells: Iterable[OutcomeCount], units: UnitSums) -> ScoreSummary:
     """A mean over samples with its interval, its bounds and what stands beside it; judgments are only counted."""
-    by_status: dict[Status, int] = defaultdict(int)
+    counts = dict.fromkeys((status.value for status in Status), 0)
     total = total_of_squares = 0.0
     unverified = 0
     for cell in cells:
-        by_status[cell.status] += cell.count
+        counts[cell.status] += cell.count
         unverified += cell.unverified
-        if cell.status is Status.VALID:
-            total += cell.score_total
-            total_of_squares += cell.score_total_of_squares
+        total += cell.score_total
+        total_of_squares += cell.score_total_of_squares
     return ScoreSummary(
-        counts=StatusCounts(
-            valid=by_status[Status.VALID],
-            undecided=by_status[Status.UNDECIDED],
-            invalid=by_status[Status.INVALID],
-            missing=by_status[Status.MISSING],
-        ),
+        counts=StatusCounts(**counts),
         mean=units.mean,
         interval=unit_interval(units),
         bounds=unit_bounds(units),
@@ -345,139 +237,105 @@ def summarise_reasoning(cells: Sequence[ReasoningCount]) -> ReasoningSummary | N
     return ReasoningSummary(
         bars=bars,
         mean=sum(bar.score * bar.count for bar in bars) / total,
-        mean_correct=_mean_reasoning((bar.score, bar.correct) for bar in bars),
-        mean_incorrect=_mean_reasoning((bar.score, bar.incorrect) for bar in bars),
+        mean_correct=_mean_reasoning([(bar.score, bar.correct) for bar in bars]),
+        mean_incorrect=_mean_reasoning([(bar.score, bar.incorrect) for bar in bars]),
     )
 
 
-def _mean_reasoning(counted: Iterable[tuple[int, int]]) -> float | None:
-    pairs = list(counted)
-    total = sum(count for _, count in pairs)
-    return sum(score * count for score, count in pairs) / total if total else None
+def _mean_reasoning(counted: Sequence[tuple[int, int]]) -> float | None:
+    total = sum(count for _, count in counted)
+    return sum(score * count for score, count in counted) / total if total else None
+
+
+def tally(counted: Iterable[tuple[str | None, int]], *, whole: int | None = None) -> tuple[Tally, ...]:
+    """The most frequent first, as shares of `whole` or of all that have a name; what names nothing is no bar."""
+    totals: dict[str, int] = defaultdict(int)
+    for name, count in counted:
+        if name is not None:
+            totals[name] += count
+    of = sum(totals.values()) if whole is None else whole
+    ordered = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(Tally(name, count, count / of) for name, count in ordered if count and of)
 
 
 def tally_verdicts(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
     """Valid verdicts from best to worst score; what carries no verdict is not a bar here."""
-    totals: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-    for cell in cells:
-        if cell.status is Status.VALID:
-            name = cell.verdict or cell.status.value
-            count, score = totals[name]
-            totals[name] = (count + cell.count, score + cell.score_total)
-    valid = sum(count for count, _ in totals.values())
-    ordered = sorted(
-        ((name, count, score / count) for name, (count, score) in totals.items() if count),
-        key=lambda item: (-item[2], item[0]),
+    named = grouped((cell for cell in cells if cell.status is Status.VALID), lambda cell: cell.verdict or cell.status)
+    counts = {name: sum(cell.count for cell in own) for name, own in named.items()}
+    means = {name: sum(cell.score_total for cell in named[name]) / count for name, count in counts.items() if count}
+    valid = sum(counts.values())
+    return tuple(
+        Tally(name, counts[name], counts[name] / valid, tone_of(Status.VALID, mean))
+        for name, mean in sorted(means.items(), key=lambda item: (-item[1], item[0]))
     )
-    return tuple(Tally(name, count, count / valid, tone_of(Status.VALID, mean)) for name, count, mean in ordered)
 
 
-def _tally_error_types(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
-    totals: dict[str, int] = defaultdict(int)
-    for cell in cells:
-        if cell.status is Status.VALID and cell.error_type is not None:
-            totals[cell.error_type] += cell.count
-    all_typed = sum(totals.values())
-    ordered = sorted(((name, count) for name, count in totals.items() if count), key=lambda item: (-item[1], item[0]))
-    return tuple(Tally(name, count, count / all_typed) for name, count in ordered)
+def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
+    """In the order in which the keys come first."""
+    groups: dict[_Key, list[_Item]] = defaultdict(list)
+    for item in items:
+        groups[key_of(item)].append(item)
+    return groups
+
+
+def in_order(names: Iterable[str | None]) -> list[str | None]:
+    """What names nothing comes last, whatever the others are called."""
+    return sorted(names, key=lambda name: (name is None, name or ""))
 
 
 def _summarise_groups(
     judge: str, cells: Iterable[OutcomeCount], reasoning: Sequence[ReasoningCount], column: str, units: UnitGroups
 ) -> tuple[GroupSummary, ...]:
     """By task or by target, whichever `column` of the counts names."""
-    by_name: dict[str | None, list[OutcomeCount]] = defaultdict(list)
-    for cell in cells:
-        by_name[getattr(cell, column)].append(cell)
+    by_name: dict[str | None, list[OutcomeCount]] = grouped(cells, lambda cell: getattr(cell, column))
     return tuple(
         GroupSummary(
             name,
             summarise_scores(by_name[name], units.get((judge, name), NO_UNITS)),
             summarise_reasoning([cell for cell in reasoning if getattr(cell, column) == name]),
         )
-        for name in _in_order(by_name)
+        for name in in_order(by_name)
     )
 
 
-def _in_order(names: Iterable[str | None]) -> list[str | None]:
-    """What names nothing comes last, whatever the others are called."""
-    return sorted(names, key=lambda name: (name is None, name or ""))
-
-
-def _tally_warnings(cells: Iterable[WarningCount], valid: int) -> tuple[Tally, ...]:
-    """The most frequent first; a judgment may carry several."""
-    ordered = sorted(cells, key=lambda cell: (-cell.count, cell.warning))
-    return tuple(Tally(cell.warning, cell.count, cell.count / valid) for cell in ordered if valid)
-
-
 def _summarise_rules(cells: Iterable[RuleCount]) -> tuple[RuleUsage, ...]:
-    by_rule: dict[str, list[RuleCount]] = defaultdict(list)
-    for cell in cells:
-        by_rule[cell.rule].append(cell)
     usages = []
-    for rule, own in by_rule.items():
+    for rule, own in grouped(cells, lambda cell: cell.rule).items():
         valid = sum(cell.count for cell in own if cell.status is Status.VALID)
-        score = sum(cell.score_total for cell in own if cell.status is Status.VALID)
-        usages.append(
-            RuleUsage(
-                rule=rule,
-                count=sum(cell.count for cell in own),
-                valid=valid,
-                mean=score / valid if valid else None,
-                undecided=sum(cell.count for cell in own if cell.status is Status.UNDECIDED),
-            )
-        )
+        score = sum(cell.score_total for cell in own)
+        undecided = sum(cell.count for cell in own if cell.status is Status.UNDECIDED)
+        count = sum(cell.count for cell in own)
+        usages.append(RuleUsage(rule, count, valid, score / valid if valid else None, undecided))
     return tuple(sorted(usages, key=lambda usage: (-usage.count, usage.rule)))
 
 
 def _summarise_flags(cells: Iterable[FlagCount]) -> tuple[FlagSummary, ...]:
-    by_flag: dict[Flag, list[Detail]] = defaultdict(list)
-    for cell in cells:
-        by_flag[cell.flag].append(Detail(_told(cell.detail, cell.wordings), cell.count))
-    summaries = [
-        FlagSummary(flag, sum(detail.count for detail in details), _most_frequent(details), len(details))
-        for flag, details in by_flag.items()
-    ]
+    summaries = [FlagSummary(*_explain(own), flag) for flag, own in grouped(cells, lambda cell: cell.flag).items()]
     return tuple(sorted(summaries, key=lambda summary: (-summary.count, summary.flag)))
 
 
 def _summarise_reasons(cells: Iterable[ReasonCount]) -> tuple[ReasonSummary, ...]:
-    by_status: dict[Status, list[Detail]] = defaultdict(list)
-    for cell in cells:
-        by_status[cell.status].append(Detail(_told(cell.reason, cell.wordings), cell.count))
-    return tuple(
-        ReasonSummary(status, sum(detail.count for detail in details), _most_frequent(details), len(details))
-        for status in Status
-        if (details := by_status[status])
-    )
+    by_status = grouped(cells, lambda cell: cell.status)
+    return tuple(ReasonSummary(*_explain(by_status[status]), status) for status in Status if status in by_status)
 
 
-def _told(text: str, wordings: int) -> str:
-    """One of several wordings is an example, and said to be one."""
-    return text if wordings == 1 else f"such as: {text}"
-
-
-def _most_frequent(details: list[Detail]) -> tuple[Detail, ...]:
-    return tuple(sorted(details, key=lambda detail: (-detail.count, detail.text))[:_DETAILS_SHOWN])
+def _explain(cells: Sequence[FlagCount] | Sequence[ReasonCount]) -> tuple[int, tuple[Detail, ...], int]:
+    """How many there are, the most frequent reasons, and how many reasons in all."""
+    # One of several wordings is an example, and said to be one.
+    details = [Detail(("" if cell.wordings == 1 else "such as: ") + cell.reason, cell.count) for cell in cells]
+    details.sort(key=lambda detail: (-detail.count, detail.text))
+    return sum(cell.count for cell in cells), tuple(details[:_DETAILS_SHOWN]), len(details)
 
 
 def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgmentRow]) -> tuple[ShownCount, ...]:
     """Per outcome word, in the order good, mixed, bad, then what carries no score."""
-    totals: dict[str, int] = defaultdict(int)
-    scores: dict[str, float] = defaultdict(float)
-    statuses: dict[str, Status] = {}
-    for cell in outcomes:
-        name = cell.verdict if cell.status is Status.VALID and cell.verdict else cell.status.value
-        totals[name] += cell.count
-        scores[name] += cell.score_total
-        statuses[name] = cell.status
     listed: dict[str, int] = defaultdict(int)
     for row in rows:
         listed[row.outcome] += 1
-    parts = [
-        ShownCount(name, tone_of(statuses[name], scores[name] / total), listed[name], total)
-        for name, total in totals.items()
-        if total
-    ]
+    parts = []
+    for name, own in grouped(outcomes, lambda cell: outcome_word(cell.status, cell.verdict)).items():
+        total = sum(cell.count for cell in own)
+        mean = sum(cell.score_total for cell in own) / total
+        parts.append(ShownCount(name, tone_of(own[0].status, mean), listed[name], total))
     order = list(Tone)
     return tuple(sorted(parts, key=lambda part: (order.index(part.tone), part.outcome)))

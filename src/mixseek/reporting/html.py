@@ -4,10 +4,11 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from inspect import isfunction
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,10 +17,7 @@ from markupsafe import Markup
 
 from mixseek.domain.judgments import Span
 from mixseek.reporting import wording
-from mixseek.reporting import wording as calls
 from mixseek.reporting.model import JudgmentRow, Quote, ReportData, ScoredDetail
-from mixseek.reporting.scored import wording as scored_words
-from mixseek.reporting.wording import make_visible, replace_unpaired_surrogates
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
 
@@ -89,7 +87,7 @@ def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
-        "labels": dict(report.models),
+        "labels": dict(sorted(report.models.items())),
         "dimensions": list(report.scored.dimensions) if report.scored else [],
         "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
         "rows": [
@@ -241,25 +239,35 @@ class ManifestEntry:
 
 def render_html(report: ReportData) -> str:
     """The whole file as text that UTF-8 can hold."""
-    style, script = _joined(STYLES, wrap="{}"), _joined(SCRIPTS, wrap='"use strict";(() => {{\n{}}})();')
+    return render_page(
+        "report.html.j2",
+        STYLES,
+        '"use strict";(() => {\n' + joined_assets(SCRIPTS) + "})();",
+        report=report,
+        run=report.run,
+        manifest=manifest_entries(report.manifest),
+        data=Markup(embed_json(page_payload(report))),  # noqa: S704 every `<`, `>` and `&` is a JSON escape
+        calls_total=wording.add_accounts(report.calls),
+        latency_scale=wording.latency_scale(report.calls),
+        outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
+    )
+
+
+def render_page(template: str, styles: Sequence[str], script: str, **context: Any) -> str:
+    """For every page: only our own style and script go in unescaped, and only they may run."""
+    style = joined_assets(styles)
     page = (
         page_environment()
-        .get_template("report.html.j2")
+        .get_template(template)
         .render(
-            report=report,
-            run=report.run,
-            manifest=manifest_entries(report.manifest),
             policy=content_security_policy(style, script),
-            # The three that go in unescaped are ours, or escaped for a script element by `embed_json`.
             style=Markup(style),  # noqa: S704 our own asset, read from the package
             script=Markup(script),  # noqa: S704 our own asset, read from the package
-            data=Markup(embed_json(page_payload(report))),  # noqa: S704 every `<`, `>` and `&` is a JSON escape
-            calls_total=calls.add_accounts(report.calls),
-            latency_scale=calls.latency_scale(report.calls),
-            outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
+            **context,
         )
     )
-    return replace_unpaired_surrogates(page)
+    # Imports and macros leave their line ends before the page begins.
+    return wording.replace_unpaired_surrogates(page.lstrip())
 
 
 def manifest_entries(manifest: Mapping[str, Any]) -> tuple[ManifestEntry, ...]:
@@ -316,8 +324,9 @@ def asset_text(name: str) -> str:
     return (resources.files("mixseek.reporting") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _joined(names: tuple[str, ...], wrap: str) -> str:
-    return wrap.format("\n".join(asset_text(name) for name in names))
+def joined_assets(names: Sequence[str]) -> str:
+    """One after the other."""
+    return "\n".join(asset_text(name) for name in names)
 
 
 @cache
@@ -330,37 +339,7 @@ def page_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Callable[..., Any]] = {
-        "count": wording.count_text,
-        "percent": wording.percent,
-        "score": wording.score_text,
-        "interval": wording.interval_text,
-        "level": wording.level_text,
-        "mean_reasoning": wording.mean_reasoning_text,
-        "reasks": wording.reasks_text,
-        "reasoning": wording.reasoning_text,
-        "units": wording.units_text,
-        "warning": wording.warning_text,
-        "visible": make_visible,
-        "language": wording.language_of,
-        "moment": wording.moment_text,
-        "cost": calls.cost_text,
-        "notes": calls.account_notes,
-        "seconds": calls.seconds_text,
-        "position": position,
-    }
-    environment.filters.update(filters)
-    environment.filters.update(scored_words.FILTERS)
-    environment.globals.update(
-        link_to=link_to,
-        tokens_text=calls.tokens_text,
-        bounds_sentence=wording.bounds_sentence,
-        control_sentence=wording.control_sentence,
-        first_replies_sentence=wording.first_replies_sentence,
-        mean_label=wording.mean_label,
-        shown_sentence=wording.shown_sentence,
-        no_task=wording.NO_TASK,
-        none_named=scored_words.NO_NAME,
-        dimension_number=scored_words.dimension_number,
-    )
+    words = {name: word for name, word in vars(wording).items() if isfunction(word) and not name.startswith("_")}
+    environment.filters.update(words, position=position)
+    environment.globals.update(words, link_to=link_to, NO_TASK=wording.NO_TASK, NO_NAME=wording.NO_NAME)
     return environment

@@ -12,8 +12,6 @@ from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
 
-# One judgment under a protocol with dimensions: its marks, its quotes, its gates.
-
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -150,15 +148,8 @@ class StatusCounts:
         return self.undecided + self.invalid + self.missing
 
     def of(self, status: Status) -> int:
-        match status:
-            case Status.VALID:
-                return self.valid
-            case Status.UNDECIDED:
-                return self.undecided
-            case Status.INVALID:
-                return self.invalid
-            case Status.MISSING:
-                return self.missing
+        count: int = getattr(self, status.value)
+        return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,23 +234,26 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class FlagSummary:
-    """One kind of invalid reply; `details` are the most frequent, `details_total` says how many kinds there are."""
+class Explanation:
+    """`details` are the most frequent, `details_total` says how many kinds there are."""
 
-    flag: Flag
     count: int
     details: tuple[Detail, ...]
     details_total: int
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonSummary:
+class FlagSummary(Explanation):
+    """One kind of invalid reply."""
+
+    flag: Flag
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonSummary(Explanation):
     """Why samples ended undecided or missing."""
 
     status: Status
-    count: int
-    details: tuple[Detail, ...]
-    details_total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,8 +330,8 @@ class JudgmentRow:
 
     @property
     def outcome(self) -> str:
-        """The one word for a list: the verdict where there is one, else the status."""
-        return self.verdict if self.status is Status.VALID and self.verdict else self.status.value
+        """The one word for a list."""
+        return outcome_word(self.status, self.verdict)
 
     @property
     def tone(self) -> Tone:
@@ -371,19 +365,18 @@ class RunLine:
     is_running: bool = False
 
 
+def outcome_word(status: Status, verdict: str | None) -> str:
+    """The verdict where there is one, else the status."""
+    return verdict if status is Status.VALID and verdict else status.value
+
+
 def tone_of(status: Status, score: float | None) -> Tone:
     """By the score, whatever the protocol calls it."""
-    match status:
-        case Status.VALID:
-            if score is None or _BAD_AT_MOST < score < _GOOD_AT_LEAST:
-                return Tone.MIXED
-            return Tone.GOOD if score >= _GOOD_AT_LEAST else Tone.BAD
-        case Status.UNDECIDED:
-            return Tone.UNDECIDED
-        case Status.INVALID:
-            return Tone.INVALID
-        case Status.MISSING:
-            return Tone.MISSING
+    if status is not Status.VALID:
+        return Tone(status.value)
+    if score is None or _BAD_AT_MOST < score < _GOOD_AT_LEAST:
+        return Tone.MIXED
+    return Tone.GOOD if score >= _GOOD_AT_LEAST else Tone.BAD
 
 
 # What a run found under a protocol with dimensions, as plain data. Means are shares of the maximum, 0..1.
@@ -413,11 +406,17 @@ class HistogramBar:
 
 
 @dataclass(frozen=True, slots=True)
-class DimensionSummary:
-    """One dimension under one judge."""
+class DimensionMean:
+    """A dimension's mean in some group."""
 
     dimension: str
     score: ScaleMean
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionSummary(DimensionMean):
+    """One dimension under one judge."""
+
     bars: tuple[HistogramBar, ...]
 
 
@@ -429,14 +428,6 @@ class JudgeProfile:
     critical: int
     dimensions: tuple[DimensionSummary, ...]
     confidence: tuple[Tally, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionMean:
-    """A dimension's mean in some group."""
-
-    dimension: str
-    score: ScaleMean
 
 
 @dataclass(frozen=True, slots=True)
@@ -657,3 +648,50 @@ class ReportData:
     def is_complete(self) -> bool:
         """Every judgment of the run is listed."""
         return len(self.rows) >= self.rows_total
+
+
+# Several runs of one protocol: side by side, and as one.
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """One run; judgments of models on their own output are in `control` alone."""
+
+    run_id: str
+    dataset: str
+    dataset_digest: str | None
+    judges: tuple[str, ...]
+    score: ScoreSummary
+    control: ScoreSummary
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Runs under one protocol hash; `pooled` averages all their judgments."""
+
+    protocol: str
+    protocol_hash: str
+    runs: tuple[RunScore, ...]
+    pooled: ScoreSummary
+
+    @property
+    def shares_samples(self) -> bool:
+        """Two runs judge the same dataset, so their judgments are not independent."""
+        digests = [run.dataset_digest for run in self.runs if run.dataset_digest is not None]
+        return len(set(digests)) < len(digests)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the pooled number leaves unsaid."""
+        notes = []
+        if self.pooled.mean is None and self.pooled.counts.valid:
+            notes.append("No mean over all runs: several judges gave these verdicts, and each has its own.")
+        elif self.shares_samples:
+            notes.append(
+                "Some of these runs judge the same samples: in the mean over all runs each of them counts once."
+            )
+        control = sum(run.control.counts.total for run in self.runs)
+        if control:
+            noun = "self-judgment is" if control == 1 else "self-judgments are"
+            notes.append(f"{control:,} {noun} left out of every mean.")
+        return tuple(notes)

@@ -1,15 +1,14 @@
 """The report on a terminal: wide or narrow, with or without colour, in any script."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.measure import Measurement
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from mixseek.domain.calls import CallAccount
+from mixseek.domain.judgments import Status
 from mixseek.reporting import wording
 from mixseek.reporting.model import (
     GroupSummary,
@@ -17,96 +16,27 @@ from mixseek.reporting.model import (
     JudgmentRow,
     ReasoningSummary,
     ReportData,
+    RunComparison,
     RunLine,
     ScoredDetail,
     ScoreSummary,
+    StatusCounts,
     Tally,
     Tone,
 )
-from mixseek.reporting.scored.terminal import fitted, marks_view, print_scored, quotes_view
-from mixseek.reporting.scored.wording import NO_NAME, critical_sentence, maximum_text, plain_number, scale_text
-from mixseek.reporting.wording import (
-    NOTHING,
+from mixseek.reporting.scored.terminal import marks_table, print_scored, quotes_table
+from mixseek.reporting.tables import (
+    DRAWN,
     QUIET,
-    account_notes,
-    add_accounts,
-    cost_text,
-    count_text,
-    make_visible,
-    plural,
-    seconds_text,
-    tokens_text,
+    Cell,
+    bar_text,
+    fitted,
+    number_cell,
+    print_indented,
+    print_section,
+    table_of,
 )
-
-# The calls of a run on a terminal: a table where there is room, a few lines a judge where there is none.
-
-# What the report sets its sections in by.
-_INDENT = 2
-_COUNTS = ("calls", "tries", "cached", "re-asks")
-
-
-def calls_view(accounts: Sequence[CallAccount], console: Console) -> Table | Text:
-    """For a section of the report."""
-    total = add_accounts(accounts)
-    shown = [*accounts, *([total] if total else [])]
-    table = _table(shown)
-    # Eleven columns of numbers that break over lines say less than a few lines do.
-    fits = Measurement.get(console, console.options, table).maximum <= console.width - _INDENT
-    return table if fits else _lines(shown)
-
-
-def notes_view(accounts: Sequence[CallAccount]) -> Text:
-    """A line a judge, below the numbers."""
-    lines = [f"{account.judge}: {'; '.join(notes)}" for account in accounts if (notes := account_notes(account))]
-    return Text(make_visible("\n".join(lines)), style=QUIET)
-
-
-def _table(accounts: Sequence[CallAccount]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
-    table.add_column("judge", no_wrap=True)
-    for name in (*_COUNTS, "tokens in", "out"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("cost", justify="right", no_wrap=True)
-    for name in ("p50", "p90", "p99"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for account in accounts:
-        table.add_row(
-            Text(make_visible(account.judge)),
-            *(_number(count) for count in (account.calls, account.tries, account.cached, account.reasks)),
-            Text(tokens_text(account.input_tokens, account)),
-            Text(tokens_text(account.output_tokens, account)),
-            Text(cost_text(account)),
-            *(Text(text) for text in _latencies(account)),
-        )
-    return table
-
-
-def _lines(accounts: Sequence[CallAccount]) -> Text:
-    view = Text()
-    for account in accounts:
-        p50, p90, p99 = _latencies(account)
-        tokens_in, tokens_out = (tokens_text(n, account) for n in (account.input_tokens, account.output_tokens))
-        view.append("\n" if view else "")
-        view.append(make_visible(account.judge), style="bold")
-        view.append(f"\n{plural(account.calls, 'call')} · {count_text(account.tries)} tries")
-        view.append(f" · {count_text(account.cached)} cached · {plural(account.reasks, 're-ask')}")
-        view.append(f"\ntokens {tokens_in} in · {tokens_out} out")
-        view.append(f"\ncost {cost_text(account)}")
-        if account.latency:
-            view.append(f"\nlatency p50 {p50} · p90 {p90} · p99 {p99}")
-    return view
-
-
-def _latencies(account: CallAccount) -> tuple[str, str, str]:
-    latency = account.latency
-    if latency is None:
-        return NOTHING, NOTHING, NOTHING
-    return seconds_text(latency.p50), seconds_text(latency.p90), seconds_text(latency.p99)
-
-
-def _number(count: int) -> Text:
-    return Text(count_text(count), style="" if count else QUIET)
-
+from mixseek.reporting.wording import NO_NAME, NO_TASK, NOTHING, make_visible, percent, plain_number, plural
 
 STYLES = {
     Tone.GOOD: "green",
@@ -116,13 +46,16 @@ STYLES = {
     Tone.INVALID: "magenta",
     Tone.MISSING: "bright_black",
 }
-SHORT_NAMES = {"valid": "valid", "undecided": "und.", "invalid": "inv.", "missing": "mis."}
-# Below this width a table keeps its numbers and gives up its drawings.
-_WIDE = 100
+# The words for counts, and what stands for them where there is little room.
+_SHORT = {"undecided": "und.", "invalid": "inv.", "missing": "mis.", "unverified": "unv.", "reasoning": "reas."}
+_COUNTS = ("valid", "undecided", "invalid", "missing")
+_SHORT_COUNTS = tuple(f">{_SHORT.get(name, name)}" for name in _COUNTS)
+# Below these widths tables keep their numbers and give up drawings and whatever else can be found elsewhere.
+_WIDE, _WIDE_RUNS = 100, 110
 # A terminal shows the shape of a run; the page and the export hold the rest.
 _TASKS_SHOWN = 60
 _RULES_SHOWN = 10
-_EIGHTHS = " ▏▎▍▌▋▊▉"
+_PLOT_WIDTH = 22
 # Marks that stay readable in a file, a pipe or a terminal without colour.
 _OPEN, _CLOSE = "⟦", "⟧"
 
@@ -137,11 +70,7 @@ def print_report(report: ReportData, console: Console, html_path: Path | str | N
     if report.scored:
         print_scored(report.scored, console)
     if report.calls:
-        _print_section("Calls", calls_view(report.calls, console), console)
-        notes = notes_view(report.calls)
-        if notes:
-            console.print(Padding(notes, (0, 0, 0, 2), expand=False))
-        console.print()
+        _print_calls(report.calls, console)
     if html_path is not None:
         # Not wrapped and not styled: a path that is broken over two lines cannot be opened.
         console.print(Text.assemble(("Report  ", QUIET), str(html_path)), soft_wrap=True)
@@ -150,19 +79,14 @@ def print_report(report: ReportData, console: Console, html_path: Path | str | N
 def _print_header(report: ReportData, console: Console) -> None:
     run = report.run
     console.print(Text(make_visible(run.run_id), style="bold"))
-    facts = [
-        f"{run.protocol} {run.protocol_version} [{run.protocol_hash[:8]}]",
-        run.dataset,
-        wording.plural(run.samples, "sample"),
-    ]
-    if moment := wording.moment_text(run.ended_at or run.started_at):
-        facts.append(moment)
-    console.print(Text(make_visible(" · ".join(facts)), style=QUIET))
+    facts = [f"{run.protocol} {run.protocol_version} [{run.protocol_hash[:8]}]", run.dataset]
+    facts += [plural(run.samples, "sample"), wording.moment_text(run.ended_at or run.started_at) or ""]
+    console.print(Text(make_visible(" · ".join(filter(None, facts))), style=QUIET))
     if run.unreached:
         console.print(Text(wording.unreached_sentence(run), style="yellow"))
     if report.scored and report.scored.critical:
         console.print()
-        console.print(Text(critical_sentence(report.scored.critical), style="bold red"))
+        console.print(Text(wording.critical_sentence(report.scored.critical), style="bold red"))
 
 
 def _print_judge(judge: JudgeSummary, console: Console, report: ReportData) -> None:
@@ -176,39 +100,30 @@ def _print_judge(judge: JudgeSummary, console: Console, report: ReportData) -> N
     ):
         if sentence:
             console.print(Text(sentence, style=QUIET))
-    _print_section("Verdicts", _bars(judge.verdicts, console), console, is_shown=bool(judge.verdicts))
-    _print_section("Error types", _bars(judge.error_types, console), console, is_shown=bool(judge.error_types))
-    _print_section("Warnings", _warning_table(judge), console, is_shown=bool(judge.warnings))
+    print_section(console, "Verdicts", _bars(judge.verdicts, console))
+    print_section(console, "Error types", _bars(judge.error_types, console))
+    print_section(console, "Warnings", _warning_table(judge))
     if judge.reasoning:
-        _print_section(_reasoning_title(judge.reasoning), _reasoning_table(judge.reasoning, console), console)
+        title = f"Reasoning scores: {wording.reasoning_text(judge.reasoning)}"
+        print_section(console, title, _reasoning_table(judge.reasoning, console))
     if len(judge.tasks) > 1:
-        _print_section("Tasks", _group_table("task", judge.tasks, wording.NO_TASK, console), console)
+        print_section(console, "Tasks", _group_table("task", judge.tasks, NO_TASK, console))
     if len(judge.targets) > 1:
-        _print_section("Targets", _group_table("target", judge.targets, NO_NAME, console), console)
-    _print_section("Most used rules", _rule_table(judge, console), console, is_shown=bool(judge.rules))
-    _print_section("Without a score, and why", _unscored_table(judge), console, is_shown=bool(_unscored_lines(judge)))
+        print_section(console, "Targets", _group_table("target", judge.targets, NO_NAME, console))
+    print_section(console, "Most used rules", _rule_table(judge))
+    print_section(console, "Without a score, and why", _unscored_table(judge))
     console.print()
-
-
-def _print_section(title: str, body: Table | Text, console: Console, *, is_shown: bool = True) -> None:
-    if not is_shown:
-        return
-    console.print()
-    console.print(Text(title, style="bold"))
-    console.print(Padding(fitted(body, console) if isinstance(body, Table) else body, (0, 0, 0, 2), expand=False))
 
 
 def _headline(judge: JudgeSummary, report: ReportData) -> Text:
     score, maximum = judge.score, report.scored.maximum if report.scored else None
-    line = Text()
-    line.append(make_visible(report.label_of(judge.judge)), style="bold")
-    line.append("  ")
+    line = Text.assemble((make_visible(report.label_of(judge.judge)), "bold"), "  ")
     line.append(wording.score_text(score), style="bold")
     line.append(f" {make_visible(wording.mean_label(judge))}")
     if score.mean is not None and maximum is not None:
-        line.append(f" = {scale_text(score.mean, maximum)} {maximum_text(maximum)}")
+        line.append(f" = {wording.scale_text(score.mean, maximum)} {wording.maximum_text(maximum)}")
     if score.mean is not None:
-        valid = "" if score.counts.valid == score.samples else f", {wording.count_text(score.counts.valid)} valid"
+        valid = "" if score.counts.valid == score.samples else f", {score.counts.valid:,} valid"
         line.append(f"  ({wording.interval_sentence(score)}{valid})")
     return line
 
@@ -216,180 +131,158 @@ def _headline(judge: JudgeSummary, report: ReportData) -> Text:
 def _status_line(judge: JudgeSummary) -> Text:
     counts = judge.score.counts
     line = Text()
-    for tone, count in (
-        (Tone.UNDECIDED, counts.undecided),
-        (Tone.INVALID, counts.invalid),
-        (Tone.MISSING, counts.missing),
-    ):
+    for status in (Status.UNDECIDED, Status.INVALID, Status.MISSING):
         line.append("beside it: " if not line else " · ", style=QUIET)
-        line.append(f"{wording.count_text(count)} {tone.value}", style=STYLES[tone] if count else QUIET)
-        if tone is Tone.INVALID and judge.asked_again:
+        count = counts.of(status)
+        line.append(f"{count:,} {status.value}", style=STYLES[Tone(status.value)] if count else QUIET)
+        if status is Status.INVALID and judge.asked_again:
             line.append(f" {wording.reasks_text(judge.asked_again)}", style=QUIET)
     if judge.score.unverified:
-        line.append("\n")
-        line.append(f"{wording.count_text(judge.score.unverified)} unverified", style="yellow")
+        line.append(f"\n{judge.score.unverified:,} unverified", style="yellow")
         line.append(": called correct, but the answer they rest on is not in the response", style=QUIET)
     return line
 
 
-def _bars(tallies: tuple[Tally, ...], console: Console) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="ellipsis", no_wrap=True, max_width=max(12, console.width // 3))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
+def _bars(tallies: Sequence[Tally], console: Console) -> Table:
     width = max(8, min(40, console.width - 45))
-    for tally in tallies:
-        style = STYLES[tally.tone] if tally.tone else "default"
-        table.add_row(
-            Text(make_visible(tally.name)),
-            Text(_bar(tally.share, width), style=style),
-            Text(wording.count_text(tally.count)),
-            Text(wording.percent(tally.share), style=QUIET),
-        )
-    return table
-
-
-def _bar(share: float, width: int) -> str:
-    """Eighths of a cell, and at least one of them for anything that occurred."""
-    eighths = max(1, round(share * width * 8)) if share > 0 else 0
-    full, rest = divmod(eighths, 8)
-    bar = "█" * full + (_EIGHTHS[rest] if rest else "")
-    return bar.ljust(width)
+    return table_of(
+        ("", "|", ">", ">"),
+        [
+            (
+                tally.name,
+                (bar_text(tally.share, width), STYLES[tally.tone] if tally.tone else "default"),
+                f"{tally.count:,}",
+                (percent(tally.share), QUIET),
+            )
+            for tally in tallies
+        ],
+    )
 
 
 def _warning_table(judge: JudgeSummary) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for tally in judge.warnings:
-        told = wording.warning_text(tally.name)
-        table.add_row(
-            Text(wording.count_text(tally.count), style="yellow"),
-            Text(wording.percent(tally.share), style=QUIET),
-            Text(make_visible(told)),
-        )
-    return table
-
-
-def _reasoning_title(reasoning: ReasoningSummary) -> str:
-    return f"Reasoning scores: {wording.reasoning_text(reasoning)}"
+    return table_of(
+        (">", ">", ""),
+        [
+            ((f"{tally.count:,}", "yellow"), (percent(tally.share), QUIET), wording.warning_text(tally.name))
+            for tally in judge.warnings
+        ],
+    )
 
 
 def _reasoning_table(reasoning: ReasoningSummary, console: Console) -> Table:
     """The distribution, right and wrong answers apart."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
-    table.add_column("score", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for name in ("correct", "incorrect", "share"):
-        table.add_column(name, justify="right", no_wrap=True)
     width = max(8, min(30, console.width - 50))
-    for bar in reasoning.bars:
-        table.add_row(
-            Text(str(bar.score)),
-            Text(_bar(bar.share, width), style="blue"),
-            _count(bar.correct, Tone.GOOD),
-            _count(bar.incorrect, Tone.BAD),
-            Text(wording.percent(bar.share), style=QUIET),
-        )
-    return table
+    return table_of(
+        ("|score", "|", ">correct", ">incorrect", ">share"),
+        [
+            (
+                str(bar.score),
+                (bar_text(bar.share, width), "blue"),
+                number_cell(bar.correct, STYLES[Tone.GOOD]),
+                number_cell(bar.incorrect, STYLES[Tone.BAD]),
+                (percent(bar.share), QUIET),
+            )
+            for bar in reasoning.bars
+        ],
+    )
 
 
 def _group_table(head: str, groups: Sequence[GroupSummary], unnamed: str, console: Console) -> Table:
     """Tasks or targets. Columns that are nought in every row say nothing; undecided always stays."""
     is_wide = console.width >= _WIDE
     scores = [item.score for item in groups]
-    shown = ["valid", "undecided"]
-    shown += [name for name in ("invalid", "missing") if any(getattr(score.counts, name) for score in scores)]
+    shown = [name for name in ("invalid", "missing") if any(getattr(score.counts, name) for score in scores)]
+    shown = ["valid", "undecided", *shown]
     has_unverified = any(score.unverified for score in scores)
     has_reasoning = any(item.reasoning for item in groups)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
-    # Folded, not cut: names often differ in their last word.
-    table.add_column(head, overflow="fold")
-    heads = ["score", "95% interval", *(name if is_wide else SHORT_NAMES[name] for name in shown)]
-    heads += ["unverified" if is_wide else "unv."] if has_unverified else []
-    heads += ["reasoning" if is_wide else "reas."] if has_reasoning else []
-    for place, name in enumerate(heads):
-        if is_wide and place == 2:
-            table.add_column("0%" + " " * 16 + "100%", no_wrap=True)
-        table.add_column(name, justify="right", no_wrap=True)
-    for item in groups[:_TASKS_SHOWN]:
+    named = [*shown, *(["unverified"] if has_unverified else []), *(["reasoning"] if has_reasoning else [])]
+    heads = [head, ">score", ">95% interval", *([f"|{DRAWN}"] if is_wide else [])]
+    heads += [f">{name if is_wide else _SHORT.get(name, name)}" for name in named]
+
+    def cells(item: GroupSummary) -> Iterable[Cell]:
         score = item.score
-        cells = [Text(unnamed if item.name is None else make_visible(item.name)), Text(wording.score_text(score))]
-        cells.append(Text(wording.interval_text(score), style=QUIET))
-        cells += [_interval_plot(score, 22)] if is_wide else []
-        cells.append(Text(wording.count_text(score.counts.valid)))
-        cells += [_count(getattr(score.counts, name), Tone(name)) for name in shown[1:]]
-        cells += [_count(score.unverified, Tone.UNDECIDED)] if has_unverified else []
-        cells += [Text(wording.mean_reasoning_text(item.reasoning))] if has_reasoning else []
-        table.add_row(*cells)
-    if len(groups) > _TASKS_SHOWN:
-        table.add_row(Text(f"… {len(groups) - _TASKS_SHOWN:,} more", style=QUIET))
-    return table
+        yield unnamed if item.name is None else item.name
+        yield wording.score_text(score)
+        yield wording.interval_text(score), QUIET
+        if is_wide:
+            yield _interval_plot(score)
+        yield f"{score.counts.valid:,}"
+        for name in shown[1:]:
+            yield number_cell(getattr(score.counts, name), STYLES[Tone(name)])
+        if has_unverified:
+            yield number_cell(score.unverified, STYLES[Tone.UNDECIDED])
+        if has_reasoning:
+            yield wording.mean_reasoning_text(item.reasoning)
+
+    return table_of(heads, [list(cells(item)) for item in groups], limit=_TASKS_SHOWN)
 
 
-def _interval_plot(score: ScoreSummary, width: int) -> Text:
+def _interval_plot(score: ScoreSummary) -> Text:
     """A line from 0 to 1: dots where the interval is not, a rule where it is, the mean as a mark."""
     if score.interval is None or score.mean is None:
-        return Text("·" * width, style=QUIET)
-    last = width - 1
+        return Text("·" * _PLOT_WIDTH, style=QUIET)
+    last = _PLOT_WIDTH - 1
     low, high, mean = (round(share * last) for share in (score.interval.low, score.interval.high, score.mean))
-    line = Text("·" * low, style=QUIET)
-    line.append("━" * (mean - low), style="blue")
-    line.append("●", style="bold blue")
-    line.append("━" * (high - mean), style="blue")
-    line.append("·" * (last - high))
-    return line
+    return Text.assemble(
+        ("·" * low, QUIET), ("━" * (mean - low), "blue"), ("●", "bold blue"), ("━" * (high - mean), "blue"),
+        ("·" * (last - high), QUIET),
+    )  # fmt: skip
 
 
-def _count(count: int, tone: Tone) -> Text:
-    return Text(wording.count_text(count), style=STYLES[tone] if count else QUIET)
-
-
-def _rule_table(judge: JudgeSummary, console: Console) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
-    table.add_column("rule", overflow="ellipsis", no_wrap=True, max_width=max(16, console.width - 34))
-    table.add_column("used", justify="right", no_wrap=True)
-    table.add_column("mean", justify="right", no_wrap=True)
-    table.add_column("undecided", justify="right", no_wrap=True)
-    for usage in judge.rules[:_RULES_SHOWN]:
-        table.add_row(
-            Text(make_visible(usage.rule)),
-            Text(wording.count_text(usage.count)),
-            Text(wording.NOTHING if usage.mean is None else wording.percent(usage.mean)),
-            _count(usage.undecided, Tone.UNDECIDED),
-        )
-    if len(judge.rules) > _RULES_SHOWN:
-        table.add_row(Text(f"… {len(judge.rules) - _RULES_SHOWN:,} more", style=QUIET))
-    return table
-
-
-def _unscored_lines(judge: JudgeSummary) -> list[tuple[Tone, str, int, str]]:
-    lines = [
-        (Tone(summary.status.value), summary.status.value, detail.count, detail.text)
-        for summary in judge.reasons
-        for detail in summary.details
-    ]
-    return lines + [
-        (Tone.INVALID, summary.flag.value, detail.count, detail.text)
-        for summary in judge.flags
-        for detail in summary.details
-    ]
+def _rule_table(judge: JudgeSummary) -> Table:
+    return table_of(
+        ("rule", ">used", ">mean", ">undecided"),
+        [
+            (
+                usage.rule,
+                f"{usage.count:,}",
+                NOTHING if usage.mean is None else percent(usage.mean),
+                number_cell(usage.undecided, STYLES[Tone.UNDECIDED]),
+            )
+            for usage in judge.rules
+        ],
+        limit=_RULES_SHOWN,
+    )
 
 
 def _unscored_table(judge: JudgeSummary) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for tone, word, count, text in _unscored_lines(judge):
-        table.add_row(Text(word, style=STYLES[tone]), Text(wording.count_text(count)), Text(make_visible(text)))
-    return table
+    reasons = [(item.status.value, Tone(item.status.value), item.details) for item in judge.reasons]
+    flags = [(item.flag.value, Tone.INVALID, item.details) for item in judge.flags]
+    return table_of(
+        ("|", ">", ""),
+        [
+            ((word, STYLES[tone]), f"{detail.count:,}", detail.text)
+            for word, tone, details in (*reasons, *flags)
+            for detail in details
+        ],
+    )
+
+
+def _print_calls(accounts: Sequence[CallAccount], console: Console) -> None:
+    """What live judges were asked and what it took; below the numbers, what they leave unsaid."""
+    total = wording.add_accounts(accounts)
+    heads = ("judge", ">calls", ">tries", ">cached", ">re-asks", ">tokens in", ">out", ">cost", ">p50", ">p90", ">p99")
+    rows = [
+        (
+            account.judge,
+            *map(number_cell, (account.calls, account.tries, account.cached, account.reasks)),
+            wording.tokens_text(account.input_tokens, account),
+            wording.tokens_text(account.output_tokens, account),
+            wording.cost_text(account),
+            *(wording.seconds_text(getattr(account.latency, name, None)) for name in ("p50", "p90", "p99")),
+        )
+        for account in (*accounts, *([total] if total else []))
+    ]
+    notes = [f"{account.judge}: {'; '.join(told)}" for account in accounts if (told := wording.account_notes(account))]
+    print_section(console, "Calls", table_of(heads, rows), Text(make_visible("\n".join(notes)), style=QUIET))
+    console.print()
+
+
+# One sample under each of its judges: everything needed to check a judgment by eye.
 
 
 def print_rows(rows: Sequence[JudgmentRow], console: Console) -> None:
-    """One sample under each of its judges: everything needed to check a judgment by eye, texts printed whole."""
+    """Texts are printed whole, a question once."""
     question = None
     for number, row in enumerate(rows):
         if number:
@@ -407,98 +300,38 @@ def _print_row(row: JudgmentRow, console: Console, *, with_question: bool) -> No
             (f"  judge {make_visible(row.judge)}{f', repeat {row.repeat}' if row.repeat > 1 else ''}", QUIET),
         )
     )
-    console.print(_fact_table(row))
+    facts = [((label, QUIET), value) for label, value in _facts(row) if value is not None]
+    print_indented(console, table_of(("|", ""), facts))
     for finding in row.flags:
-        line = Text.assemble((finding.flag.value, STYLES[row.tone]), "  ", make_visible(finding.detail))
-        console.print(Padding(line, (0, 0, 0, 2), expand=False))
+        told = Text.assemble((finding.flag.value, STYLES[row.tone]), "  ", make_visible(finding.detail))
+        print_indented(console, told)
     if row.detail:
-        _print_detail(row.detail, console)
+        for gate, reason in row.detail.gates:
+            told = Text.assemble((make_visible(gate), "bold red"), "  ", make_visible(reason or "no reason was given"))
+            print_indented(console, told)
+        print_section(console, "Scores", marks_table(row.detail))
+        print_section(console, "Evidence", quotes_table(row.detail))
     if row.rules:
-        _print_section("Rules, in order", Text(" → ".join(make_visible(rule) for rule in row.rules)), console)
+        print_section(console, "Rules, in order", Text(make_visible(" → ".join(row.rules))))
     if row.question and with_question:
-        _print_section("Question", Text(make_visible(row.question)), console)
-    _print_section("Response", response_text(row, has_colour=_has_colour(console)), console)
+        print_section(console, "Question", Text(make_visible(row.question)))
+    has_colour = console.color_system is not None and not console.no_color
+    print_section(console, "Response", response_text(row, has_colour=has_colour))
     if row.raw_reply is not None:
-        _print_section("Raw reply of the judge", Text(make_visible(row.raw_reply)), console)
+        print_section(console, "Raw reply of the judge", Text(make_visible(row.raw_reply)))
 
 
-def _print_detail(detail: ScoredDetail, console: Console) -> None:
-    for gate, reason in detail.gates:
-        line = Text.assemble((make_visible(gate), "bold red"), "  ", make_visible(reason or "no reason was given"))
-        console.print(Padding(line, (0, 0, 0, 2), expand=False))
-    _print_section("Scores", marks_view(detail), console, is_shown=bool(detail.marks))
-    _print_section("Evidence", quotes_view(detail), console, is_shown=bool(detail.quotes))
-
-
-def response_text(row: JudgmentRow, *, has_colour: bool) -> Text:
-    """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
-    if not row.response:
-        return Text("(empty)", style=QUIET)
-    span = row.span
-    if span is None or not 0 <= span.start <= span.end <= len(row.response):
-        return Text(make_visible(row.response))
-    before, inside, after = (
-        make_visible(part)
-        for part in (row.response[: span.start], row.response[span.start : span.end], row.response[span.end :])
-    )
-    if has_colour:
-        return Text.assemble(before, (inside, "black on bright_yellow"), after)
-    return Text.assemble(before, _OPEN, inside, _CLOSE, after)
-
-
-def print_runs(runs: Sequence[RunLine], console: Console) -> None:
-    """One line a run, in the order given."""
-    if not runs:
-        console.print(Text("No runs in this workspace yet; start one with `mixseek judge`.", style=QUIET))
-        return
-    is_wide = console.width >= 110
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET)
-    # With room, the run's name stays whole, because it is what is typed next; datasets and judges give way.
-    table.add_column("run", overflow="fold", no_wrap=is_wide)
-    table.add_column("protocol", no_wrap=True)
-    if is_wide:
-        table.add_column("dataset", overflow="fold")
-        table.add_column("judges", overflow="fold")
-    table.add_column("score", justify="right", no_wrap=True)
-    for name in ("valid", "undecided", "invalid", "missing"):
-        table.add_column(SHORT_NAMES[name], justify="right", no_wrap=True)
-    if is_wide:
-        table.add_column("started", no_wrap=True)
-    for run in runs:
-        table.add_row(*_run_cells(run, is_wide=is_wide))
-    console.print(fitted(table, console, indent=0))
-
-
-def _run_cells(run: RunLine, *, is_wide: bool) -> list[Text]:
-    name = Text(make_visible(run.run_id))
-    if not run.is_sealed:
-        name.append(" (running)" if run.is_running else " (interrupted, resumable)", style="yellow")
-    if run.problem is not None:
-        name.append(" (not counted)" if run.counts is None else " (counted earlier)", style="yellow")
-    counts = run.counts
-    cells = [name, Text(make_visible(f"{run.protocol} {run.protocol_hash[:8]}" if is_wide else run.protocol))]
-    if is_wide:
-        cells += [Text(make_visible(run.dataset)), Text(make_visible(", ".join(run.judges)))]
-    cells.append(Text(wording.NOTHING if run.mean is None else wording.percent(run.mean)))
-    if counts is None:
-        cells += [Text(wording.NOTHING)] * 4
-    else:
-        cells += [Text(wording.count_text(n)) for n in (counts.valid, counts.undecided, counts.invalid, counts.missing)]
-    if is_wide:
-        cells.append(Text(make_visible(wording.moment_text(run.started_at) or wording.NOTHING), style=QUIET))
-    return cells
-
-
-def _fact_table(row: JudgmentRow) -> Padding:
+def _facts(row: JudgmentRow) -> Iterable[tuple[str, str | None]]:
     truths = [truth for truth in (row.ground_truth, *row.ground_truth_alternatives) if truth is not None]
-    facts = (
+    detail = row.detail
+    return (
         ("extracted answer", row.extracted_answer),
         ("ground truth", " | ".join(truths) or None),
-        ("score", None if row.score is None else f"{row.score:g}"),
-        ("total", _total_text(row.detail)),
-        ("confidence", row.detail.confidence if row.detail else None),
-        ("task type", row.detail.task_type if row.detail else None),
-        ("notes", row.detail.notes if row.detail else None),
+        ("score", None if row.score is None else plain_number(row.score)),
+        ("total", _total_text(detail) if detail else None),
+        ("confidence", detail.confidence if detail else None),
+        ("task type", detail.task_type if detail else None),
+        ("notes", detail.notes if detail else None),
         ("extraction", "not in the response: unverified" if row.is_unverified else None),
         ("reasoning score", None if row.reasoning_score is None else str(row.reasoning_score)),
         ("error type", row.error_type),
@@ -511,20 +344,80 @@ def _fact_table(row: JudgmentRow) -> Padding:
         ("prompt variant", row.prompt_variant),
         ("method", "self-judgment: a control, in no mean" if row.is_control else None),
     )
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, style=QUIET)
-    table.add_column(overflow="fold")
-    for label, value in facts:
-        if value is not None:
-            table.add_row(label, Text(make_visible(value)))
-    return Padding(table, (0, 0, 0, 2), expand=False)
 
 
-def _total_text(detail: ScoredDetail | None) -> str | None:
-    if detail is None or detail.total is None:
+def _total_text(detail: ScoredDetail) -> str | None:
+    if detail.total is None:
         return None
     return plain_number(detail.total) + ("" if detail.maximum is None else f" of {plain_number(detail.maximum)}")
 
 
-def _has_colour(console: Console) -> bool:
-    return console.color_system is not None and not console.no_color
+def response_text(row: JudgmentRow, *, has_colour: bool) -> Text:
+    """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
+    if not row.response:
+        return Text("(empty)", style=QUIET)
+    span = row.span
+    if span is None or not 0 <= span.start <= span.end <= len(row.response):
+        return Text(make_visible(row.response))
+    parts = (row.response[: span.start], row.response[span.start : span.end], row.response[span.end :])
+    before, inside, after = map(make_visible, parts)
+    if has_colour:
+        return Text.assemble(before, (inside, "black on bright_yellow"), after)
+    return Text.assemble(before, _OPEN, inside, _CLOSE, after)
+
+
+# Several runs: what a workspace holds, and runs of one protocol side by side.
+
+
+def print_runs(runs: Sequence[RunLine], console: Console) -> None:
+    """One line a run, in the order given."""
+    if not runs:
+        console.print(Text("No runs in this workspace yet; start one with `mixseek judge`.", style=QUIET))
+        return
+    is_wide = console.width >= _WIDE_RUNS
+    # With room, the run's name stays whole, because it is what is typed next; datasets and judges give way.
+    heads = ("|run", "|protocol", "dataset", "judges") if is_wide else ("run", "|protocol")
+    heads += (">score", *_SHORT_COUNTS, *(("|started",) if is_wide else ()))
+    rows = [_run_cells(run, is_wide=is_wide) for run in runs]
+    console.print(fitted(table_of(heads, rows), console.width))
+
+
+def _run_cells(run: RunLine, *, is_wide: bool) -> list[Cell]:
+    name = Text(make_visible(run.run_id))
+    if not run.is_sealed:
+        name.append(" (running)" if run.is_running else " (interrupted, resumable)", style="yellow")
+    if run.problem is not None:
+        name.append(" (not counted)" if run.counts is None else " (counted earlier)", style="yellow")
+    cells: list[Cell] = [name, f"{run.protocol} {run.protocol_hash[:8]}" if is_wide else run.protocol]
+    if is_wide:
+        cells += [run.dataset, ", ".join(run.judges)]
+    cells += [NOTHING if run.mean is None else percent(run.mean), *_count_cells(run.counts)]
+    if is_wide:
+        cells.append((wording.moment_text(run.started_at) or NOTHING, QUIET))
+    return cells
+
+
+def _count_cells(counts: StatusCounts | None) -> list[Cell]:
+    return [NOTHING if counts is None else f"{getattr(counts, name):,}" for name in _COUNTS]
+
+
+def print_comparison(comparison: RunComparison, console: Console) -> None:
+    """A line a run, then all of them as one."""
+    title = f"{comparison.protocol} [{comparison.protocol_hash[:8]}]: {len(comparison.runs)} runs"
+    console.print(Text(make_visible(title), style="bold"))
+    console.print()
+    rows: list[Sequence[Cell]] = [
+        (run.run_id, run.dataset, ", ".join(run.judges), *_score_cells(run.score)) for run in comparison.runs
+    ]
+    rows.append((("all runs", "bold"), "", "", *_score_cells(comparison.pooled)))
+    heads = ("run", "dataset", "judges", ">score", ">95% interval", *_SHORT_COUNTS)
+    console.print(fitted(table_of(heads, rows), console.width))
+    for line in (wording.bounds_sentence(comparison.pooled), *comparison.notes):
+        if line:
+            console.print(Text(line, style=QUIET))
+
+
+def _score_cells(score: ScoreSummary) -> list[Cell]:
+    """The mean and what stands beside it."""
+    mean, interval = (wording.score_text(score), "bold"), (wording.interval_text(score), QUIET)
+    return [mean, interval, *_count_cells(score.counts)]

@@ -3,15 +3,18 @@
 import contextlib
 import itertools
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from mixseek.storage.durable import storage_error
 
+T = TypeVar("T")
 Settings = dict[str, str | bool | int | float | list[str]]
 # Enough for a million judgments; what does not fit is spilled to disk.
 _USUAL_BYTES = 384 << 20
@@ -22,6 +25,8 @@ _MOST_THREADS = 8
 _WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 _numbers = itertools.count(1)
 
 
@@ -73,6 +78,17 @@ def private_directory(scratch: Path) -> Iterator[Path]:
             scratch.rmdir()
 
 
+def run_in_scratch(scratch: Path, work: Callable[[Path, Settings], T], *, is_ample: bool = False) -> T:
+    """What the work gives, done in a private directory; a second time with most of the memory where it ran short."""
+    with private_directory(scratch) as directory:
+        try:
+            return work(directory, session_settings(directory / "spilled", is_ample=is_ample))
+        except duckdb.Error as error:
+            if is_ample or not is_short_of_memory(error):
+                raise
+    return run_in_scratch(scratch, work, is_ample=True)
+
+
 def remove_leftovers(scratch: Path) -> None:
     """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
     for entry in scratch.iterdir():
@@ -90,6 +106,18 @@ def is_running(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def read_sql(package: str, name: str) -> str:
+    """A file of statements that comes with a package, without its comments."""
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return _COMMENT.sub(lambda found: found[0] if _NAME.match(found[0]) else "", text)
+
+
+def read_statements(package: str, name: str) -> Mapping[str, str]:
+    """By the names that stand above them."""
+    _, *parts = _NAME.split(read_sql(package, name))
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
 def escape_glob(path: Path) -> str:

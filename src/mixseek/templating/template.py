@@ -39,45 +39,16 @@ _MAX_NUMBER = 10**18
 _MAX_WIDTH = 1_000
 
 # Filters that neither multiply texts nor reach for anything outside. `format`, `center` and `random` are not missed.
-_FILTERS = (
-    *(
-        "abs",
-        "attr",
-        "batch",
-        "capitalize",
-        "count",
-        "d",
-        "default",
-        "dictsort",
-        "e",
-        "escape",
-        "first",
-        "float",
-        "int",
-    ),
-    *("items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "safe"),
-    *("select", "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "truncate", "unique", "upper"),
-    *("wordcount",),
+_FILTER_NAMES = (
+    "abs attr capitalize count d default dictsort e escape first float int items last length list lower map max min "
+    "reject rejectattr reverse safe select selectattr sort string sum title tojson trim truncate unique upper wordcount"
+)
+_TEXT_METHODS = (
+    "capitalize casefold count endswith find index isalnum isalpha isdigit islower isspace isupper lower lstrip "
+    "partition removeprefix removesuffix rpartition rsplit rstrip split splitlines startswith strip title upper"
 )
 _METHODS: dict[type, frozenset[str]] = {
-    str: frozenset(
-        {
-            *(
-                "capitalize",
-                "casefold",
-                "count",
-                "endswith",
-                "find",
-                "index",
-                "isalnum",
-                "isalpha",
-                "isdigit",
-                "islower",
-            ),
-            *("isspace", "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "rpartition"),
-            *("rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper"),
-        }
-    ),
+    str: frozenset(_TEXT_METHODS.split()),
     dict: frozenset({"get", "items", "keys", "values"}),
     list: frozenset({"count", "index"}),
     tuple: frozenset({"count", "index"}),
@@ -85,6 +56,14 @@ _METHODS: dict[type, frozenset[str]] = {
     float: frozenset(),
     bytes: frozenset(),
 }
+_REFUSED_BLOCKS: dict[type[nodes.Node], str] = {
+    nodes.Macro: "macro",
+    nodes.CallBlock: "call",
+    nodes.FilterBlock: "the filter block",
+    nodes.AssignBlock: "the block form of set",
+}
+# What a template may provoke inside the sandbox; a bug of ours (AssertionError, ImportError) is not hidden.
+_PROVOKED = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError)
 
 
 @dataclass(slots=True)
@@ -120,31 +99,18 @@ class StrictTemplate:
         shown = sum(len(value) for value in variables.values() if isinstance(value, str))
         budget = _Budget(_MAX_LENGTH + _MAX_COPIES * shown, _MAX_WORK + _MAX_COPIES * shown)
         token = _budget.set(budget)
+        pieces, length = [], 0
         try:
-            return _gather(self.compiled.generate(variables), budget)
-        # What a template may provoke inside the sandbox; a bug of ours (AssertionError, ImportError) is not hidden.
-        except (
-            TemplateError,
-            TypeError,
-            ValueError,
-            ArithmeticError,
-            LookupError,
-            AttributeError,
-            RuntimeError,
-        ) as error:
+            for piece in self.compiled.generate(variables):
+                length += len(piece)
+                budget.check_length(length)
+                pieces.append(piece)
+        except _PROVOKED as error:
             # The opening words are seed 004's.
             raise TemplateRenderError(f"Jinja2 template error: {self.where}: {error}") from error
         finally:
             _budget.reset(token)
-
-
-def _gather(pieces: Iterator[str], budget: _Budget) -> str:
-    gathered, length = [], 0
-    for piece in pieces:
-        length += len(piece)
-        budget.check_length(length)
-        gathered.append(piece)
-    return "".join(gathered)
+        return "".join(pieces)
 
 
 def compile_template(source: str, allowed_variables: Collection[str], where: str) -> StrictTemplate:
@@ -158,14 +124,20 @@ def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate
     environment = _environment()
     try:
         tree = _parsed(environment, source, where)
-        _refuse_references(tree, where)
-        _refuse_undeclared(tree, allowed, where)
+        if any(True for _ in meta.find_referenced_templates(tree)):
+            unavailable = "include, import and extends are not available; put the text into this file"
+            raise ConfigurationError(f"{where}: {unavailable}")
+        for line, problem in _undeclared(tree, allowed):
+            raise ConfigurationError(f"{where}:{line}: {problem}")
         compiled = environment.from_string(_bounded(tree))
     except TemplateSyntaxError as error:
         raise ConfigurationError(f"{where}:{error.lineno}: not a valid Jinja2 template: {error.message}") from error
     # Python's own compiler comes last: nesting that Jinja2 still follows may be too deep for it.
-    except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError) as error:
-        raise ConfigurationError(f"{where}: not a usable Jinja2 template: {_why(error)}") from error
+    except (RecursionError, MemoryError, SyntaxError) as error:
+        why = "it is nested too deeply; write it without that many brackets or blocks inside each other"
+        raise ConfigurationError(f"{where}: not a usable Jinja2 template: {why}") from error
+    except (ValueError, OverflowError) as error:
+        raise ConfigurationError(f"{where}: not a usable Jinja2 template: {error}") from error
     return StrictTemplate(compiled, where)
 
 
@@ -173,12 +145,6 @@ def _parsed(environment: ImmutableSandboxedEnvironment, source: str, where: str 
     if len(source) > _MAX_SOURCE:
         raise ValueError(f"{len(source):,} characters, at most {_MAX_SOURCE:,} are read")
     return environment.parse(source, name=where)
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, RecursionError | MemoryError | SyntaxError):
-        return "it is nested too deeply; write it without that many brackets or blocks inside each other"
-    return f"{error}"
 
 
 def _bounded(tree: nodes.Template) -> nodes.Template:
@@ -193,14 +159,6 @@ def _bounded(tree: nodes.Template) -> nodes.Template:
     for joined in list(tree.find_all(nodes.Concat)):
         joined.nodes = [_filtered(nodes.List(joined.nodes, lineno=joined.lineno), "_joined")]
     return tree
-
-
-_REFUSED_BLOCKS: dict[type[nodes.Node], str] = {
-    nodes.Macro: "macro",
-    nodes.CallBlock: "call",
-    nodes.FilterBlock: "the filter block",
-    nodes.AssignBlock: "the block form of set",
-}
 
 
 def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
@@ -244,7 +202,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
     # Without globals, a variable that is not declared is always reported as such.
     environment.globals.clear()
     environment.filters = {
-        **{name: _charged(FILTERS[name]) for name in _FILTERS},
+        **{name: _charged(FILTERS[name]) for name in _FILTER_NAMES.split()},
         "_counted": _counted,
         "_joined": _join,
         "join": _join,
@@ -334,16 +292,6 @@ def _round(value: float, precision: int = 0, method: str = "common") -> float:
         raise SecurityError("round takes a precision between -15 and 15")
     rounded: float = FILTERS["round"](value, precision, method)
     return rounded
-
-
-def _refuse_references(tree: nodes.Template, where: str) -> None:
-    if any(True for _ in meta.find_referenced_templates(tree)):
-        raise ConfigurationError(f"{where}: include, import and extends are not available; put the text into this file")
-
-
-def _refuse_undeclared(tree: nodes.Template, allowed: frozenset[str], where: str) -> None:
-    for line, problem in _undeclared(tree, allowed):
-        raise ConfigurationError(f"{where}:{line}: {problem}")
 
 
 def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int, str]]:

@@ -54,7 +54,7 @@ def test_the_seats_follow_the_settings(request_for: JudgeRequest) -> None:
     plan = plan_of(
         request_for,
         judges=("rules", "mine", SPEC),
-        configured={"mine": replace(PRICED, max_reasks=3, rpm=60)},
+        configured={"mine": PRICED.model_copy(update={"max_reasks": 3, "rpm": 60})},
         live=LiveOptions(concurrency=9, repeats=2, timeout_seconds=5.0),
     )
     parts = make_parts(plan, nobody)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.reporting.counting import units_of
 from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
@@ -14,7 +15,6 @@ from mixseek.composition.report import judgment_row, load_report, report_documen
 from mixseek.composition.summary import describe_summary, load_units, summarise_run, summary_document
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.reporting.build import units_of
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample

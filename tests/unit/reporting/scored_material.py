@@ -6,6 +6,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from tests.unit.reporting.counting import count_rows
+
 from mixseek.domain.counts import (
     NO_UNITS,
     CoverageCell,
@@ -23,7 +25,7 @@ from mixseek.domain.counts import (
     VariantSums,
 )
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.build import build_report
 from mixseek.reporting.model import JudgmentRow, Mark, Quote, ReportData, RunHeader, ScoredDetail, ScoredReport
 from mixseek.reporting.scored.build import ScoredInput, build_scored
 

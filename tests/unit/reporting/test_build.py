@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import FlagCount, ReasonCount
 from mixseek.domain.judgments import Finding, Flag, Status
-from mixseek.reporting.build import ReportInput, build_report, count_rows
+from mixseek.reporting.build import ReportInput, build_report
 from mixseek.reporting.model import Detail, JudgmentRow, ReportData, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.reporting.wording import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
 from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
 

@@ -8,9 +8,10 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import JudgmentRow, RunHeader
 

@@ -4,9 +4,10 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
 from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
 

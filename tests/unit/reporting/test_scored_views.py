@@ -19,10 +19,10 @@ from mixseek.domain.counts import (
     EvidenceProblem,
 )
 from mixseek.domain.judgments import Span, Status
+from mixseek.reporting import wording as words
 from mixseek.reporting.build import select_rows
 from mixseek.reporting.html import page_payload, render_html
 from mixseek.reporting.model import ReportData, ScaleMean, read_detail
-from mixseek.reporting.scored import wording as words
 from mixseek.reporting.terminal import print_report, print_rows
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader, RunLine, StatusCounts
 from mixseek.reporting.terminal import print_report, print_rows, print_runs

@@ -5,8 +5,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.reporting.counting import Unit, sums_of
 
-from mixseek.domain.counts import NO_UNITS, Unit, UnitSums
+from mixseek.domain.counts import NO_UNITS, UnitSums
 from mixseek.stats.intervals import (
     Bounds,
     IntervalMethod,
@@ -155,7 +156,7 @@ def test_mean_of_nothing_is_not_zero() -> None:
 def units(*values: float | None, questions: str = "") -> UnitSums:
     """One sample for each value; a letter of `questions` for each names what it was asked."""
     names = questions or [str(place) for place in range(len(values))]
-    return UnitSums.of(Unit(name, value, value or 0.0, 1.0) for name, value in zip(names, values, strict=True))
+    return sums_of(Unit(name, value, value or 0.0, 1.0) for name, value in zip(names, values, strict=True))
 
 
 def test_bounds_are_the_two_extreme_stories() -> None:

@@ -27,8 +27,9 @@ from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 from mixseek.domain.judgments import Missing, Outcome, Reply, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.archive.documents import NOT_JUDGED, JournalPairs
 from mixseek.storage.index.export import COLUMNS, export_run
+from mixseek.storage.index.loading import NOT_JUDGED
+from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -165,7 +166,8 @@ def test_an_outcome_comes_with_the_reply_it_rests_on(tmp_path: Path) -> None:
     lines += [encode_outcome(sample, key, judge, INVALID, take) for judge, take in (("a", 1), ("a", 2), ("b", 1))]
     _, run = make_run(tmp_path, lines, ("a", "b", "c"))
 
-    takes = JournalPairs(run.journal, ["a", "b", "c"], cascade=False).takes(with_replies=True)
+    with open_run_index(workspace_of(run), run) as index:
+        takes = list(index.takes())
 
     assert [(one.judge, one.take, one.reply and one.reply["text"]) for one in takes] == [
         ("a", 1, "again"),
@@ -298,18 +300,6 @@ def test_a_target_that_cannot_be_written_is_one_line(tmp_path: Path, suffix: str
         export_run(workspace_of(run), run, Path(f"/proc/out.{suffix}"))
 
     assert str(caught.value).startswith(f"/proc/out.{suffix}: cannot write: ")
-
-
-def test_pairs_hold_places_and_no_text(tmp_path: Path) -> None:
-    """What makes an export of a million rows fit in memory."""
-    _, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
-
-    pairs = JournalPairs(run.journal, ["rules"], cascade=False)
-
-    assert len(pairs) == 1
-    assert [(sample["id"], judge, outcome and outcome["verdict"]) for sample, judge, outcome in pairs] == [
-        ("s1", "rules", "correct")
-    ]
 
 
 def test_an_empty_run_is_an_empty_table(tmp_path: Path) -> None:

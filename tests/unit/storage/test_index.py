@@ -227,7 +227,7 @@ def test_an_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     ensure_indexed(workspace, run)
     with duckdb.connect(str(run.index)) as connection:
-        connection.execute("UPDATE index_version SET version = 999")
+        connection.execute("UPDATE index_state SET version = 1")
         connection.execute("ALTER TABLE samples DROP COLUMN language")
         connection.execute('CREATE TABLE "odd ""name" (x INTEGER)')
 
@@ -260,17 +260,18 @@ def test_where_the_usual_memory_does_not_do_most_of_the_machines_is_given(
     """No command fails for memory that the machine has; with all of it, the remedy is named."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     build = index.build
-    asked: list[bool] = []
+    limits: list[str] = []
 
-    def build_with_much(*arguments: Any, is_ample: bool) -> Any:
-        asked.append(is_ample)
-        if not is_ample:
+    def build_with_much(*arguments: Any) -> Any:
+        limits.append(arguments[-1]["memory_limit"])
+        if len(limits) == 1:
             raise duckdb.TransactionException(words)
-        return build(*arguments, is_ample=is_ample)
+        return build(*arguments)
 
     monkeypatch.setattr(index, "build", build_with_much)
     assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
-    assert asked == [False, True]
+    usual, ample = (int(limit.removesuffix("KiB")) for limit in limits)
+    assert usual < ample
     assert "free some memory" in str(index_error(Path("index"), duckdb.TransactionException(words)))
 
 

@@ -27,14 +27,15 @@ from mixseek.domain.judgments import (
     Undecided,
     ValidJudgment,
 )
+from mixseek.storage.index.loading import read_totals
 from mixseek.storage.index.run import (
     JudgeTotals,
-    LengthSummary,
     RowOrder,
     RowQuery,
     RunIndex,
     open_run_index,
 )
+from mixseek.storage.workspace import RunDirectory
 
 HALF = ValidJudgment(0.5, "partial", {}, Method.CROSS_JUDGE)
 
@@ -48,20 +49,28 @@ def build(tmp_path: Path, *outcomes: Outcome, **changes: str) -> "tuple[Path, li
     return tmp_path, lines
 
 
+def whole(run: RunDirectory) -> tuple[tuple[int, ...], float | None]:
+    """Each sample by the judge that had the last word."""
+    totals = read_totals(run)
+    assert totals is not None
+    return tuple(totals.counts.values()), totals.mean_score
+
+
 def test_totals_count_every_end_and_average_valid_scores_only(tmp_path: Path) -> None:
     """An invalid judgment is no zero."""
     workspace, run = make_run(*build(tmp_path, *OUTCOMES, CORRECT, INCORRECT))
 
     with open_run_index(workspace, run) as index:
         assert index.totals() == [JudgeTotals("rules", 4, 1, 1, 1, 0.5)]
-        assert index.final_totals() == JudgeTotals("", 4, 1, 1, 1, 0.5)
+    assert whole(run) == ((4, 1, 1, 1), 0.5)
 
 
 def test_totals_of_nothing_are_none(tmp_path: Path) -> None:
     """No row, no mean; a run without valid judgments has counts but no mean."""
     workspace, run = make_run(tmp_path / "a", [])
     with open_run_index(workspace, run) as index:
-        assert (index.totals(), index.final_totals(), index.outcome_counts()) == ([], None, [])
+        assert (index.totals(), index.outcome_counts()) == ([], [])
+    assert whole(run) == ((0, 0, 0, 0), None)
 
     workspace, run = make_run(*build(tmp_path / "b", UNDECIDED))
     with open_run_index(workspace, run) as index:
@@ -76,7 +85,7 @@ def test_judges_come_in_the_order_of_the_manifest(tmp_path: Path) -> None:
 
     with open_run_index(workspace, run) as index:
         assert [total.judge for total in index.totals()] == ["zeta", "alpha"]
-        assert index.final_totals() == JudgeTotals("", 2, 0, 0, 0, 0.5)
+        assert whole(run) == ((2, 0, 0, 0), 0.5)
         assert {(cell.judge, cell.verdict) for cell in index.outcome_counts(final_only=True)} == {
             ("zeta", "incorrect"),
             ("alpha", "correct"),
@@ -124,9 +133,6 @@ def test_rules_flags_reasons_and_lengths_are_counted(tmp_path: Path) -> None:
             ReasonCount("rules", Status.MISSING, "no recorded reply", 1),
         ]
         assert index.reason_counts(limit=1) == [ReasonCount("rules", Status.UNDECIDED, "two answers", 2)]
-        lengths = index.response_lengths()
-        assert lengths[0] == LengthSummary("rules", Status.INVALID, None, 1, 5, 5.0, 5.0, 5.0, 5)
-        assert sum(length.count for length in lengths) == 6
 
 
 def test_one_reason_told_of_several_values_is_counted_once(tmp_path: Path) -> None:

@@ -3,98 +3,51 @@
 import difflib
 import ipaddress
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from pathlib import Path
 from shlex import quote
+from unicodedata import normalize
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.keys import Secret, looks_like_credential, read_key
-from mixseek.settings.models import JudgeSettings
-
-
-class WireFormat(StrEnum):
-    """How an endpoint is spoken to."""
-
-    OPENAI = "openai"
-    ANTHROPIC = "anthropic"
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What is known of an endpoint before it is asked."""
+    """What is known of an endpoint before it is asked; what the fields mean is said in providers.toml."""
 
-    wire: WireFormat
-    base_url: str | None
-    key_variables: tuple[str, ...]
+    wire: WireFormat = WireFormat.OPENAI
+    base_url: str | None = None
+    key_variables: tuple[str, ...] = ()
     key_required: bool = True
     key_header: str = "Authorization"
-    # Where the base URL can be found in the environment, and what is appended to it.
     url_variable: str | None = None
     url_suffix: str = ""
     limit_parameter: str = "max_tokens"
+    escapes_control_tokens: bool = False
 
 
-def _hosted(base_url: str, *key_variables: str) -> Provider:
-    return Provider(WireFormat.OPENAI, base_url, key_variables)
-
-
-def _local(base_url: str, *key_variables: str) -> Provider:
-    return Provider(WireFormat.OPENAI, base_url, key_variables, key_required=False)
-
-
+_TABLE = tomllib.loads((Path(__file__).parent / "providers.toml").read_text(encoding="utf-8"))
 PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider(
-        WireFormat.OPENAI,
-        "https://api.openai.com/v1",
-        ("OPENAI_API_KEY",),
-        # As in OpenAI's own library: whoever set it means that nothing goes anywhere else.
-        url_variable="OPENAI_BASE_URL",
-        limit_parameter="max_completion_tokens",
-    ),
-    "anthropic": Provider(
-        WireFormat.ANTHROPIC,
-        "https://api.anthropic.com",
-        ("ANTHROPIC_API_KEY",),
-        key_header="x-api-key",
-        url_variable="ANTHROPIC_BASE_URL",
-    ),
-    "openrouter": _hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "azure": Provider(
-        WireFormat.OPENAI,
-        None,
-        ("AZURE_OPENAI_API_KEY",),
-        key_header="api-key",
-        url_variable="AZURE_OPENAI_ENDPOINT",
-        url_suffix="/openai/v1",
-        limit_parameter="max_completion_tokens",
-    ),
-    "mistral": _hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    "deepseek": _hosted("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-    "groq": _hosted("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "together": _hosted("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-    "xai": _hosted("https://api.x.ai/v1", "XAI_API_KEY"),
-    "gemini": _hosted("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "vllm": _local("http://localhost:8000/v1", "VLLM_API_KEY"),
-    "ollama": _local("http://localhost:11434/v1"),
-    "llamacpp": _local("http://localhost:8080/v1", "LLAMA_API_KEY"),
+    name: Provider(
+        wire=WireFormat(said.pop("wire", WireFormat.OPENAI)), key_variables=tuple(said.pop("key_variables", ())), **said
+    )
+    for name, said in _TABLE.items()
 }
-# Of these it is known that a control token in a message is text to them; others may run any server.
-_ESCAPING = frozenset({"openai", "azure", "anthropic", "gemini", "mistral"})
-# A [judges.NAME] that names no provider: anything that speaks chat completions.
-_ANY_ENDPOINT = Provider(WireFormat.OPENAI, None, (), key_required=False)
-_ANY_ANTHROPIC = Provider(WireFormat.ANTHROPIC, None, (), key_required=False, key_header="x-api-key")
-
-
 # Where the address of `provider:model@base_url` begins.
 _ADDRESS_BEGINS = re.compile(r"@https?://", re.IGNORECASE)
+# What was meant as one, however it is misspelt: an at sign, a scheme, this machine, a host's number.
+_ADDRESS_MEANT = re.compile(
+    r"@|[a-z][a-z0-9+.-]*:?//|\bbase_url\b|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])", re.IGNORECASE
+)
 # What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
 _NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
 # What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
 _RESERVED_BODY = ("model", "messages", "stream")
-
-
 _CREDENTIAL_IN_URL = (
     "a judge's base URL holds a credential; put it into an environment variable and name that with api_key_env"
 )
@@ -133,25 +86,32 @@ class Target:
 def split_spec(spec: str) -> tuple[str, str, str | None]:
     """Provider, model and base URL of `provider:model@base_url`; a model may hold colons, and at signs before one.
 
-    Raises ConfigurationError for an at sign that no http(s) address follows: taken for a part of the model's name,
-    it would send data and key to the provider's public host.
+    Raises ConfigurationError for what was meant as an address and is none: taken for a part of the model's name, it
+    would send data and key to the provider's public host.
     """
     provider, _, rest = spec.partition(":")
     found = _ADDRESS_BEGINS.search(rest)
     if found is not None:
         return provider, rest[: found.start()], rest[found.start() + 1 :]
-    if "@" in rest:
+    if means_address(rest):
         raise refuse_address(provider, rest)
     return provider, rest, None
 
 
+def means_address(text: str) -> bool:
+    """Also in full-width characters, as keyboards for Japanese and Chinese write them."""
+    return _ADDRESS_MEANT.search(normalize("NFKC", text)) is not None
+
+
 def refuse_address(provider: str, rest: str) -> ConfigurationError:
     """What to write instead; more than one at sign may be a password, which is not repeated."""
-    model, _, address = rest.partition("@")
-    if "@" in address:
+    plain = normalize("NFKC", rest)
+    found = _ADDRESS_MEANT.search(plain)
+    if found is None or plain.count("@") > 1:
         written, offered = f"{provider}:…", f"{provider}:MODEL@http://HOST:PORT/v1"
     else:
-        host = address.rpartition("://")[2].strip().lstrip("/") or "HOST:PORT/v1"
+        model = plain[: found.start()].rstrip(" :,;|#=/") or "MODEL"
+        host = re.split(r":?/{2}|=|@", plain[found.start() :])[-1].strip().lstrip("/") or "HOST:PORT/v1"
         # What leaves the machine had better be encrypted.
         scheme = "http" if is_loopback(f"http://{host}") or host.startswith("HOST") else "https"
         written, offered = f"{provider}:{rest}", f"{provider}:{model}@{scheme}://{host}"
@@ -174,8 +134,6 @@ def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environme
 
 def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str, str]) -> Target:
     place = f"[judges.{name}]"
-    if settings.wire is not None and settings.wire not in list(WireFormat):
-        raise ConfigurationError(f"{place}: wire is {settings.wire!r}; one of {', '.join(WireFormat)}")
     label = settings.provider or (name if name in PROVIDERS else None)
     if label is not None and label not in PROVIDERS:
         close = difflib.get_close_matches(label, PROVIDERS, n=1)
@@ -186,23 +144,24 @@ def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str,
     reserved = [key for key in _RESERVED_BODY if key in settings.body]
     if reserved:
         raise ConfigurationError(f"{place}: body cannot hold {reserved[0]!r}; remove it")
-    if label is None:
-        provider = _ANY_ANTHROPIC if settings.wire == WireFormat.ANTHROPIC else _ANY_ENDPOINT
-        return _target(name, "endpoint", provider, settings, environment)
-    return _target(name, label, PROVIDERS[label], settings, environment)
+    # Without a provider: anything that speaks chat completions, or what `wire` says.
+    provider = Provider(key_required=False) if label is None else PROVIDERS[label]
+    return _target(name, label or "endpoint", provider, settings, environment)
 
 
 def _target(
     name: str, label: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]
 ) -> Target:
     base_url = _find_url(name, provider, settings, environment)
-    wire = WireFormat(settings.wire) if settings.wire else provider.wire
+    wire = settings.wire or provider.wire
     if wire is WireFormat.ANTHROPIC:
         # The wire format brings its own /v1; people paste either form.
         base_url = base_url.removesuffix("/v1")
-    is_own_host = provider.base_url is not None and urlsplit(provider.base_url).netloc == urlsplit(base_url).netloc
+    # A provider without an address of its own is whatever its user says it is.
+    own_host = urlsplit(provider.base_url or base_url).netloc
+    is_own_host = own_host == urlsplit(base_url).netloc
     key, hint = _find_key(name, provider, settings, base_url, environment)
-    if key is None and provider.key_required and (is_own_host or provider.base_url is None):
+    if key is None and provider.key_required and is_own_host:
         raise ConfigurationError(f"judge {name!r}: no API key; {hint}")
     return Target(
         name=name,
@@ -212,10 +171,10 @@ def _target(
         model=settings.model or "",
         settings=settings,
         key_header="x-api-key" if wire is WireFormat.ANTHROPIC else provider.key_header,
-        limit_parameter=provider.limit_parameter if is_own_host or provider.base_url is None else "max_tokens",
+        limit_parameter=provider.limit_parameter if is_own_host else "max_tokens",
         key=key,
         key_hint=hint,
-        escapes_control_tokens=label in _ESCAPING and (is_own_host or provider.base_url is None),
+        escapes_control_tokens=provider.escapes_control_tokens and is_own_host,
     )
 
 
@@ -260,16 +219,15 @@ def checked_url(base_url: str, place: str, suffix: str = "") -> str:
     `place` says whose address it is, where it has to be refused; `suffix` is added to its path.
     """
     base_url = base_url.strip()
-    parts = None
+    if "@" in base_url.partition("?")[0].partition("://")[2].partition("/")[0]:
+        # The name itself may hold the password here: it is not repeated.
+        raise ConfigurationError(_CREDENTIAL_IN_URL)
     try:
         parts = urlsplit(base_url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        is_usable = False
-    if "@" in base_url.partition("?")[0].partition("://")[2].partition("/")[0]:
-        # The name itself may hold the password here: it is not repeated.
-        raise ConfigurationError(_CREDENTIAL_IN_URL)
-    if parts is None or not is_usable or _NEVER_IN_ADDRESS.search(base_url):
+        parts, is_usable = urlsplit(""), False
+    if not is_usable or _NEVER_IN_ADDRESS.search(base_url):
         raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{_offer_scheme(base_url)}")
     query = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
     if any(looks_like_credential(key) for key in query):
@@ -286,10 +244,8 @@ def _offer_scheme(base_url: str) -> str:
 
 def is_loopback(url: str) -> bool:
     """True when what is sent to `url` does not leave the machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False

@@ -1,16 +1,18 @@
 """One cheap call that says whether a judge can be used, and if not, what to change."""
 
-import asyncio
+import difflib
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aiohttp
 
 from mixseek.domain.calls import Answer, Call, LiveJudge
 from mixseek.domain.ports import Message
-from mixseek.errors import JudgeCallError, PermanentJudgeError, TransientJudgeError
+from mixseek.errors import JudgeCallError, TransientJudgeError
 from mixseek.judges.endpoint.errors import StatusError
 from mixseek.judges.endpoint.judge import EndpointJudge
+from mixseek.judges.endpoint.wire import SchemaMode
 
 SLOW_SECONDS = 20.0
 _SHOWN_MODELS = 12
@@ -46,7 +48,6 @@ class CheckResult:
 
     @property
     def is_usable(self) -> bool:
-        """True when calls can be answered."""
         return self.problem is None
 
 
@@ -56,33 +57,24 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
         answer = await judge.call(_CALL)
     except JudgeCallError as error:
         return CheckResult(judge.name, judge.endpoint, str(error), await _advice_on(error, judge))
+    # What must be said wherever this judge is shown, such as that its model judges at chance.
+    warning = judge.description.get("warning")
     return CheckResult(
         judge=judge.name,
         endpoint=judge.endpoint,
         problem=None,
-        advice=(*_warnings_of(judge), *_remarks(answer)),
+        advice=(*([warning] if isinstance(warning, str) else []), *_remarks(answer)),
         latency_seconds=answer.latency_seconds,
         model=answer.model,
-        schema=_schema_of(answer),
+        schema=answer.reply.details.get("schema"),
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
     )
 
 
-def _schema_of(answer: Answer) -> str | None:
-    schema = answer.reply.details.get("schema")
-    return schema if isinstance(schema, str) else None
-
-
-def _warnings_of(judge: LiveJudge) -> tuple[str, ...]:
-    """What must be said wherever this judge is shown, such as that its model judges at chance."""
-    warning = judge.description.get("warning")
-    return (warning,) if isinstance(warning, str) else ()
-
-
 def _remarks(answer: Answer) -> list[str]:
     remarks = []
-    if _schema_of(answer) == "none":
+    if answer.reply.details.get("schema") == SchemaMode.NONE:
         remarks.append("no JSON mode: the endpoint does not constrain replies; expect more invalid ones")
     if not answer.reply.text.strip():
         reason = answer.finish_reason or "no reason given"
@@ -98,39 +90,45 @@ def _remarks(answer: Answer) -> list[str]:
     return remarks
 
 
+# The first kind that fits the cause of a failed call.
+_ADVICE: Sequence[tuple[tuple[type[BaseException], ...], str]] = (
+    (
+        (aiohttp.ClientConnectorDNSError,),
+        "DNS: the host name does not resolve; check its spelling and that this machine is online",
+    ),
+    (
+        (ssl.CertificateError, aiohttp.ClientConnectorCertificateError),
+        "TLS: the certificate is not trusted here; install its authority (SSL_CERT_FILE), or mend the host",
+    ),
+    (
+        (aiohttp.ClientSSLError, ssl.SSLError),
+        "TLS: the handshake failed; does the port speak https, or should the base URL begin with http://?",
+    ),
+    (
+        (TimeoutError,),
+        "no answer in time: the host is slow, loading its model, or behind a firewall; see timeout_seconds",
+    ),
+    (
+        (aiohttp.ClientConnectorError,),
+        "nothing listens there: start the server, or correct host and port of the base URL",
+    ),
+    (
+        (aiohttp.ServerDisconnectedError, ConnectionResetError, aiohttp.ClientPayloadError),
+        "the server closed the connection: look into its log; does the port speak http?",
+    ),
+)
+
+
 async def _advice_on(error: JudgeCallError, judge: LiveJudge) -> tuple[str, ...]:
     cause = error.__cause__
-    match cause:
-        case StatusError():
-            return await _advice_on_status(cause, judge)
-        case aiohttp.ClientConnectorDNSError():
-            return ("DNS: the host name does not resolve; check its spelling and that this machine is online",)
-        case ssl.CertificateError() | aiohttp.ClientConnectorCertificateError():
-            return (
-                "TLS: the certificate is not trusted here; install its authority (SSL_CERT_FILE), or mend the host",
-            )
-        case aiohttp.ClientSSLError() | ssl.SSLError():
-            return ("TLS: the handshake failed; does the port speak https, or should the base URL begin with http://?",)
-        case asyncio.TimeoutError():
-            return (
-                "no answer in time: the host is slow, loading its model, or behind a firewall; see timeout_seconds",
-            )
-        case aiohttp.ClientConnectorError():
-            return ("nothing listens there: start the server, or correct host and port of the base URL",)
-        case aiohttp.ServerDisconnectedError() | ConnectionResetError() | aiohttp.ClientPayloadError():
-            return ("the server closed the connection: look into its log; does the port speak http?",)
-        case _:
-            return _general_advice(error)
-
-
-def _general_advice(error: JudgeCallError) -> tuple[str, ...]:
-    match error:
-        case TransientJudgeError():
-            return ("this may pass; if it stays, check that the base URL is that of the API (it often ends in /v1)",)
-        case PermanentJudgeError():
-            return ("correct the judge's settings",)
-        case _:
-            return ()
+    if isinstance(cause, StatusError):
+        return await _advice_on_status(cause, judge)
+    known = next((advice for kinds, advice in _ADVICE if isinstance(cause, kinds)), None)
+    if known is not None:
+        return (known,)
+    if isinstance(error, TransientJudgeError):
+        return ("this may pass; if it stays, check that the base URL is that of the API (it often ends in /v1)",)
+    return ("correct the judge's settings",)
 
 
 async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> tuple[str, ...]:
@@ -166,8 +164,6 @@ async def _models_advice(judge: LiveJudge) -> tuple[str, ...]:
 
 
 def _listed(wanted: str, models: tuple[str, ...]) -> str:
-    import difflib
-
     close = difflib.get_close_matches(wanted, models, n=3, cutoff=0.5)
     rest = [name for name in sorted(models) if name not in close]
     shown = [*close, *rest][:_SHOWN_MODELS]

@@ -1,10 +1,9 @@
 """Every way in which a call can fail, turned into "worth another try" or "asking again changes nothing"."""
 
-import asyncio
 import os
 import re
 import ssl
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -35,25 +34,11 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
         seconds = _wait(headers["retry-after"], now)
         if seconds is not None:
             return seconds
-    waits = dict(_reset_waits(headers, now))
+    resets = {name.lower(): value.strip() for name, value in headers.items() if "ratelimit" in name.lower()}
+    waits = {name: wait for name in resets if "reset" in name and (wait := _wait(resets[name], now)) is not None}
     # Only a limit that is used up has to be waited for; the others recover in the background.
-    exhausted = [wait for limit, wait in waits.items() if _is_used_up(headers, limit)]
-    if exhausted:
-        return max(exhausted)
-    return min(waits.values()) if waits else None
-
-
-def _reset_waits(headers: Mapping[str, str], now: datetime) -> Iterator[tuple[str, float]]:
-    for name, value in headers.items():
-        lowered = name.lower()
-        if "ratelimit" in lowered and "reset" in lowered:
-            wait = _wait(value, now)
-            if wait is not None:
-                yield lowered, wait
-
-
-def _is_used_up(headers: Mapping[str, str], reset_name: str) -> bool:
-    return headers.get(reset_name.replace("reset", "remaining"), "").strip() == "0"
+    exhausted = [wait for name, wait in waits.items() if resets.get(name.replace("reset", "remaining"), "") == "0"]
+    return max(exhausted) if exhausted else min(waits.values(), default=None)
 
 
 def _wait(value: str, now: datetime) -> float | None:
@@ -130,43 +115,42 @@ class Refusal:
     code: str = ""
     parameter: str | None = None
 
-    @property
-    def _words(self) -> str:
-        return f"{self.code} {self.message}"
+    def _says(self, pattern: re.Pattern[str]) -> bool:
+        return pattern.search(f"{self.code} {self.message}") is not None
 
     @property
     def is_context_overflow(self) -> bool:
         """This prompt is too long; others may fit."""
-        return bool(_CONTEXT_OVERFLOW.search(self._words))
+        return self._says(_CONTEXT_OVERFLOW)
 
     @property
     def is_about_content(self) -> bool:
         """A filter objected to this sample's text."""
-        return bool(_CONTENT.search(self._words))
+        return self._says(_CONTENT)
 
     @property
     def is_out_of_money(self) -> bool:
         """Waiting does not help; paying does."""
-        return bool(_NO_MONEY.search(self._words))
+        return self._says(_NO_MONEY)
 
     @property
     def names_model(self) -> bool:
         """The model is unknown there, or not for this key."""
-        return self.parameter == "model" or bool(_UNKNOWN_MODEL.search(self._words))
+        return self.parameter == "model" or self._says(_UNKNOWN_MODEL)
 
     @property
     def names_schema(self) -> bool:
         """The way in which the reply's shape was asked for is what it objects to."""
         if self.is_context_overflow or self.is_about_content:
             return False
-        return bool(_SCHEMA_NAMES.search(f"{self.parameter or ''} {self._words}"))
+        return self._says(_SCHEMA_NAMES) or _SCHEMA_NAMES.search(self.parameter or "") is not None
 
     def names_any(self, parameters: Iterable[str]) -> bool:
         """True when one of the parameters that were sent is blamed; the sample's own text does not count."""
         if self.parameter is not None:
             return self.parameter in set(parameters) - _SAMPLE_PARAMETERS
         names = [re.escape(name) for name in parameters if name not in _SAMPLE_PARAMETERS and name != "model"]
-        return bool(names) and re.search(rf"\b({'|'.join(names)})\b", self._words) is not None
+        return bool(names) and self._says(re.compile(rf"\b({'|'.join(names)})\b"))
 
 
 def read_refusal(body: bytes) -> Refusal:
@@ -220,7 +204,7 @@ def _plain(text: str) -> str:
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 # What a request may raise; asyncio.CancelledError is not a failure and passes through.
-FOREIGN_ERRORS = (aiohttp.ClientError, HttpProcessingError, asyncio.TimeoutError, OSError)
+FOREIGN_ERRORS = (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError)
 _OVERLOAD_STATUSES = frozenset({429, 503, 529})
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, *_OVERLOAD_STATUSES})
 # Shorter ones are kept without a word.
@@ -258,36 +242,36 @@ class StatusError(Exception):
 
 def map_exception(error: Exception, place: Place, timeout_seconds: float) -> TransientJudgeError | PermanentJudgeError:
     """For an error on the way to the endpoint or back; raise the result from `error`."""
+    is_permanent = False
     match error:
         case aiohttp.ClientConnectorDNSError():
             # A laptop may be offline for a moment; `judges check` explains it if it is not.
-            return TransientJudgeError(place.line("its host name cannot be resolved; offline, or misspelt?"))
+            words = "its host name cannot be resolved; offline, or misspelt?"
         case _ if isinstance(error, _CERTIFICATE_ERRORS):
-            return PermanentJudgeError(
-                place.line(f"its TLS certificate is not trusted ({_reason(error)})"), concerns_everything=True
-            )
+            words, is_permanent = f"its TLS certificate is not trusted ({_reason(error)})", True
         case aiohttp.ClientSSLError() | ssl.SSLError():
-            return TransientJudgeError(place.line(f"TLS failed ({_reason(error)})"))
+            words = f"TLS failed ({_reason(error)})"
         case _ if isinstance(error, _ADDRESS_ERRORS):
-            return PermanentJudgeError(place.line("the base URL is not usable; correct it"), concerns_everything=True)
+            words, is_permanent = "the base URL is not usable; correct it", True
         case aiohttp.ClientHttpProxyError():
-            is_refused = error.status in (401, 403, 407)
-            text = place.line(f"the proxy answered {error.status} {error.message}")
-            return PermanentJudgeError(text, concerns_everything=True) if is_refused else TransientJudgeError(text)
+            words = f"the proxy answered {error.status} {error.message}"
+            is_permanent = error.status in (401, 403, 407)
         case aiohttp.ConnectionTimeoutError():
-            return TransientJudgeError(place.line("no connection within the time limit"))
-        case asyncio.TimeoutError():
-            return TransientJudgeError(place.line(f"no complete answer within {timeout_seconds:g} s"))
+            words = "no connection within the time limit"
+        case TimeoutError():
+            words = f"no complete answer within {timeout_seconds:g} s"
         case aiohttp.ClientPayloadError():
-            return TransientJudgeError(place.line(f"the answer broke off ({_reason(error)})"))
+            words = f"the answer broke off ({_reason(error)})"
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientConnectionResetError() | ConnectionResetError():
-            return TransientJudgeError(place.line("the connection was dropped before an answer came"))
+            words = "the connection was dropped before an answer came"
         case aiohttp.ClientConnectorError() | ConnectionRefusedError():
-            return TransientJudgeError(place.line(f"cannot connect ({_reason(error)})"))
+            words = f"cannot connect ({_reason(error)})"
         case aiohttp.ClientResponseError():
-            return TransientJudgeError(place.line(f"what came back is not HTTP ({_reason(error)})"))
+            words = f"what came back is not HTTP ({_reason(error)})"
         case _:
-            return TransientJudgeError(place.line(f"the call failed ({_reason(error)})"))
+            words = f"the call failed ({_reason(error)})"
+    line = place.line(words)
+    return PermanentJudgeError(line, concerns_everything=True) if is_permanent else TransientJudgeError(line)
 
 
 def map_status(

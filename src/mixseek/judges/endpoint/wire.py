@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.domain.judgments import Reply
-from mixseek.judges.endpoint.address import Target, WireFormat
+from mixseek.domain.ports import Message
+from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import Refusal
-
-# What a wire format must say: how a call is written down, and what an answer's document holds.
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 _NO_MORE: Mapping[str, Any] = {}
 
@@ -50,40 +50,6 @@ class NoReplyError(Exception):
         self.status = status
 
 
-class Wire(Protocol):
-    """One way of speaking to endpoints; without state."""
-
-    @property
-    def path(self) -> str:
-        """Of calls, below the base URL."""
-        ...
-
-    @property
-    def models_path(self) -> str:
-        """Where the endpoint lists its models."""
-        ...
-
-    def headers(self, target: Target) -> dict[str, str]:
-        """Sent with every call; the key is among them."""
-        ...
-
-    def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
-        """The request; extra body entries of the settings win."""
-        ...
-
-    def schema_modes(self) -> tuple[SchemaMode, ...]:
-        """In the order in which they are tried."""
-        ...
-
-    def usage(self, document: Mapping[str, Any]) -> Usage:
-        """What the endpoint counted, also where the document holds no reply."""
-        ...
-
-    def read(self, document: Mapping[str, Any]) -> ReadAnswer:
-        """Raises NoReplyError when there is no choice, no content, or an error instead."""
-        ...
-
-
 def count(value: Any) -> int | None:
     """A number of tokens as an endpoint wrote it; None for everything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
@@ -99,97 +65,54 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# An answer as the engine and the journal want it, for judges that no HTTP response stands behind.
+def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
+    """Only what was set: an endpoint's defaults stay its own."""
+    given = {
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max_tokens": settings.max_tokens,
+        # The same seed would make the repeats of a judgment one and the same reply.
+        "seed": None if settings.seed is None else settings.seed + take - 1,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+class JudgeIdentity(NamedTuple):
+    """`model` says who judged, whatever the judge is called: self-judging is derived from it."""
+
+    name: str
+    model: str
 
 
 def make_answer(
-    call: Call, judge: str, judge_model: str, reading: ReadAnswer, latency_seconds: float, schema: SchemaMode
+    call: Call,
+    judge: JudgeIdentity,
+    reading: ReadAnswer,
+    latency_seconds: float,
+    schema: SchemaMode,
+    requests: int = 1,
 ) -> Answer:
-    """`judge_model` says who judged, whatever the judge is called: self-judging is derived from it."""
+    """An answer as the engine and the journal want it."""
     usage = reading.usage
     details: dict[str, Any] = {
         "take": call.take,
         "ask": call.ask,
-        "usage": {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "cached_input_tokens": usage.cached_input_tokens,
-        },
+        "usage": usage._asdict(),
         "latency_seconds": round(latency_seconds, 4),
         "finish_reason": reading.finish_reason,
         "request_id": reading.request_id,
         "model": reading.model,
-        "judge_model": judge_model,
+        "judge_model": judge.model,
         "schema": schema.value,
-        "requests": 1,
+        "requests": requests,
         **reading.extra,
     }
-    reply = Reply(reading.text, judge, attempt=call.ask, details=details)
+    reply = Reply(reading.text, judge.name, attempt=call.ask, details=details)
     return Answer(reply, usage, latency_seconds, reading.finish_reason, reading.request_id, reading.model)
-
-
-# What each model behind each endpoint understands: learnt from its refusals, remembered for the process.
-
-_TOKEN_PARAMETERS = ("max_tokens", "max_completion_tokens")
-_SCHEMA_PARAMETERS = frozenset({"response_format", "output_config", "output_format"})
-
-
-class DialectMemory:
-    """Starts with the most that a wire format offers, and takes back what an endpoint refuses by name."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Dialect] = {}
-        self._switched: set[tuple[str, str]] = set()
-
-    def of(self, target: Target, wire: Wire) -> Dialect:
-        """What is believed now."""
-        known = self._known.get((target.base_url, target.model))
-        return known or Dialect(wire.schema_modes()[0], target.limit_parameter)
-
-    def learn(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
-        """The dialect to try next after a 400 to a request in `used`; None when the refusal is about something else."""
-        current = self.of(target, wire)
-        if current != used:
-            return current  # another call was refused first and has learnt already
-        learnt = self._after(target, wire, used, refusal)
-        if learnt is not None:
-            self._known[target.base_url, target.model] = learnt
-        return learnt
-
-    def _after(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
-        key = (target.base_url, target.model)
-        has_two_names = target.wire is WireFormat.OPENAI and target.settings.max_tokens is not None
-        if has_two_names and self._is_about_limit_parameter(used, refusal):
-            if key in self._switched:
-                return None  # refused both ways: the value is wrong, not the name
-            self._switched.add(key)
-            other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
-            return replace(used, limit_parameter=other)
-        if _SCHEMA_PARAMETERS & target.settings.body.keys():
-            return None  # the user's own wish, sent as it stands whatever we would choose
-        modes = wire.schema_modes()
-        position = modes.index(used.schema)
-        if refusal.names_schema and position + 1 < len(modes):
-            return replace(used, schema=modes[position + 1])
-        return None
-
-    @staticmethod
-    def _is_about_limit_parameter(used: Dialect, refusal: Refusal) -> bool:
-        if refusal.is_context_overflow:
-            return False
-        if refusal.parameter in _TOKEN_PARAMETERS:
-            return refusal.parameter == used.limit_parameter and "unsupported" in refusal.code + refusal.message.lower()
-        other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
-        words = refusal.message.lower()
-        return used.limit_parameter in words and (other in words or "unsupported" in words or "unrecognized" in words)
-
-
-PROCESS_MEMORY = DialectMemory()
 
 
 # The chat completions wire format: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, Azure and their likes.
 
-_SCHEMA_NAME = "judgment"
 # OpenRouter and newer vLLM say `reasoning`, DeepSeek, SGLang and llama.cpp `reasoning_content`.
 _REASONING_NAMES = ("reasoning_content", "reasoning")
 
@@ -199,6 +122,8 @@ class OpenAIChat:
 
     path = "/chat/completions"
     models_path = "/models"
+    # Every step is accepted by somebody who refuses the one before.
+    schema_modes = (SchemaMode.JSON_SCHEMA, SchemaMode.JSON_OBJECT, SchemaMode.NONE)
 
     def headers(self, target: Target) -> dict[str, str]:
         """Bearer token, or the bare key in the header that the endpoint names."""
@@ -208,33 +133,28 @@ class OpenAIChat:
         return {target.key_header: f"Bearer {key}" if target.key_header == "Authorization" else key}
 
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
-        """Only what was set is sent: an endpoint's defaults stay its own."""
-        settings = target.settings
+        """The request; extra body entries of the settings win."""
         body: dict[str, Any] = {
             "model": target.model,
             "messages": [{"role": message.role, "content": message.content} for message in call.messages],
+            **decoding(target.settings, call.take),
         }
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
-        if settings.top_p is not None:
-            body["top_p"] = settings.top_p
-        if settings.max_tokens is not None:
-            body[dialect.limit_parameter] = settings.max_tokens
-        if settings.seed is not None:
-            # The same seed would make the repeats of a judgment one and the same reply.
-            body["seed"] = settings.seed + call.take - 1
-        if call.reply_schema and dialect.schema is not SchemaMode.NONE:
-            body["response_format"] = _response_format(call.reply_schema, dialect.schema)
-        body.update(settings.body)
+        if "max_tokens" in body:
+            body[dialect.limit_parameter] = body.pop("max_tokens")
+        if call.reply_schema and dialect.schema is SchemaMode.JSON_OBJECT:
+            body["response_format"] = {"type": "json_object"}
+        elif call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
+            body["response_format"] = schema_format(call.reply_schema)
+        body.update(target.settings.body)
         return body
 
-    def schema_modes(self) -> tuple[SchemaMode, ...]:
-        """Every step is accepted by somebody who refuses the one before."""
-        return (SchemaMode.JSON_SCHEMA, SchemaMode.JSON_OBJECT, SchemaMode.NONE)
-
     def usage(self, document: Mapping[str, Any]) -> Usage:
-        """As it stands in the document."""
-        return _openai_usage(mapping(document.get("usage")))
+        """What the endpoint counted, also where the document holds no reply."""
+        usage = mapping(document.get("usage"))
+        cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        if cached is None:
+            cached = count(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
+        return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached)
 
     def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The first choice; a refusal's own words are its text."""
@@ -266,10 +186,9 @@ class OpenAIChat:
         )
 
 
-def _response_format(schema: Mapping[str, Any], mode: SchemaMode) -> dict[str, Any]:
-    if mode is SchemaMode.JSON_OBJECT:
-        return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"name": _SCHEMA_NAME, "strict": True, "schema": schema}}
+def schema_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A `response_format` that the reply must fit."""
+    return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": schema}}
 
 
 def _text_of(content: Any) -> str:
@@ -299,13 +218,6 @@ def _openai_extra(message: Mapping[str, Any]) -> dict[str, Any]:
         functions = [mapping(mapping(call).get("function")) for call in calls]
         extra["tool_calls"] = [{"name": f.get("name"), "arguments": f.get("arguments")} for f in functions]
     return extra
-
-
-def _openai_usage(usage: Mapping[str, Any]) -> Usage:
-    cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    if cached is None:
-        cached = count(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
-    return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached)
 
 
 def _error_in(holder: Mapping[str, Any]) -> NoReplyError:
@@ -338,6 +250,8 @@ class AnthropicMessages:
 
     path = "/v1/messages"
     models_path = "/v1/models"
+    # There is no mode between a schema and nothing.
+    schema_modes = (SchemaMode.JSON_SCHEMA, SchemaMode.NONE)
 
     def headers(self, target: Target) -> dict[str, str]:
         """The version is part of every request."""
@@ -348,35 +262,31 @@ class AnthropicMessages:
 
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
         """System turns stand apart; the format has no seed."""
-        settings = target.settings
-        system = "\n\n".join(message.content for message in call.messages if message.role == "system")
+        turns: dict[bool, list[Message]] = {True: [], False: []}
+        for message in call.messages:
+            turns[message.role == "system"].append(message)
         body: dict[str, Any] = {
             "model": target.model,
-            "max_tokens": settings.max_tokens if settings.max_tokens is not None else DEFAULT_MAX_TOKENS,
-            "messages": [
-                {"role": message.role, "content": message.content}
-                for message in call.messages
-                if message.role != "system"
-            ],
+            "max_tokens": DEFAULT_MAX_TOKENS,
+            "messages": [{"role": message.role, "content": message.content} for message in turns[False]],
+            **decoding(target.settings, call.take),
         }
-        if system:
-            body["system"] = system
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
-        if settings.top_p is not None:
-            body["top_p"] = settings.top_p
+        body.pop("seed", None)
+        if turns[True]:
+            body["system"] = "\n\n".join(message.content for message in turns[True])
         if call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
             body["output_config"] = {"format": {"type": "json_schema", "schema": call.reply_schema}}
-        body.update(settings.body)
+        body.update(target.settings.body)
         return body
 
-    def schema_modes(self) -> tuple[SchemaMode, ...]:
-        """There is no mode between a schema and nothing."""
-        return (SchemaMode.JSON_SCHEMA, SchemaMode.NONE)
-
     def usage(self, document: Mapping[str, Any]) -> Usage:
-        """As it stands in the document."""
-        return _anthropic_usage(mapping(document.get("usage")))
+        """`input_tokens` counts what was neither read from nor written to the cache; ours counts the whole prompt."""
+        usage = mapping(document.get("usage"))
+        fresh = count(usage.get("input_tokens"))
+        read = count(usage.get("cache_read_input_tokens"))
+        written = count(usage.get("cache_creation_input_tokens"))
+        total = None if fresh is None else fresh + (read or 0) + (written or 0)
+        return Usage(total, count(usage.get("output_tokens")), read)
 
     def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The text blocks in order; thinking and tool blocks are kept beside them."""
@@ -419,10 +329,63 @@ def _anthropic_extra(blocks: list[Mapping[str, Any]]) -> dict[str, Any]:
     return extra
 
 
-def _anthropic_usage(usage: Mapping[str, Any]) -> Usage:
-    """`input_tokens` counts what was neither read from nor written to the cache; ours counts the whole prompt."""
-    fresh = count(usage.get("input_tokens"))
-    read = count(usage.get("cache_read_input_tokens"))
-    written = count(usage.get("cache_creation_input_tokens"))
-    total = None if fresh is None else fresh + (read or 0) + (written or 0)
-    return Usage(total, count(usage.get("output_tokens")), read)
+Wire = OpenAIChat | AnthropicMessages
+
+
+# What each model behind each endpoint understands: learnt from its refusals, remembered for the process.
+
+_TOKEN_PARAMETERS = ("max_tokens", "max_completion_tokens")
+_SCHEMA_PARAMETERS = frozenset({"response_format", "output_config", "output_format"})
+
+
+class DialectMemory:
+    """Starts with the most that a wire format offers, and takes back what an endpoint refuses by name."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Dialect] = {}
+        self._switched: set[tuple[str, str]] = set()
+
+    def of(self, target: Target, wire: Wire) -> Dialect:
+        """What is believed now."""
+        known = self._known.get((target.base_url, target.model))
+        return known or Dialect(wire.schema_modes[0], target.limit_parameter)
+
+    def learn(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
+        """The dialect to try next after a 400 to a request in `used`; None when the refusal is about something else."""
+        current = self.of(target, wire)
+        if current != used:
+            return current  # another call was refused first and has learnt already
+        learnt = self._after(target, wire, used, refusal)
+        if learnt is not None:
+            self._known[target.base_url, target.model] = learnt
+        return learnt
+
+    def _after(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
+        key = (target.base_url, target.model)
+        has_two_names = target.wire is WireFormat.OPENAI and target.settings.max_tokens is not None
+        if has_two_names and self._is_about_limit_parameter(used, refusal):
+            if key in self._switched:
+                return None  # refused both ways: the value is wrong, not the name
+            self._switched.add(key)
+            other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
+            return replace(used, limit_parameter=other)
+        if _SCHEMA_PARAMETERS & target.settings.body.keys():
+            return None  # the user's own wish, sent as it stands whatever we would choose
+        modes = wire.schema_modes
+        position = modes.index(used.schema)
+        if refusal.names_schema and position + 1 < len(modes):
+            return replace(used, schema=modes[position + 1])
+        return None
+
+    @staticmethod
+    def _is_about_limit_parameter(used: Dialect, refusal: Refusal) -> bool:
+        if refusal.is_context_overflow:
+            return False
+        if refusal.parameter in _TOKEN_PARAMETERS:
+            return refusal.parameter == used.limit_parameter and "unsupported" in refusal.code + refusal.message.lower()
+        other = next(name for name in _TOKEN_PARAMETERS if name != used.limit_parameter)
+        words = refusal.message.lower()
+        return used.limit_parameter in words and (other in words or "unsupported" in words or "unrecognized" in words)
+
+
+PROCESS_MEMORY = DialectMemory()

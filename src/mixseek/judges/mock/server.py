@@ -1,6 +1,6 @@
 """A judge on loopback: OpenAI and Anthropic wire formats, think time, and faults on demand, the same in every run.
 
-    POST /v1/chat/completions, /v1/messages     a verdict that the prompt decides (see mock_answers)
+    POST /v1/chat/completions, /v1/messages     a verdict that the prompt decides (see replies)
     GET /v1/models · GET /stats · POST /reset    what is there, what was asked, forget it
 
 Faults are drawn from the seed, the request and how often that request came; so a retry may succeed, and two runs see
@@ -12,25 +12,21 @@ import contextlib
 import signal
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import orjson
 from aiohttp import web
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.http import RawRequestMessage
-from aiohttp.streams import StreamReader
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.mock.replies import Fault, Prompt, pick_fault, say, section, share_of
-from mixseek.judges.mock.wire import WIRE_FORMATS, MockRecords, WireFormat, list_models
+from mixseek.judges.mock.replies import Fault, Prompt, pick_fault, say, share_of
+from mixseek.judges.mock.wire import MODELS, WIRE_FORMATS, MockRecords, WireFormat
 
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 4096
 _DRIPS = 20
-_JSON = "application/json"
-MAX_BODY_BYTES = 1 << 26
+# Room for a long context; aiohttp's own limit is a megabyte.
+_MAX_BODY_BYTES = 1 << 26
 # For handlers of connections that were cut.
 _FAREWELL_SECONDS = 1.0
 
@@ -69,11 +65,13 @@ class _Asked:
     """A request that is being thought about."""
 
     number: int
-    times_seen: int
-    digest: bytes
     prompt: Prompt
     wire: WireFormat
     fault: Fault | None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {self.wire.request_id_header: f"req_mock_{self.number}"}
 
 
 class MockServer:
@@ -83,8 +81,16 @@ class MockServer:
         self.options = options
         self.host, self.port = host, port
         self.records = MockRecords(options.log)
-        self._http: web.Server | None = None
-        self._listener: asyncio.Server | None = None
+        app = web.Application(client_max_size=_MAX_BODY_BYTES)
+        for end in WIRE_FORMATS:
+            app.router.add_post(f"/{{before:.*}}{{wire:{end}}}", self._receive_prompt)
+        app.router.add_get("/v1/models", self._show_models)
+        app.router.add_get("/stats", self._show_stats)
+        app.router.add_post("/reset", self._reset)
+        app.router.add_route("*", "/{path:.*}", self._refuse_path)
+        # Cancellation tells who left before the answer.
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0)
+        self._site: web.TCPSite | None = None
         self._outage: asyncio.Task[None] | None = None
 
     @property
@@ -93,96 +99,80 @@ class MockServer:
 
     async def start(self) -> None:
         """Raises ConfigurationError when the port is taken."""
-        loop = asyncio.get_running_loop()
-        if self._http is None:
-            # Cancellation tells who left before the answer. Not an Application: five paths need no router.
-            self._http = web.Server(
-                self._handle, handler_cancellation=True, access_log=None, request_factory=_make_request
-            )
+        if self._runner.server is None:
+            await self._runner.setup()
+        self._site = web.TCPSite(self._runner, self.host, self.port, backlog=_BACKLOG, reuse_address=True)
         try:
-            self._listener = await loop.create_server(
-                self._http, self.host, self.port, backlog=_BACKLOG, reuse_address=True
-            )
+            await self._site.start()
         except OSError as error:
             raise ConfigurationError(
                 f"cannot listen on {self.host}:{self.port} ({error.strerror}); "
                 "choose another --port, or 0 for a free one"
             ) from error
-        self.port = self._listener.sockets[0].getsockname()[1]
+        self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
         """Open connections are cut: a client that waits must notice."""
         if self._outage is not None:
             self._outage.cancel()
-        self._hang_up()
+        await self._hang_up()
         # Handlers of what was cut are cancelled in the next turns of the loop, and write that into the log.
         deadline = asyncio.get_running_loop().time() + _FAREWELL_SECONDS
         while self.records.in_flight and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.001)
-        if self._http is not None:
-            await self._http.shutdown(timeout=0)
+        await self._runner.cleanup()
         self.records.close()
-
-    def begin_outage_if_due(self) -> None:
-        """Once in a server's life."""
-        due = self.options.down_after_requests
-        if due is not None and self._outage is None and self.records.requests >= due:
-            self._outage = asyncio.get_running_loop().create_task(self._be_down())
 
     def stats(self) -> dict[str, Any]:
         return self.records.summary()
 
-    def _hang_up(self) -> None:
+    async def _hang_up(self) -> None:
         """As a crash would: no goodbye."""
-        if self._listener is not None:
-            self._listener.close()
-            self._listener = None
-        for connection in [] if self._http is None else self._http.connections:
+        if self._site is not None:
+            await self._site.stop()
+            self._site = None
+        for connection in [] if self._runner.server is None else self._runner.server.connections:
             if connection.transport is not None:
                 connection.transport.abort()
 
     async def _be_down(self) -> None:
-        self._hang_up()
+        await self._hang_up()
         await asyncio.sleep(self.options.down_seconds)
         await self.start()
 
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
-            # An application's router would say this; the bare server leaves it to its handler.
-            request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        wire = next((wire for end, wire in WIRE_FORMATS.items() if request.path.endswith(end)), None)
-        match request.method, request.path:
-            case "POST", _ if wire is not None:
-                return await self._receive_prompt(request, wire)
-            case "GET", "/v1/models":
-                return _json(HTTPStatus.OK, list_models())
-            case "GET", "/stats":
-                return _json(HTTPStatus.OK, orjson.dumps(self.stats(), option=orjson.OPT_INDENT_2))
-            case "POST", "/reset":
-                self.records.reset()
-                return _json(HTTPStatus.OK, b"{}")
-            case _:
-                return _json(HTTPStatus.NOT_FOUND, orjson.dumps({"error": {"message": f"no {request.path} here"}}))
+    async def _show_models(self, _: web.Request) -> web.Response:
+        return _json(200, MODELS)
 
-    async def _receive_prompt(self, request: web.BaseRequest, wire: WireFormat) -> web.StreamResponse:
+    async def _show_stats(self, _: web.Request) -> web.Response:
+        return _json(200, orjson.dumps(self.stats(), option=orjson.OPT_INDENT_2))
+
+    async def _reset(self, _: web.Request) -> web.Response:
+        self.records.reset()
+        return _json(200, b"{}")
+
+    async def _refuse_path(self, request: web.Request) -> web.Response:
+        return _json(404, orjson.dumps({"error": {"message": f"no {request.path} here"}}))
+
+    async def _receive_prompt(self, request: web.Request) -> web.StreamResponse:
         options, records = self.options, self.records
+        wire = WIRE_FORMATS[request.match_info["wire"]]
         try:
-            payload = orjson.loads(await request.read())
-            if not isinstance(payload, dict):
-                raise ValueError("the body is not a JSON object")  # noqa: TRY004, TRY301  answered below, like the rest
-            prompt = wire.read(payload)
+            prompt = wire.read(orjson.loads(await request.read()))
         except ValueError as error:
-            return _json(HTTPStatus.BAD_REQUEST, wire.error(400, str(error)))
+            return _json(400, wire.error(400, str(error)))
         digest = prompt.digest(options.seed)
-        number, times_seen = records.received(digest, wire.name, prompt.model, section(prompt, "QUESTION"))
+        number, times_seen = records.received(digest, wire.name, prompt.model, prompt.section("QUESTION"))
         refused = _refusal(request, wire, prompt, options, records.in_flight)
-        fault = pick_fault(digest, times_seen, options.fault_rate, options.faults) if refused is None else None
-        asked = _Asked(number, times_seen, digest, prompt, wire, fault)
-        self.begin_outage_if_due()
+        fault = None if refused else pick_fault(digest, times_seen, options.fault_rate, options.faults)
+        asked = _Asked(number, prompt, wire, fault)
+        due = options.down_after_requests
+        if due is not None and self._outage is None and records.requests >= due:
+            # Once in a server's life.
+            self._outage = asyncio.get_running_loop().create_task(self._be_down())
         if refused is not None:
             return self._answer_error(asked, *refused)
-        wait = options.latency_seconds + options.jitter_seconds * share_of(digest[8:])
         try:
+            wait = options.latency_seconds + options.jitter_seconds * share_of(digest[8:])
             if wait > 0:
                 await asyncio.sleep(wait)
             return await self._answer(request, asked)
@@ -191,7 +181,7 @@ class MockServer:
             records.abandoned(number)
             raise
 
-    async def _answer(self, request: web.BaseRequest, asked: _Asked) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, asked: _Asked) -> web.StreamResponse:
         options = self.options
         match asked.fault:
             case Fault.RATE_LIMIT:
@@ -208,25 +198,24 @@ class MockServer:
                 said = say(asked.prompt, asked.fault, seed=options.seed, correct_share=options.correct_share)
                 body = asked.wire.answer(asked.prompt, said, asked.number)
                 if asked.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
-                    response = await _drip(request, body, _identity(asked), options.drip_seconds)
+                    response = await _drip(request, body, asked.headers, options.drip_seconds)
                 else:
-                    response = _json(HTTPStatus.OK, body, _identity(asked))
+                    response = _json(200, body, asked.headers)
                 self.records.answered(asked.number, 200, asked.fault, said.is_correct)
                 return response
 
     def _answer_error(self, asked: _Asked, status: int, message: str) -> web.Response:
-        headers = _identity(asked)
-        if status == HTTPStatus.TOO_MANY_REQUESTS:
+        headers = asked.headers
+        if status == web.HTTPTooManyRequests.status_code:
             headers["Retry-After"] = f"{self.options.retry_after_seconds:g}"
         self.records.answered(asked.number, status, asked.fault, None)
         return _json(status, asked.wire.error(status, message), headers)
 
 
-async def _drip(
-    request: web.BaseRequest, body: bytes, headers: Mapping[str, str], seconds: float
-) -> web.StreamResponse:
+async def _drip(request: web.Request, body: bytes, headers: Mapping[str, str], seconds: float) -> web.StreamResponse:
     """A piece now, the others later."""
-    response = web.StreamResponse(headers={**headers, "Content-Type": _JSON, "Content-Length": str(len(body))})
+    response = web.StreamResponse(headers={**headers, "Content-Length": str(len(body))})
+    response.content_type = "application/json"
     await response.prepare(request)
     size = max(1, len(body) // _DRIPS)
     for start in range(0, len(body), size):
@@ -238,32 +227,16 @@ async def _drip(
 
 
 def _json(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> web.Response:
-    return web.Response(status=status, body=body, headers=headers, content_type=_JSON)
-
-
-def _make_request(
-    message: RawRequestMessage,
-    payload: StreamReader,
-    protocol: web.RequestHandler,
-    writer: AbstractStreamWriter,
-    task: "asyncio.Task[None]",
-) -> web.BaseRequest:
-    """With room for a long context; aiohttp's own limit is a megabyte."""
-    loop = asyncio.get_running_loop()
-    return web.BaseRequest(message, payload, protocol, writer, task, loop, client_max_size=MAX_BODY_BYTES)
-
-
-def _identity(asked: _Asked) -> dict[str, str]:
-    return {asked.wire.request_id_header: f"req_mock_{asked.number}"}
+    return web.Response(status=status, body=body, headers=headers, content_type="application/json")
 
 
 def _refusal(
-    request: web.BaseRequest, wire: WireFormat, prompt: Prompt, options: MockOptions, in_flight: int
+    request: web.Request, wire: WireFormat, prompt: Prompt, options: MockOptions, in_flight: int
 ) -> tuple[int, str] | None:
     """What is answered at once, before any thinking: status and message."""
     if options.refuses_keys:
         return 401, f"Incorrect API key provided: {wire.key_in(request.headers)}."
-    if options.refuses_schemas and prompt.wants_schema:
+    if options.refuses_schemas and prompt.schema is not None:
         return 400, "This model does not support the parameter 'response_format' of type 'json_schema'."
     length = sum(len(text) for _, text in prompt.turns)
     if options.context_characters is not None and length > options.context_characters:

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -121,35 +121,18 @@ _ANTHROPIC_ERRORS: Mapping[int, str] = {
 _STOP_REASONS: Mapping[str, str] = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
 
 
-class WireFormat(Protocol):
-    """One dialect. `read` raises ValueError with a line for the caller when a request is not of this dialect."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def request_id_header(self) -> str: ...
-
-    def read(self, payload: Mapping[str, Any]) -> Prompt: ...
-
-    def key_in(self, headers: Mapping[str, str]) -> str: ...
-
-    def answer(self, prompt: Prompt, said: Said, number: int) -> bytes: ...
-
-    def error(self, status: int, message: str) -> bytes: ...
-
-
 class OpenAIChat:
     """POST /v1/chat/completions."""
 
     name = "openai"
     request_id_header = "x-request-id"
 
-    def read(self, payload: Mapping[str, Any]) -> Prompt:
-        form = payload.get("response_format")
-        wants_schema = isinstance(form, dict) and form.get("type") == "json_schema"
-        schema = _mapping(_mapping(_mapping(form).get("json_schema")).get("schema")) if wants_schema else None
-        return make_prompt(_model(payload), _turns(payload), schema)
+    def read(self, payload: Any) -> Prompt:
+        """Raises ValueError with a line for the caller when a request is not of this format."""
+        model, turns = _model_and_turns(payload)
+        form = _mapping(payload.get("response_format"))
+        schema = _mapping(_mapping(form.get("json_schema")).get("schema"))
+        return make_prompt(model, turns, schema if form.get("type") == "json_schema" else None)
 
     def key_in(self, headers: Mapping[str, str]) -> str:
         return headers.get("Authorization", "").removeprefix("Bearer ")
@@ -189,18 +172,19 @@ class AnthropicMessages:
     name = "anthropic"
     request_id_header = "request-id"
 
-    def read(self, payload: Mapping[str, Any]) -> Prompt:
+    def read(self, payload: Any) -> Prompt:
+        """Raises ValueError with a line for the caller when a request is not of this format."""
+        model, turns = _model_and_turns(payload)
         if not isinstance(payload.get("max_tokens"), int):
             raise ValueError("max_tokens: Field required")  # noqa: TRY004  the caller's mistake, told over the wire
-        turns = _turns(payload)
         if any(role == "system" for role, _ in turns):
             raise ValueError(
                 "messages: Unexpected role 'system'; the Messages API takes a top-level `system` parameter"
             )
         turns.insert(0, ("system", _text(payload.get("system", ""))))
         form = payload.get("output_format", _mapping(payload.get("output_config")).get("format"))
-        wants_schema = any(name in payload for name in ("output_config", "output_format"))
-        return make_prompt(_model(payload), turns, _mapping(_mapping(form).get("schema")) if wants_schema else None)
+        wants_schema = "output_config" in payload or "output_format" in payload
+        return make_prompt(model, turns, _mapping(_mapping(form).get("schema")) if wants_schema else None)
 
     def key_in(self, headers: Mapping[str, str]) -> str:
         return headers.get("x-api-key", "")
@@ -229,34 +213,30 @@ class AnthropicMessages:
         return orjson.dumps({"type": "error", "error": {"type": kind, "message": message}})
 
 
+WireFormat = OpenAIChat | AnthropicMessages
+# By how the path of a request ends.
 WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/messages": AnthropicMessages()}
-
-
-def list_models() -> bytes:
-    """GET /v1/models: any model name is answered, one is listed."""
-    return orjson.dumps({"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]})
+# GET /v1/models: any model name is answered, one is listed.
+MODELS = orjson.dumps({"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]})
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _model(payload: Mapping[str, Any]) -> str:
-    model = payload.get("model")
+def _model_and_turns(payload: Any) -> tuple[str, list[tuple[str, str]]]:
+    if not isinstance(payload, dict):
+        raise ValueError("the body is not a JSON object")  # noqa: TRY004  as above
+    model, messages = payload.get("model"), payload.get("messages")
     if not isinstance(model, str) or not model:
         raise ValueError("you must provide a model parameter")
     if payload.get("stream"):
         raise ValueError("the mock judge does not stream; leave `stream` out")
-    return model
-
-
-def _turns(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
-    messages = payload.get("messages")
     if not isinstance(messages, list) or not messages:
         raise ValueError("messages: at least one message is required")
     if not all(isinstance(message, dict) and isinstance(message.get("role"), str) for message in messages):
         raise ValueError("messages: every message needs a role")
-    return [(message["role"], _text(message.get("content"))) for message in messages]
+    return model, [(message["role"], _text(message.get("content"))) for message in messages]
 
 
 def _text(content: Any) -> str:

@@ -89,11 +89,11 @@ def match_bundles(bundles: Sequence[PlacedBundle], samples: Callable[[], Iterabl
     ]
     row_ids = {home.row_id for home in bundles if home.row_id is not None}
     claimed = frozenset(sample.id for sample in samples() if sample.id in row_ids) if row_ids else frozenset[str]()
-    desk = _CallContext(entries, claimed)
+    finder = _EntryFinder(entries, claimed)
     claims: dict[str, _Claim] = {}
     claimants: dict[PlacedEntry, list[_Claim]] = defaultdict(list)
     for sample in samples():
-        claim = desk.claim(sample)
+        claim = finder.claim(sample)
         if claim is not None:
             claims[claim.key] = claim
             for entry in claim.entries:
@@ -112,7 +112,7 @@ class _Claim:
     problem: str | None = None
 
 
-class _CallContext:
+class _EntryFinder:
     """Finds the entries that a sample's names could mean."""
 
     def __init__(self, entries: Iterable[PlacedEntry], sample_ids: frozenset[str]) -> None:

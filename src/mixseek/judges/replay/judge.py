@@ -1,8 +1,6 @@
 """Judges whose replies were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
 
 import hashlib
-import heapq
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -59,91 +57,38 @@ def judge_of(row: Mapping[str, Any]) -> str | None:
     return next((row[key] for key in JUDGE_NAMES if isinstance(row.get(key), str)), None)
 
 
-# Where in a file each key's line begins: sixteen bytes a slot, so that millions of lines fit anywhere.
-
-_SMALLEST = 1 << 10
-
-
 class OffsetIndex:
-    """An open-addressing table of 64-bit key digests and offsets.
-
-    Digests may collide, so every hit is a candidate that the caller checks against the line itself. A dict of
-    strings would take ten times the memory.
-    """
+    """Where in a file each id's line begins, by digests: the ids of a million lines would take twice the memory."""
 
     def __init__(self) -> None:
-        self._digests = array("Q", bytes(8 * _SMALLEST))
-        # Offset + 1: zero marks an empty slot.
-        self._offsets = array("Q", bytes(8 * _SMALLEST))
-        self._count = 0
-        # A byte for each slot that somebody asked about; made when the first one does, after everything was added.
-        self._marks = bytearray()
+        # 128 bits do not collide. An offset is stored as its complement, a negative number, once its id was wanted.
+        self._offsets: dict[int, int] = {}
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._offsets)
 
     def add(self, key: str, offset: int) -> None:
-        """Does not look for an earlier entry of the same key; see `find`."""
-        if self._count * 3 >= len(self._offsets) * 2:
-            self._grow()
-        self._place(_digest(key), offset + 1)
-        self._count += 1
+        self._offsets[_digest(key)] = offset
 
-    def find(self, key: str, is_key_at: Callable[[int], bool]) -> int | None:
-        """The offset of the key's line, confirmed by `is_key_at`."""
-        digest = _digest(key)
-        for slot in self._slots(digest):
-            if not self._offsets[slot]:
-                return None
-            if self._digests[slot] == digest and is_key_at(self._offsets[slot] - 1):
-                return self._offsets[slot] - 1
-        return None
+    def find(self, key: str) -> int | None:
+        stored = self._offsets.get(_digest(key))
+        return None if stored is None else max(stored, ~stored)
 
     def mark(self, key: str) -> None:
-        """The key is wanted. By its digest alone: a collision, once in 10^19, hides one line from `unmarked`."""
+        """The key is wanted."""
         digest = _digest(key)
-        self._marks = self._marks or bytearray(len(self._offsets))
-        for slot in self._slots(digest):
-            if not self._offsets[slot]:
-                return
-            if self._digests[slot] == digest:
-                self._marks[slot] = 1
+        stored = self._offsets.get(digest, -1)
+        if stored >= 0:
+            self._offsets[digest] = ~stored
 
-    @property
-    def unmarked_count(self) -> int:
-        """Lines that nobody wanted."""
-        return self._count - sum(self._marks)
-
-    def unmarked(self, limit: int) -> list[int]:
-        """Offsets of the first such lines, in the order of the file."""
-        wanted = self._marks or bytes(len(self._offsets))
-        return heapq.nsmallest(
-            limit, (stored - 1 for stored, mark in zip(self._offsets, wanted, strict=True) if stored and not mark)
-        )
-
-    def _slots(self, digest: int) -> Iterator[int]:
-        mask = len(self._offsets) - 1
-        slot = digest & mask
-        while True:
-            yield slot
-            slot = (slot + 1) & mask
-
-    def _place(self, digest: int, stored: int) -> None:
-        slot = next(slot for slot in self._slots(digest) if not self._offsets[slot])
-        self._digests[slot] = digest
-        self._offsets[slot] = stored
-
-    def _grow(self) -> None:
-        digests, offsets = self._digests, self._offsets
-        self._digests = array("Q", bytes(16 * len(offsets)))
-        self._offsets = array("Q", bytes(16 * len(offsets)))
-        for digest, stored in zip(digests, offsets, strict=True):
-            if stored:
-                self._place(digest, stored)
+    def unmarked(self, limit: int) -> tuple[int, list[int]]:
+        """How many lines nobody wanted, and where the first of them begin."""
+        offsets = [stored for stored in self._offsets.values() if stored >= 0]
+        return len(offsets), sorted(offsets)[:limit]
 
 
 def _digest(key: str) -> int:
-    return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+    return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest())
 
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -165,22 +110,6 @@ class DatasetReplayJudge:
         """The other names are not looked at: `response` and `output` are the judged text here."""
         column = next((name for name in REPLY_NAMES[:3] if sample.metadata.get(name) is not None), REPLY_NAMES[0])
         return recorded_reply(sample.metadata, column, self.name, sample.id, may_be_bundled=self.bundles)
-
-
-class FileContent:
-    """Digest and length of what was read, taken while it is read: the file may be large, or a pipe."""
-
-    def __init__(self) -> None:
-        self._digest = hashlib.sha256()
-        self.length_bytes = 0
-
-    def add(self, data: bytes) -> None:
-        self._digest.update(data)
-        self.length_bytes += len(data)
-
-    @property
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,21 +136,18 @@ class FileReplayJudge:
         With `takes_bundles` a reply about many samples is taken apart; without, it is one reply like any other.
         """
         path, wanted = split_judge(path)
-        content = FileContent()
-        bundle = read_whole_bundle(path, content)
+        judge = cls(name, path, OffsetIndex(), wanted)
+        bundle = read_whole_bundle(path)
         if bundle is not None and not takes_bundles:
             raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
-        if bundle is not None:
-            return cls(name, path, OffsetIndex(), wanted, (bundle,), None, content.sha256, content.length_bytes)
-        content = FileContent()
-        judge = cls(name, path, OffsetIndex(), wanted)
-        bundles = tuple(judge._take_up_lines(content, takes_bundles))
+        bundles = tuple(judge._index_lines(takes_bundles)) if bundle is None else (bundle,)
         if not len(judge.index) and not bundles:
             raise DatasetError(
                 f"{path}: holds no replies{f' of judge {wanted!r}' if wanted else ''}; "
                 'expected JSON lines such as {"id": …, "reply": …}'
             )
-        return replace(judge, bundles=bundles, sha256=content.sha256, length_bytes=content.length_bytes)
+        length_bytes = path.stat().st_size
+        return replace(judge, bundles=bundles, sha256=digest_start(path, length_bytes), length_bytes=length_bytes)
 
     def has_grown_from(self, sha256: str, length_bytes: int) -> bool:
         """Whether lines were only added since: every reply that was there is still the same.
@@ -230,17 +156,7 @@ class FileReplayJudge:
         """
         if self.bundles or length_bytes >= self.length_bytes:
             return False
-        content = FileContent()
-        try:
-            with self.path.open("rb") as file:
-                while content.length_bytes < length_bytes:
-                    data = file.read(min(_CHUNK_BYTES, length_bytes - content.length_bytes))
-                    if not data:
-                        return False
-                    content.add(data)
-        except OSError as error:
-            raise ConfigurationError(f"{self.path}: recorded replies cannot be read ({error.strerror})") from error
-        return content.sha256 == sha256
+        return digest_start(self.path, length_bytes) == sha256
 
     def matched_to(self, samples: Callable[[], Iterable[Sample]]) -> "FileReplayJudge":
         """With every bundled entry laid at the door of its sample; needs all samples, because a name may fit two."""
@@ -252,14 +168,14 @@ class FileReplayJudge:
 
     def unmatched(self, limit: int) -> tuple[int, list[str]]:
         """How many replies are about no sample, and the first of them as their file names them."""
-        lines = [str(_id_text(self._row_at(offset))) for offset in self.index.unmarked(limit)]
+        count, offsets = self.index.unmarked(limit)
         entries = self.matching.unmatched if self.matching is not None else ()
-        named = [repr(one) for one in lines] + [entry.label for entry in entries]
-        return self.index.unmarked_count + len(entries), named[:limit]
+        named = [repr(_id_text(self._row_at(offset))) for offset in offsets] + [entry.label for entry in entries]
+        return count + len(entries), named[:limit]
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The recorded text to the letter, or Missing; never a guess by position."""
-        offset = self._find(sample.id) if len(self.index) else None
+        offset = self.index.find(sample.id)
         if offset is not None:
             row = self._row_at(offset)
             return recorded_reply(row, _reply_name(row) or REPLY_NAMES[0], self.name, sample.id)
@@ -267,9 +183,9 @@ class FileReplayJudge:
             return Missing(f"no recorded reply for id {sample.id!r}")
         return self.matching.reply(sample, self.name)
 
-    def _take_up_lines(self, content: FileContent, takes_bundles: bool) -> Iterator[PlacedBundle]:
+    def _index_lines(self, takes_bundles: bool) -> Iterator[PlacedBundle]:
         """Fills the index; gives the lines whose reply is about many samples."""
-        for number, offset, line in _lines(self.path, content):
+        for number, offset, line in _lines(self.path):
             place = f"{self.path}:{number}"
             row = _checked_row(line, place)
             if self.wanted_judge is not None and judge_of(row) != self.wanted_judge:
@@ -286,7 +202,7 @@ class FileReplayJudge:
                     f"{place}: no usable id; give each reply the id of its sample, as text or integer"
                     f"{'' if takes_bundles else ', or add --bundles if it is about many'}"
                 )
-            earlier = self._find(row_id)
+            earlier = self.index.find(row_id)
             if earlier is not None:
                 raise self._twice(place, row_id, row, earlier)
             self.index.add(row_id, offset)
@@ -300,9 +216,6 @@ class FileReplayJudge:
                 f"; take the judges apart with --judge replay:{self.path}#{first} --judge replay:{self.path}#{second}"
             )
         return DatasetError(f"{place}: id {row_id!r} stood already at line {line}{advice}")
-
-    def _find(self, row_id: str) -> int | None:
-        return self.index.find(row_id, lambda offset: _id_text(self._row_at(offset)) == row_id)
 
     def _row_at(self, offset: int) -> Mapping[str, Any]:
         # Opened anew each time: nothing to share between processes and threads, at 20 µs a reply.
@@ -321,17 +234,27 @@ def split_judge(path: Path) -> tuple[Path, str | None]:
     return (Path(name), judge) if mark and name and judge and not path.exists() else (path, None)
 
 
-def read_whole_bundle(path: Path, content: FileContent) -> PlacedBundle | None:
-    """None for JSON lines, whatever the file is called; else `content` has all of it."""
+def digest_start(path: Path, length_bytes: int) -> str:
+    """sha256 over the file's first bytes."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while length_bytes and (data := file.read(min(_CHUNK_BYTES, length_bytes))):
+                digest.update(data)
+                length_bytes -= len(data)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: recorded replies cannot be read ({error.strerror})") from error
+    return digest.hexdigest()
+
+
+def read_whole_bundle(path: Path) -> PlacedBundle | None:
+    """None for JSON lines, whatever the file is called."""
     if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > _MAX_WHOLE_BYTES:
         return None
-    first = next((line for _, _, line in _lines(path)), b"")
-    if _is_row(first):
+    if _is_row(next((line for _, _, line in _lines(path)), b"")):
         return None
-    data = path.read_bytes()
-    content.add(data)
     try:
-        bundle = split_bundle(data.decode())
+        bundle = split_bundle(path.read_bytes().decode())
     except UnicodeDecodeError as error:
         raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
     return None if bundle is None else PlacedBundle(bundle, path.name)
@@ -345,14 +268,12 @@ def _is_row(line: bytes) -> bool:
     return isinstance(row, dict) and _reply_name(row) is not None
 
 
-def _lines(path: Path, content: FileContent | None = None) -> Iterator[tuple[int, int, bytes]]:
-    """Line number, byte offset and text of every line that is not blank; `content` is given every byte."""
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Line number, byte offset and text of every line that is not blank."""
     try:
         with path.open("rb") as file:
             offset = 0
             for number, line in enumerate(file, start=1):
-                if content is not None:
-                    content.add(line)
                 skipped = len(_UTF8_MARK) if number == 1 and line.startswith(_UTF8_MARK) else 0
                 if line[skipped:].strip():
                     yield number, offset + skipped, line[skipped:]

@@ -12,28 +12,25 @@ class FieldReader:
 
     def __init__(self, value: Mapping[str, Any], path: str = "", findings: list[Finding] | None = None) -> None:
         self._value = value
-        self._path = path
+        self.path = path  # what stands before a field's name in messages
         self.findings: list[Finding] = [] if findings is None else findings
 
     def nested(self, name: str, missing: Flag = Flag.UNPARSABLE_OUTPUT) -> "FieldReader | None":
         """An object inside, whose objections join these; `missing` is what its absence means."""
         if self._value.get(name) is None:
             said = "is null" if name in self._value else "is missing"
-            self.note(missing, f"{self._path}{name} {said}, expected an object")
+            self.note(missing, f"{self.path}{name} {said}, expected an object")
             return None
         value = self._value[name]
         if not isinstance(value, dict):
             self._wrong_type(name, "an object", value)
             return None
-        return FieldReader(value, f"{self._path}{name}.", self.findings)
+        return FieldReader(value, f"{self.path}{name}.", self.findings)
 
     def array(self, name: str) -> list[Any] | None:
         """A list, possibly empty."""
-        value = self._present(name)
-        if value is None or isinstance(value, list):
-            return value
-        self._wrong_type(name, "an array", value)
-        return None
+        value: list[Any] | None = self._of_kind(name, "an array", list)
+        return value
 
     def has(self, name: str) -> bool:
         """The field is there, whatever it says."""
@@ -43,58 +40,33 @@ class FieldReader:
         """The value as it is; None where there is none. Notes nothing."""
         return self._value.get(name)
 
-    @property
-    def path(self) -> str:
-        """What stands before a field's name in messages."""
-        return self._path
-
     def boolean(self, name: str) -> bool | None:
         """true or false; 0, 1 and "true" are not."""
-        value = self._present(name)
-        if value is None or isinstance(value, bool):
-            return value
-        self._wrong_type(name, "true or false", value)
-        return None
+        value: bool | None = self._of_kind(name, "true or false", bool)
+        return value
 
     def integer(self, name: str, minimum: int, maximum: int) -> int | None:
         """An integer in the range; true is not 1 and 4.0 is not 4."""
-        value = self._present(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int):
-            self._wrong_type(name, "an integer", value)
-            return None
-        if not minimum <= value <= maximum:
-            self.note(
-                Flag.PROTOCOL_VIOLATION,
-                f"{self._path}{name} is {excerpt(value)}, outside the scale {minimum} to {maximum}",
-            )
-            return None
-        return value
+        value = self._in_range(name, "an integer", int, minimum, maximum)
+        return value if isinstance(value, int) else None
 
     def number(self, name: str, minimum: float, maximum: float) -> int | float | None:
         """A number in the range, whole or not; true is not 1."""
-        value = self._present(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self._wrong_type(name, "a number", value)
-            return None
-        if not minimum <= value <= maximum:
-            self.note(
-                Flag.PROTOCOL_VIOLATION,
-                f"{self._path}{name} is {excerpt(value)}, outside the scale {minimum} to {maximum}",
-            )
-            return None
-        return value
+        return self._in_range(name, "a number", (int, float), minimum, maximum)
+
+    def _in_range(
+        self, name: str, expected: str, kinds: type | tuple[type, ...], minimum: float, maximum: float
+    ) -> int | float | None:
+        value: int | float | None = self._of_kind(name, expected, kinds)
+        if value is None or minimum <= value <= maximum:
+            return value
+        self.violation(f"{self.path}{name} is {excerpt(value)}, outside the scale {minimum} to {maximum}")
+        return None
 
     def text(self, name: str) -> str | None:
         """A string, possibly empty."""
-        value = self._present(name)
-        if value is None or isinstance(value, str):
-            return value
-        self._wrong_type(name, "a string", value)
-        return None
+        value: str | None = self._of_kind(name, "a string", str)
+        return value
 
     def nullable_text(self, name: str) -> str | None:
         """A string or null; None also after an objection, see `is_null`."""
@@ -109,23 +81,16 @@ class FieldReader:
         value = self.text(name)
         if value is None or value in choices:
             return value
-        self.note(
-            Flag.PROTOCOL_VIOLATION, f"{self._path}{name} is {excerpt(value)}, expected one of {', '.join(choices)}"
-        )
+        self.violation(f"{self.path}{name} is {excerpt(value)}, expected one of {', '.join(choices)}")
         return None
 
     def identifier(self, name: str) -> str | None:
         """A string or an integer, as text. Without it the reply cannot be aligned with a sample."""
-        value = self._value.get(name)
-        if value is None:
-            self.note(Flag.INCOMPLETE_COVERAGE, f"field missing: {self._path}{name}, which names the sample")
+        if self._value.get(name) is None:
+            self.note(Flag.INCOMPLETE_COVERAGE, f"field missing: {self.path}{name}, which names the sample")
             return None
-        if isinstance(value, str):
-            return value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-        self._wrong_type(name, "a string or an integer", value)
-        return None
+        value = self._of_kind(name, "a string or an integer", (str, int))
+        return None if value is None else str(value)
 
     def unknown_keys(self, known: Collection[str]) -> list[str]:
         """Keys that the protocol does not know, in the reply's order."""
@@ -135,14 +100,25 @@ class FieldReader:
         """One more objection."""
         self.findings.append(Finding(flag, detail))
 
-    def _present(self, name: str) -> Any:
+    def violation(self, detail: str) -> None:
+        """An objection to a reply that does not keep to the protocol."""
+        self.note(Flag.PROTOCOL_VIOLATION, detail)
+
+    def contradiction(self, detail: str) -> None:
+        """An objection to a reply that disagrees with itself or with what is known."""
+        self.note(Flag.INTERNAL_INCONSISTENCY, detail)
+
+    def _of_kind(self, name: str, expected: str, kinds: type | tuple[type, ...]) -> Any:
         if name not in self._value:
-            self.note(Flag.UNPARSABLE_OUTPUT, f"field missing: {self._path}{name}")
+            self.note(Flag.UNPARSABLE_OUTPUT, f"field missing: {self.path}{name}")
             return None
         value = self._value[name]
         if value is None:
-            self.note(Flag.UNPARSABLE_OUTPUT, f"{self._path}{name} is null")
+            self.note(Flag.UNPARSABLE_OUTPUT, f"{self.path}{name} is null")
+        elif not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+            self._wrong_type(name, expected, value)
+            return None
         return value
 
     def _wrong_type(self, name: str, expected: str, value: object) -> None:
-        self.note(Flag.UNPARSABLE_OUTPUT, f"{self._path}{name} is {excerpt(value)}, expected {expected}")
+        self.note(Flag.UNPARSABLE_OUTPUT, f"{self.path}{name} is {excerpt(value)}, expected {expected}")

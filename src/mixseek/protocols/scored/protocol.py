@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from jinja2 import StrictUndefined
+from jinja2.sandbox import SandboxedEnvironment
 from pydantic import ValidationError
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
@@ -28,6 +30,7 @@ from mixseek.protocols.reply.injected import repetitions
 from mixseek.protocols.reply.json import Repair, excerpt
 from mixseek.protocols.reply.reader import read_reply
 from mixseek.protocols.scored.parameters import (
+    SCORED,
     EvidenceForm,
     EvidencePolicy,
     GateConditions,
@@ -42,7 +45,7 @@ from mixseek.protocols.scored.parameters import (
     score_of,
     total_range,
 )
-from mixseek.protocols.scored.prompt import VARIABLES, prompt_variables, reply_schema
+from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables, reply_schema
 from mixseek.protocols.scored.reply import CheckedReply, check_reply
 from mixseek.protocols.scored.sample import facts_of, missing_names, refuse_unaskable
 from mixseek.templating.template import StrictTemplate, compile_template
@@ -297,6 +300,23 @@ class ScoredProtocol(DeclaredProtocol):
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """There are no rules for quality: a judge has to be asked."""
         return Undecided(f"the {self.name} protocol has no rules; it needs a judge")
+
+    def documentation(self) -> str:
+        """A page for people, in Markdown: what is scored, what the reply holds, and what makes it invalid."""
+        # Ours, not a user's: nothing that it could do has to be bounded.
+        environment = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        environment.filters["cell"] = lambda text: " ".join(text.split()).replace("|", "\\|")
+        page = environment.from_string(Path(__file__).with_name("documentation.md.j2").read_text(encoding="utf-8"))
+        return page.render(
+            name=self.name,
+            version=self.version,
+            language=self.language,
+            hash=self.hash,
+            table=self.parameters,
+            highest_total=total_range(self.settings, None)[1],
+            undeclared_verdict=SCORED,
+            **declared_variables(self.settings, self.language, None),
+        )
 
     def _template(self, role: str) -> StrictTemplate:
         source = self.declaration.templates[role]

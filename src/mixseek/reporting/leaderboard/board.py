@@ -8,8 +8,7 @@ from mixseek.domain.rounds import (
     DecidedBy,
     Execution,
     ExecutionStatus,
-    ImprovementJudgment,
-    NoOpinion,
+    Opinion,
     RankedTeam,
     RoundProgress,
     StopReason,
@@ -63,15 +62,15 @@ class Expense:
 class RoundView:
     """One round: what was handed in, what it was worth, what was thought and what was decided."""
 
-    number: int
-    submission: str
+    round_number: int
     score: float | None
     is_evaluated: bool
     is_best: bool
     metrics: tuple[MetricLine, ...]
-    opinion: ImprovementJudgment | NoOpinion | None
-    decision_text: str
+    opinion: Opinion | None
+    decision: str | None
     submitted_at: str
+    submission: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +82,13 @@ class TeamView:
     team_name: str
     best_score: float | None
     best_round: int | None
-    rounds: tuple[RoundView, ...]
     stop_reason: StopReason | None
     ending: str
     message: str
     submitting: Expense
     evaluating: Expense
     judging: Expense
+    rounds: tuple[RoundView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +100,8 @@ class LeaderBoard:
     status: ExecutionStatus
     started_at: str
     ended_at: str | None
-    teams: tuple[TeamView, ...]
     configuration: Mapping[str, Any]
+    teams: tuple[TeamView, ...]
 
     @property
     def leader(self) -> TeamView | None:
@@ -112,7 +111,7 @@ class LeaderBoard:
     @property
     def most_rounds(self) -> int:
         """How far the longest team has come."""
-        return max((entry.number for team in self.teams for entry in team.rounds), default=0)
+        return max((entry.round_number for team in self.teams for entry in team.rounds), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +128,14 @@ class CompetitionLine:
 
     def to_document(self) -> dict[str, Any]:
         """For programs."""
-        return {
-            "kind": "competition",
-            "execution": self.execution_id,
-            "status": self.status.value,
-            "teams": self.teams,
-            "rounds": self.rounds,
-            "leader": self.leader,
-            "best_score": self.best_score,
-            "started_at": self.started_at,
-        }
+        return {"kind": "competition", **_as_document(self)}
 
 
 def competition_line(execution: Execution, teams: int, rounds: int, leader: RankedTeam | None) -> CompetitionLine:
     """From what the store holds."""
-    return CompetitionLine(
-        execution.execution_id,
-        execution.status,
-        teams,
-        rounds,
-        None if leader is None else leader.team_name,
-        None if leader is None else leader.best_score,
-        execution.started_at.isoformat(),
-    )
+    name, best_score = (None, None) if leader is None else (leader.team_name, leader.best_score)
+    started_at = execution.started_at.isoformat()
+    return CompetitionLine(execution.execution_id, execution.status, teams, rounds, name, best_score, started_at)
 
 
 def build_leader_board(
@@ -166,61 +150,59 @@ def build_leader_board(
     order = [*places, *sorted(progress.keys() - places.keys())]
     is_running = execution.status is ExecutionStatus.RUNNING
     return LeaderBoard(
-        execution.execution_id,
-        execution.task,
-        execution.status,
-        execution.started_at.isoformat(),
-        None if execution.ended_at is None else execution.ended_at.isoformat(),
-        tuple(
-            _team(progress[team_id], places.get(team_id), is_running, opinions.get(team_id, {}))
+        execution_id=execution.execution_id,
+        task=execution.task,
+        status=execution.status,
+        started_at=execution.started_at.isoformat(),
+        ended_at=None if execution.ended_at is None else execution.ended_at.isoformat(),
+        configuration=execution.configuration,
+        teams=tuple(
+            _view_team(progress[team_id], places.get(team_id), is_running, opinions.get(team_id, {}))
             for team_id in order
             if team_id in progress
         ),
-        execution.configuration,
     )
 
 
-def _team(team: TeamProgress, place: RankedTeam | None, is_running: bool, judging: Mapping[str, Any]) -> TeamView:
-    reason = team.stop_reason
-    if is_running and reason in _RESUMABLE:
-        reason = None
+def _view_team(team: TeamProgress, place: RankedTeam | None, is_running: bool, judging: Mapping[str, Any]) -> TeamView:
+    reason = None if is_running and team.stop_reason in _RESUMABLE else team.stop_reason
     ending = "playing" if is_running else "not ended"
     best_round = None if place is None else place.best_round
     return TeamView(
-        None if place is None else place.rank,
-        team.team_id,
-        team.team_name,
-        None if place is None else place.best_score,
-        best_round,
-        tuple(_round(entry, entry.round_number == best_round) for entry in team.rounds),
-        reason,
-        ending if reason is None else STOP_TEXTS[reason],
-        "" if reason is None else team.message,
-        add_expenses(entry.usage for entry in team.rounds),
-        add_expenses(_mapping(entry.details.get("usage")) for entry in team.rounds),
-        add_expenses([judging]),
+        rank=None if place is None else place.rank,
+        team_id=team.team_id,
+        team_name=team.team_name,
+        best_score=None if place is None else place.best_score,
+        best_round=best_round,
+        stop_reason=reason,
+        ending=ending if reason is None else STOP_TEXTS[reason],
+        message="" if reason is None else team.message,
+        submitting=add_expenses(entry.usage for entry in team.rounds),
+        evaluating=add_expenses(_mapping(entry.details.get("usage")) for entry in team.rounds),
+        judging=add_expenses([judging]),
+        rounds=tuple(_view_round(entry, is_best=entry.round_number == best_round) for entry in team.rounds),
     )
 
 
-def _round(entry: RoundProgress, is_best: bool) -> RoundView:
+def _view_round(entry: RoundProgress, *, is_best: bool) -> RoundView:
     return RoundView(
-        entry.round_number,
-        entry.submission,
-        entry.score,
-        entry.evaluated_at is not None,
-        is_best,
-        read_metrics(entry.details),
-        entry.opinion,
-        decision_text(entry),
-        entry.submitted_at.isoformat(),
+        round_number=entry.round_number,
+        score=entry.score,
+        is_evaluated=entry.evaluated_at is not None,
+        is_best=is_best,
+        metrics=read_metrics(entry.details),
+        opinion=entry.opinion,
+        decision=decision_text(entry),
+        submitted_at=entry.submitted_at.isoformat(),
+        submission=entry.submission,
     )
 
 
-def decision_text(entry: RoundProgress) -> str:
-    """What holds and whose word it was; empty while nothing is decided."""
+def decision_text(entry: RoundProgress) -> str | None:
+    """What holds and whose word it was; None while nothing is decided."""
     decision = entry.decision
     if decision is None:
-        return ""
+        return None
     what = "goes on" if decision.stop_reason is None else f"stops: {STOP_TEXTS[decision.stop_reason]}"
     return f"{what}, decided by {DECIDER_TEXTS[decision.decided_by]}"
 
@@ -281,42 +263,10 @@ def _number(value: Any) -> float | None:
 
 
 def leader_board_document(board: LeaderBoard) -> dict[str, Any]:
-    """For programs. Keys are never renamed, only added."""
-    return {
-        "execution": board.execution_id,
-        "task": board.task,
-        "status": board.status.value,
-        "started_at": board.started_at,
-        "ended_at": board.ended_at,
-        "configuration": dict(board.configuration),
-        "teams": [_team_document(team) for team in board.teams],
-    }
+    """For programs. Keys are never renamed, only added: they are the names of the fields."""
+    return _as_document(board)
 
 
-def _team_document(team: TeamView) -> dict[str, Any]:
-    return {
-        "rank": team.rank,
-        "team_id": team.team_id,
-        "team_name": team.team_name,
-        "best_score": team.best_score,
-        "best_round": team.best_round,
-        "stop_reason": None if team.stop_reason is None else team.stop_reason.value,
-        "message": team.message,
-        "submitting": asdict(team.submitting),
-        "evaluating": asdict(team.evaluating),
-        "judging": asdict(team.judging),
-        "rounds": [_round_document(entry) for entry in team.rounds],
-    }
-
-
-def _round_document(entry: RoundView) -> dict[str, Any]:
-    return {
-        "round_number": entry.number,
-        "score": entry.score,
-        "is_evaluated": entry.is_evaluated,
-        "metrics": [asdict(metric) for metric in entry.metrics],
-        "opinion": None if entry.opinion is None else asdict(entry.opinion),
-        "decision": entry.decision_text or None,
-        "submitted_at": entry.submitted_at,
-        "submission": entry.submission,
-    }
+def _as_document(view: LeaderBoard | CompetitionLine) -> dict[str, Any]:
+    fields = asdict(view)
+    return {"execution": fields.pop("execution_id"), **fields}

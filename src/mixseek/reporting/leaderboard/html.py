@@ -5,20 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from markupsafe import Markup
-
 from mixseek.domain.rounds import ImprovementJudgment, Opinion
-from mixseek.reporting.html import (
-    TEXT_BUDGET,
-    Excerpt,
-    asset_text,
-    content_security_policy,
-    field_limit,
-    manifest_entries,
-    page_environment,
-)
+from mixseek.reporting.html import TEXT_BUDGET, Excerpt, asset_text, field_limit, manifest_entries, render_page
 from mixseek.reporting.leaderboard.board import Expense, LeaderBoard, TeamView
-from mixseek.reporting.wording import NOTHING, count_text, replace_unpaired_surrogates, usd_text
+from mixseek.reporting.wording import NOTHING, count_text, usd_text
 
 # Score curves over the rounds, as numbers that an SVG can take: one line a team, labelled at its end.
 
@@ -58,14 +48,14 @@ class Curve:
 class Chart:
     """Everything that is drawn, in the units of the view box."""
 
-    width: int
-    height: int
-    left: float
-    right: float
-    bottom: float
     scores: tuple[tuple[float, int], ...]  # place and value of each horizontal line
     rounds: tuple[tuple[float, int], ...]  # place and number of each round
     curves: tuple[Curve, ...]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: float = _LEFT
+    right: float = WIDTH - _RIGHT
+    bottom: float = HEIGHT - _BOTTOM
 
 
 def team_style(index: int) -> str:
@@ -81,47 +71,38 @@ def draw_chart(board: LeaderBoard) -> Chart | None:
     if len(scores) < 2:
         return None
     ticks = score_ticks(min(scores), max(scores))
-    low, high = ticks[0], ticks[-1]
     right, bottom = WIDTH - _RIGHT, HEIGHT - _BOTTOM
 
     def x(number: int) -> float:
-        span = max(1, board.most_rounds - 1)
         # A single round stands in the middle.
-        share = 0.5 if board.most_rounds == 1 else (number - 1) / span
+        share = 0.5 if board.most_rounds == 1 else (number - 1) / (board.most_rounds - 1)
         return round(_LEFT + 14 + share * (right - _LEFT - 28), 1)
 
     def y(score: float) -> float:
-        return round(bottom - (score - low) / (high - low) * (bottom - _TOP), 1)
+        return round(bottom - (score - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - _TOP), 1)
 
-    drawn = [
-        (
-            index,
-            team,
-            tuple(
-                Point(x(e.number), y(e.score), e.number, e.score, e.is_best) for e in team.rounds if e.score is not None
-            ),
+    def points_of(team: TeamView) -> tuple[Point, ...]:
+        scored = [(entry, entry.score) for entry in team.rounds if entry.score is not None]
+        return tuple(
+            Point(x(entry.round_number), y(score), entry.round_number, score, entry.is_best) for entry, score in scored
         )
-        for index, team in enumerate(board.teams)
-    ]
-    labelled = [(index, team, points) for index, team, points in drawn if points]
-    places = spread([points[-1].y for _, _, points in labelled[:DISTINCT]], _TOP, bottom)
+
+    drawn = [(index, team, points_of(team)) for index, team in enumerate(board.teams)]
+    drawn = [(index, team, points) for index, team, points in drawn if points]
+    places = spread([points[-1].y for _, _, points in drawn[:DISTINCT]], _TOP, bottom)
     curves = tuple(
         Curve(
             team_style(index),
             team.team_name,
             shorten(team.team_name) if order < len(places) else "",
-            strokes(team, points),
+            strokes(points),
             points,
             places[order] if order < len(places) else 0.0,
         )
-        for order, (index, team, points) in enumerate(labelled)
+        for order, (index, team, points) in enumerate(drawn)
     )
-    return Chart(
-        WIDTH, HEIGHT, _LEFT, right, bottom,
-        tuple((y(tick), tick) for tick in ticks),
-        tuple((x(number), number) for number in range(1, board.most_rounds + 1)),
-        curves,
-    )  # fmt: skip
+    rounds = tuple((x(number), number) for number in range(1, board.most_rounds + 1))
+    return Chart(tuple((y(tick), tick) for tick in ticks), rounds, curves)
 
 
 def score_ticks(lowest: float, highest: float) -> list[int]:
@@ -135,16 +116,14 @@ def score_ticks(lowest: float, highest: float) -> list[int]:
     return list(range(low, high + 1, step)) + ([high] if (high - low) % step else [])
 
 
-def strokes(team: TeamView, points: Sequence[Point]) -> tuple[str, ...]:
+def strokes(points: Sequence[Point]) -> tuple[str, ...]:
     """Polylines of rounds that follow each other; a line through a missing score would invent one."""
-    by_number = {point.number: point for point in points}
-    runs: list[list[Point]] = [[]]
-    for entry in team.rounds:
-        point = by_number.get(entry.number)
-        if point is None:
-            runs.append([])
-        else:
+    runs: list[list[Point]] = []
+    for point in points:
+        if runs and runs[-1][-1].number == point.number - 1:
             runs[-1].append(point)
+        else:
+            runs.append([point])
     return tuple(" ".join(f"{point.x},{point.y}" for point in run) for run in runs if len(run) > 1)
 
 
@@ -176,33 +155,21 @@ SCRIPT = "leaderboard.js"
 
 def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
     """The whole file as text that UTF-8 can hold."""
-    style = "\n".join(asset_text(name) for name in STYLES)
-    script = asset_text(SCRIPT)
     limit = field_limit([len(entry.submission) for team in board.teams for entry in team.rounds], budget)
-
-    def excerpt(text: str) -> Excerpt:
-        return Excerpt(text[:limit], after=max(0, len(text) - limit))
-
-    page = (
-        page_environment()
-        .get_template("leaderboard.html.j2")
-        .render(
-            board=board,
-            chart=draw_chart(board),
-            configuration=manifest_entries(board.configuration),
-            policy=content_security_policy(style, script),
-            style=Markup(style),  # noqa: S704 our own asset, read from the package
-            script=Markup(script),  # noqa: S704 our own asset, read from the package
-            excerpt=excerpt,
-            team_style=team_style,
-            expense_text=expense_text,
-            cost_text=cost_text,
-            points_text=points_text,
-            opinion_text=opinion_text,
-        )
+    return render_page(
+        "leaderboard.html.j2",
+        STYLES,
+        asset_text(SCRIPT),
+        board=board,
+        chart=draw_chart(board),
+        configuration=manifest_entries(board.configuration),
+        excerpt=lambda text: Excerpt(text[:limit], after=max(0, len(text) - limit)),
+        team_style=team_style,
+        expense_text=expense_text,
+        cost_text=cost_text,
+        points_text=points_text,
+        opinion_text=opinion_text,
     )
-    # Macros leave their line ends before the page begins.
-    return replace_unpaired_surrogates(page.lstrip())
 
 
 def opinion_text(opinion: Opinion | None) -> str:

@@ -20,11 +20,7 @@ from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.archive import documents as names
 from mixseek.storage.archive.documents import (
     IDENTITY,
-    INVALID_README_TEXT,
-    NOT_JUDGED,
     AttemptCounts,
-    JournalPairs,
-    JudgedTake,
     claimed_model,
     describe_prompts,
     describe_run_log,
@@ -34,14 +30,17 @@ from mixseek.storage.archive.documents import (
     known_model,
     label_judge,
     read_details,
+    render,
     run_log,
     wire_document,
 )
 from mixseek.storage.durable import storage_error, sync_directory
+from mixseek.storage.index.loading import NOT_JUDGED
+from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.journal import broken_seal, verify_journal
 from mixseek.storage.journal.manifest import JudgeEntry, Manifest, read_manifest
 from mixseek.storage.journal.records import decode_reply, decode_sample, encode_readable_line, encode_sample
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.workspace import RunDirectory, Workspace
 
 ARCHIVE_VERSION = 1
 TABLE_COLUMNS = (
@@ -131,7 +130,7 @@ def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path, read
         (room / names.PROMPTS).write_text(prompts, encoding="utf-8", errors="replace")
         (room / names.RUN_LOG).write_bytes(encode_document(log))
         (room / names.RUN_LOG_TEXT).write_text(describe_run_log(log), encoding="utf-8", errors="replace")
-        (room / names.INVALID_README).write_text(INVALID_README_TEXT, encoding="utf-8")
+        (room / names.INVALID_README).write_text(render("invalid_readme.md"), encoding="utf-8")
         (room / names.PROTOCOL).write_bytes(encode_document(protocol))
         marker = {
             "archive_version": ARCHIVE_VERSION,
@@ -170,15 +169,15 @@ def fill_rooms(run: RunDirectory, manifest: Manifest, room: Path, read: ReadAgai
     tally = _Tally()
     for status in names.ROOMS.values():
         (room / status).mkdir()
-    pairs = JournalPairs(run.journal, manifest.judge_names, cascade=manifest.cascade)
     filing = _Filing(room, {judge.name: judge for judge in manifest.judges})
     last_key = ""
     with (
+        open_run_index(Workspace(run.path.parent.parent), run) as judgments,
         (room / names.INDEX).open("wb", buffering=1 << 20) as index,
         (room / names.SAMPLES).open("wb", buffering=1 << 20) as samples,
         table_writer(room / names.INDEX_TABLE) as table,
     ):
-        for judged in pairs.takes(with_replies=True):
+        for judged in judgments.takes():
             if judged.key != last_key:
                 sample = decode_sample(judged.sample)
                 if sample.key() != judged.key:

@@ -29,15 +29,10 @@ from mixseek.domain.rounds import (
 )
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.competition.connection import Patience, Worker, read_version
+from mixseek.storage.duckdb_session import read_statements
 from mixseek.storage.journal.records import replace_surrogates
 
 # Rows of the competitions' store as the values of `domain.rounds`, and back.
-
-EXECUTION_COLUMNS = "execution_id, task, configuration, status, started_at, ended_at"
-ROUND_COLUMNS = """board.team_id, board.team_name, board.round_number, board.submission, board.usage,
-    board.submitted_at, board.score, board.details, board.evaluated_at,
-    status.should_continue, status.reasoning, status.confidence_score, status.no_opinion_reason,
-    status.continues, status.stop_reason, status.decided_by, status.decided_at"""
 
 
 def plain_text(text: str) -> str:
@@ -81,7 +76,7 @@ def opinion_columns(opinion: Opinion | None) -> dict[str, Any]:
 
 
 def read_execution(row: tuple[Any, ...]) -> Execution:
-    """From a row of EXECUTION_COLUMNS."""
+    """From a row of `executions`."""
     execution_id, task, configuration, status, started_at, ended_at = row
     return Execution(
         execution_id,
@@ -94,7 +89,7 @@ def read_execution(row: tuple[Any, ...]) -> Execution:
 
 
 def read_round(row: tuple[Any, ...]) -> RoundProgress:
-    """From a row of ROUND_COLUMNS without its first two."""
+    """From a row of `rounds` without its first two columns."""
     number, submission, usage, submitted_at, score, details, evaluated_at, *judged = row
     should_continue, reasoning, confidence, no_opinion_reason, continues, stop_reason, decided_by, decided_at = judged
     opinion: Opinion | None = None
@@ -145,15 +140,7 @@ def read_progress(rounds: Iterable[tuple[Any, ...]], endings: Iterable[tuple[Any
 
 # Apart from the index of runs: that one may be thrown away at any time, this one never.
 COMPETITIONS_FILE = "competitions.duckdb"
-_ONE_ROUND = "execution_id = $execution AND team_id = $team AND round_number = $round"
-_EXECUTIONS = f"SELECT {EXECUTION_COLUMNS} FROM executions ORDER BY started_at DESC, execution_id"  # noqa: S608 - our own names
-_BOARD = "SELECT team_id, team_name, round_number, score FROM leader_board WHERE execution_id = $execution"
-_ROUNDS = f"""SELECT {ROUND_COLUMNS} FROM leader_board AS board LEFT JOIN round_status AS status
-    ON board.execution_id = status.execution_id AND board.team_id = status.team_id
-    AND board.round_number = status.round_number
-    WHERE board.execution_id = $execution ORDER BY board.team_id, board.round_number"""  # noqa: S608 - our own names
-_ENDINGS = """SELECT team_id, team_name, stop_reason, message, finished_at FROM team_endings
-    WHERE execution_id = $execution"""
+_SQL = read_statements("mixseek.storage.competition", "store.sql")
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -180,33 +167,16 @@ class AggregationStore:
         """A finished execution stays finished; any other is running again."""
         check_name(execution_id, "execution_id")
         given = plain_text(task), plain_json(configuration)
-        row = {
-            "execution": execution_id,
-            "task": given[0],
-            "configuration": given[1],
-            "running": ExecutionStatus.RUNNING.value,
-            "finished": ExecutionStatus.FINISHED.value,
-            "at": stored_time(started_at),
-        }
+        running = {"execution": execution_id, "running": ExecutionStatus.RUNNING.value}
+        row = {**running, "task": given[0], "configuration": given[1], "at": stored_time(started_at)}
 
         def begin(connection: Connection) -> None:
-            known = connection.execute(
-                "SELECT task, configuration FROM executions WHERE execution_id = $execution",
-                {"execution": execution_id},
-            ).fetchone()
+            known = connection.execute(_SQL["request"], {"execution": execution_id}).fetchone()
             if known is None:
-                connection.execute(
-                    f"INSERT INTO executions ({EXECUTION_COLUMNS}) VALUES "  # noqa: S608 - our own names
-                    "($execution, $task, $configuration, $running, $at, NULL)",
-                    {name: value for name, value in row.items() if name != "finished"},
-                )
+                connection.execute(_SQL["begin"], row)
                 return
             refuse_other_request(execution_id, known, given)
-            connection.execute(
-                "UPDATE executions SET status = $running, ended_at = NULL "
-                "WHERE execution_id = $execution AND status <> $finished",
-                {name: row[name] for name in ("execution", "running", "finished")},
-            )
+            connection.execute(_SQL["begin_again"], {**running, "finished": ExecutionStatus.FINISHED.value})
 
         await self._worker.run(begin)
 
@@ -225,30 +195,17 @@ class AggregationStore:
         check_round_number(round_number)
         where = {"execution": execution_id, "team": team_id, "round": round_number}
         text = plain_text(submission)
-        row = {
-            **where,
-            "name": plain_text(team_name),
-            "submission": text,
-            "usage": plain_json(usage),
-            "at": stored_time(submitted_at),
-        }
+        named = {"execution": execution_id, "team": team_id, "name": plain_text(team_name)}
+        told = {"submission": text, "usage": plain_json(usage), "at": stored_time(submitted_at)}
 
         def save(connection: Connection) -> None:
             self._require_execution(connection, execution_id)
-            known = connection.execute(f"SELECT submission FROM leader_board WHERE {_ONE_ROUND}", where).fetchone()  # noqa: S608 - our own names
+            known = connection.execute(_SQL["submission"], where).fetchone()
             if known is None:
-                connection.execute(
-                    "INSERT INTO leader_board (execution_id, team_id, team_name, round_number, submission, usage, "
-                    "submitted_at) VALUES ($execution, $team, $name, $round, $submission, $usage, $at)",
-                    row,
-                )
+                connection.execute(_SQL["submit"], {**where, **named, **told})
             elif known[0] != text:
                 raise self._refusal(where, "holds another submission, which is kept; resume with what is stored")
-            connection.execute(
-                "UPDATE leader_board SET team_name = $name "
-                "WHERE execution_id = $execution AND team_id = $team AND team_name <> $name",
-                {name: row[name] for name in ("execution", "team", "name")},
-            )
+            connection.execute(_SQL["rename"], named)
 
         await self._worker.run(save)
 
@@ -268,21 +225,14 @@ class AggregationStore:
         row = {**where, "score": number, "details": document, "at": stored_time(evaluated_at)}
 
         def save(connection: Connection) -> None:
-            known = connection.execute(
-                f"SELECT score, details FROM leader_board WHERE {_ONE_ROUND}",  # noqa: S608 - our own names
-                where,
-            ).fetchone()
+            known = connection.execute(_SQL["evaluation"], where).fetchone()
             if known is None:
                 raise self._refusal(where, "holds no submission; store it before its evaluation")
             if known[0] is not None:
-                if known != (number, document):
+                if known[:2] != (number, document):
                     raise self._refusal(where, "has been evaluated already, with another result, which is kept")
                 return
-            connection.execute(
-                "UPDATE leader_board SET score = $score, details = $details, evaluated_at = $at "  # noqa: S608 - our own names
-                f"WHERE {_ONE_ROUND}",
-                row,
-            )
+            connection.execute(_SQL["evaluate"], row)
 
         await self._worker.run(save)
 
@@ -307,21 +257,10 @@ class AggregationStore:
         }
 
         def save(connection: Connection) -> None:
-            known = connection.execute(
-                f"SELECT 1 FROM leader_board WHERE {_ONE_ROUND} AND evaluated_at IS NOT NULL",  # noqa: S608 - our own names
-                where,
-            ).fetchone()
-            if known is None:
+            known = connection.execute(_SQL["evaluation"], where).fetchone()
+            if known is None or known[2] is None:
                 raise self._refusal(where, "has not been evaluated; store its evaluation before the decision")
-            connection.execute(
-                """INSERT INTO round_status VALUES ($execution, $team, $round, $should_continue, $reasoning,
-                $confidence_score, $no_opinion_reason, $continues, $stop_reason, $decided_by, $at)
-                ON CONFLICT DO UPDATE SET should_continue = EXCLUDED.should_continue, reasoning = EXCLUDED.reasoning,
-                confidence_score = EXCLUDED.confidence_score, no_opinion_reason = EXCLUDED.no_opinion_reason,
-                continues = EXCLUDED.continues, stop_reason = EXCLUDED.stop_reason,
-                decided_by = EXCLUDED.decided_by, decided_at = EXCLUDED.decided_at""",
-                row,
-            )
+            connection.execute(_SQL["decide"], row)
 
         await self._worker.run(save)
 
@@ -348,12 +287,7 @@ class AggregationStore:
 
         def finish(connection: Connection) -> None:
             self._require_execution(connection, execution_id)
-            connection.execute(
-                """INSERT INTO team_endings VALUES ($execution, $team, $name, $reason, $message, $at)
-                ON CONFLICT DO UPDATE SET team_name = coalesce(EXCLUDED.team_name, team_name),
-                stop_reason = EXCLUDED.stop_reason, message = EXCLUDED.message, finished_at = EXCLUDED.finished_at""",
-                row,
-            )
+            connection.execute(_SQL["end_team"], row)
 
         await self._worker.run(finish)
 
@@ -363,44 +297,40 @@ class AggregationStore:
 
         def finish(connection: Connection) -> None:
             self._require_execution(connection, execution_id)
-            connection.execute(
-                "UPDATE executions SET status = $status, ended_at = $at WHERE execution_id = $execution", row
-            )
+            connection.execute(_SQL["finish"], row)
 
         await self._worker.run(finish)
 
     async def ranking(self, execution_id: str) -> Sequence[RankedTeam]:
         """Ordered by `rank_teams`, here as everywhere."""
-        (rows,) = await self._rows([_BOARD], {"execution": execution_id})
+        (rows,) = await self._rows(["board"], {"execution": execution_id})
         return rank_teams(BoardEntry(*row) for row in rows)
 
     async def progress(self, execution_id: str) -> Mapping[str, TeamProgress]:
         """Everything that is known about the teams of an execution, as it was at one moment."""
-        rounds, endings = await self._rows([_ROUNDS, _ENDINGS], {"execution": execution_id})
+        rounds, endings = await self._rows(["rounds", "endings"], {"execution": execution_id})
         return read_progress(rounds, endings)
 
     async def executions(self) -> Sequence[Execution]:
         """The one started last comes first."""
-        (rows,) = await self._rows([_EXECUTIONS], {})
+        (rows,) = await self._rows(["executions"], {})
         return [read_execution(row) for row in rows]
 
-    async def _rows(self, queries: Sequence[str], parameters: Mapping[str, Any]) -> list[list[tuple[Any, ...]]]:
+    async def _rows(self, names: Sequence[str], parameters: Mapping[str, Any]) -> list[list[tuple[Any, ...]]]:
         """Of each query in turn, within one transaction."""
 
         def read(connection: Connection) -> list[list[tuple[Any, ...]]]:
             # A process that was killed while it made the file leaves one without tables.
             if read_version(connection) == 0:
-                return [[] for _ in queries]
-            return [connection.execute(query, parameters).fetchall() for query in queries]
+                return [[] for _ in names]
+            return [connection.execute(_SQL[name], parameters).fetchall() for name in names]
 
         if self._is_absent_fine and not self.path.is_file():
-            return [[] for _ in queries]
+            return [[] for _ in names]
         return await self._worker.run(read)
 
     def _require_execution(self, connection: Connection, execution_id: str) -> None:
-        known = connection.execute(
-            "SELECT 1 FROM executions WHERE execution_id = $execution", {"execution": execution_id}
-        ).fetchone()
+        known = connection.execute(_SQL["request"], {"execution": execution_id}).fetchone()
         if known is None:
             raise StorageError(f"{self.path}: execution {execution_id!r} has not begun; begin it before storing rounds")
 

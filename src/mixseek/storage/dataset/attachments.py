@@ -14,46 +14,36 @@ from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
-from pypdf import PdfReader
-from pypdf.errors import DependencyError, PyPdfError
-
 from mixseek.errors import ConfigurationError
 from mixseek.storage.dataset.rows import RESPONSE_UNKNOWN, RowError, list_names
 
 if TYPE_CHECKING:
     from mixseek.protocols.rubric import TaskRubric
 
-# The text of a PDF; needs the extra `pdf`, so nothing imports this before a PDF is met.
+# The text of a PDF.
 
 MAX_PAGES = 2_000
 # What pypdf lets through on damaged files, besides its own errors.
 _DAMAGE = (
-    PyPdfError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, OSError, RecursionError),
+    *(TypeError, ValueError, struct.error, zlib.error),
 )
-# Its remarks on malformed files would stand between our own lines on stderr.
-logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
 
 def extract_text(given: str, data: bytes) -> str:
     """Pages in order with a blank line between them; raises RowError for a file that holds no readable text."""
+    # Late: it comes with the extra `pdf`, which few need.
+    from pypdf.errors import DependencyError, PyPdfError
+
+    # Its remarks on malformed files would stand between our own lines on stderr.
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())
     try:
         text = read_pages(given, data)
     except DependencyError as error:
         raise RowError(f"{given!r} is an encrypted PDF; save it without encryption") from error
     except RowError:
         raise
-    except _DAMAGE as error:
+    except (PyPdfError, *_DAMAGE) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise RowError(f"{given!r} cannot be read as a PDF ({reason}); print it anew, or save its text") from error
     if not text:
@@ -63,6 +53,8 @@ def extract_text(given: str, data: bytes) -> str:
 
 def read_pages(given: str, data: bytes) -> str:
     """Raises whatever pypdf raises."""
+    from pypdf import PdfReader
+
     reader = PdfReader(io.BytesIO(data))
     # The empty password opens files that only forbid printing.
     if reader.is_encrypted and not reader.decrypt(""):
@@ -76,10 +68,8 @@ def read_pages(given: str, data: bytes) -> str:
 # Judged outputs that are files of their own: read as text, known by the digest of their bytes.
 
 PATH_COLUMN = "response_path"
-DIGEST_NAME = "response_sha256"
-TEXT_SUFFIXES = (".txt", ".md", ".json")
 PDF_SUFFIX = ".pdf"
-SUFFIXES = (*TEXT_SUFFIXES, PDF_SUFFIX)
+SUFFIXES = (".txt", ".md", ".json", PDF_SUFFIX)
 MAX_FILE_BYTES = 32 << 20
 PDF_INSTALL = 'pip install "mixseek[pdf]"'
 # A dataset is read twice; text that took seconds to get out of a PDF is kept in between, up to so much of it.
@@ -105,29 +95,38 @@ class ResponseFiles:
     """
 
     def __init__(self, directory: Path, *, allows_outside: bool = False) -> None:
-        self._directory = directory
-        self._confines = None if allows_outside else directory
+        self.directory = directory
+        self._allows_outside = allows_outside
         self._kept: dict[tuple[str, str], str] = {}
         self._kept_characters = 0
 
     def read(self, given: str) -> ResponseFile:
         """Raises RowError with the one thing that is wrong."""
-        path = self._directory / given
-        suffix = check_suffix(given)
-        refuse_outside(path, given, self._confines)
-        data = read_bytes(path, given)
+        suffix = Path(given).suffix.lower()
+        if suffix not in SUFFIXES:
+            found = f"suffix {suffix}" if suffix else "no suffix"
+            raise RowError(f"`{PATH_COLUMN}` {given!r} has {found}; outputs are read from {', '.join(SUFFIXES)}")
+        data = self.read_bytes(given, PATH_COLUMN)
         digest = hashlib.sha256(data).hexdigest()
-        text = self._read_pdf(path, given, data, digest) if suffix == PDF_SUFFIX else decode_text(given, data)
-        return ResponseFile(file_name(given), text, digest, len(data))
+        text = self._read_pdf(given, data, digest) if suffix == PDF_SUFFIX else decode_text(given, data, PATH_COLUMN)
+        # The last part of the path, also of one that was written on Windows.
+        return ResponseFile(PureWindowsPath(given).name or given, text, digest, len(data))
 
-    def _read_pdf(self, path: Path, given: str, data: bytes, digest: str) -> str:
-        key = (str(path), digest)
-        text = self._kept.get(key)
+    def read_bytes(self, given: str, column: str) -> bytes:
+        """Of a file that a row may name."""
+        path = self.directory / given
+        if not self._allows_outside:
+            refuse_outside(path, given, self.directory, column)
+        return read_bytes(path, given, column)
+
+    def _read_pdf(self, given: str, data: bytes, digest: str) -> str:
+        text = self._kept.get((given, digest))
         if text is None:
-            refuse_missing_library(given)
+            if importlib.util.find_spec("pypdf") is None:
+                raise RowError(f"`{PATH_COLUMN}` {given!r} is a PDF, which needs an extra: {PDF_INSTALL}")
             text = extract_text(given, data)
             if self._kept_characters + len(text) <= _KEPT_CHARACTERS:
-                self._kept[key] = text
+                self._kept[given, digest] = text
                 self._kept_characters += len(text)
         return text
 
@@ -141,25 +140,14 @@ class ResponseFiles:
         file = self.read(given)
         values["response"] = file.text
         values.setdefault("output_id", file.name)
-        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: given, DIGEST_NAME: file.sha256}
+        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: given, "response_sha256": file.sha256}
         return file
 
 
-def check_suffix(given: str) -> str:
-    """One of the four, whatever its case."""
-    suffix = Path(given).suffix.lower()
-    if suffix not in SUFFIXES:
-        found = f"suffix {suffix}" if suffix else "no suffix"
-        raise RowError(f"`{PATH_COLUMN}` {given!r} has {found}; outputs are read from {', '.join(SUFFIXES)}")
-    return suffix
-
-
-def refuse_outside(path: Path, given: str, confines: Path | None, column: str = PATH_COLUMN) -> None:
-    """Raises RowError for a file that does not lie below `confines`; what is not there is somebody else's to say."""
-    if confines is None:
-        return
+def refuse_outside(path: Path, given: str, directory: Path, column: str) -> None:
+    """Raises RowError for a file that does not lie below; what is not there is somebody else's to say."""
     try:
-        is_inside = path.resolve().is_relative_to(confines.resolve())
+        is_inside = path.resolve().is_relative_to(directory.resolve())
     except (OSError, ValueError, RuntimeError):
         # No path, or links that lead in a circle: reading it says which.
         return
@@ -170,21 +158,21 @@ def refuse_outside(path: Path, given: str, confines: Path | None, column: str = 
         )
 
 
-def read_bytes(path: Path, given: str, column: str = PATH_COLUMN) -> bytes:
+def read_bytes(path: Path, given: str, column: str) -> bytes:
     """A regular file of bearable size; looked at before it is opened, because a pipe would wait for ever."""
+    what = f"`{column}` {given!r}"
     try:
-        status = path.stat()
-        refuse_unreadable(status, f"`{column}` {given!r}")
+        refuse_unreadable(path.stat(), what)
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         place = "" if path == Path(given) else f" in {path.parent}: paths begin at the dataset's directory"
-        raise RowError(f"`{column}` {given!r}: no such file{place}") from None
+        raise RowError(f"{what}: no such file{place}") from None
     except OSError as error:
-        raise RowError(f"`{column}` {given!r}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise RowError(f"{what}: cannot be read: {(error.strerror or str(error)).lower()}") from error
     except RowError:
         raise
     except ValueError as error:
-        raise RowError(f"`{column}` {given!r}: not a path ({error})") from error
+        raise RowError(f"{what}: not a path ({error})") from error
 
 
 def refuse_unreadable(status: os.stat_result, what: str) -> None:
@@ -200,12 +188,7 @@ def refuse_unreadable(status: os.stat_result, what: str) -> None:
         )
 
 
-def file_name(given: str) -> str:
-    """The last part, also of a path that was written on Windows."""
-    return PureWindowsPath(given).name or given
-
-
-def decode_text(given: str, data: bytes, column: str = PATH_COLUMN) -> str:
+def decode_text(given: str, data: bytes, column: str) -> str:
     """UTF-8 to the letter, line endings included; only a byte-order mark is not text."""
     try:
         return data.removeprefix(_UTF8_MARK).decode()
@@ -214,12 +197,6 @@ def decode_text(given: str, data: bytes, column: str = PATH_COLUMN) -> str:
             f"`{column}` {given!r} is not valid UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start}); "
             "convert it to UTF-8"
         ) from error
-
-
-def refuse_missing_library(given: str) -> None:
-    """Said with the command that mends it."""
-    if importlib.util.find_spec("pypdf") is None:
-        raise RowError(f"`{PATH_COLUMN}` {given!r} is a PDF, which needs an extra: {PDF_INSTALL}")
 
 
 # Task rubrics as files: one for all rows, or a directory with one for each task.
@@ -334,78 +311,6 @@ def read_rubric(text: str, task_types: tuple[str, ...] | None = None) -> "TaskRu
 _read_once = lru_cache(maxsize=256)(read_rubric)
 
 
-class RowRubrics:
-    """Gives rows their rubric for one pass over a dataset, and remembers which were used."""
-
-    def __init__(
-        self,
-        rubrics: RubricDirectory | None,
-        confines: Path | None,
-        directory: Path,
-        task_types: tuple[str, ...],
-        *,
-        is_needed: bool,
-    ) -> None:
-        """`confines` is the directory that no row may lead out of; None where the user allows it."""
-        self._rubrics = rubrics
-        self._confines = confines
-        self._directory = directory
-        self._task_types = task_types
-        self._is_needed = is_needed
-        self._read: dict[str, RubricFile] = {}
-        self.used: dict[str, str] = {}  # file name to sha256
-
-    def fill(self, values: dict[str, Any]) -> None:
-        """What the row names itself wins over the shelf."""
-        given = values.pop(RUBRIC_COLUMN, None)
-        if given is not None and "rubric" in values:
-            raise RowError(f"both `rubric` and `{RUBRIC_COLUMN}` are given; keep one")
-        if given is not None:
-            self._put(values, self._open(given))
-        elif "rubric" not in values and self._rubrics is not None:
-            self._put(values, self._rubrics.find(values.get("task_name")))
-        text = values.get("rubric")
-        if text is not None:
-            self._settle_type(values, text)
-        elif self._is_needed:
-            raise RowError(
-                "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
-                "task, or a column `rubric` (text) or `rubric_path`"
-            )
-
-    def _open(self, given: str) -> RubricFile:
-        file = self._read.get(given)
-        if file is None:
-            path = self._directory / given
-            refuse_outside(path, given, self._confines, RUBRIC_COLUMN)
-            file = make_rubric_file(path, decode_text(given, read_bytes(path, given, RUBRIC_COLUMN), RUBRIC_COLUMN))
-            self._read[given] = file
-        return file
-
-    def _put(self, values: dict[str, Any], file: RubricFile) -> None:
-        values["rubric"] = file.rubric.text
-        values.setdefault("task_name", file.names[0])
-        self.used[file.path.name] = file.sha256
-
-    def _settle_type(self, values: dict[str, Any], text: str) -> None:
-        """An unknown type would be judged by weights that nobody chose."""
-        if not self._task_types:
-            return
-        rubric = _read_once(text, self._task_types)
-        if rubric.unknown_task_type is not None:
-            raise RowError(
-                f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
-                f"known are {', '.join(self._task_types)}"
-            )
-        if rubric.task_name is not None:
-            values.setdefault("task_name", rubric.task_name)
-        if rubric.task_type is None:
-            return
-        given = values.setdefault("task_type", rubric.task_type)
-        if given != rubric.task_type:
-            raise RowError(f"`task_type` is {given!r} and its rubric says {rubric.task_type!r}; correct one of them")
-
-
 @dataclass(frozen=True, slots=True)
 class RowRequirements:
     """What must be there before anybody is asked; the plain one is satisfied by a response."""
@@ -454,17 +359,13 @@ class RowRequirements:
 class Attachments:
     """One pass over a dataset: fills rows from files, and digests what it read on the way."""
 
-    def __init__(self, files: ResponseFiles, directory: Path, requirements: RowRequirements) -> None:
+    def __init__(self, files: ResponseFiles, requirements: RowRequirements) -> None:
         self._files = files
-        self._rubrics = RowRubrics(
-            requirements.rubrics,
-            None if requirements.allows_outside_files else directory,
-            directory,
-            requirements.task_types,
-            is_needed=requirements.rubric,
-        )
+        self._requirements = requirements
         self._digest = hashlib.sha256()
         self._count = self._size_bytes = 0
+        self._read: dict[str, RubricFile] = {}
+        self._rubrics: dict[str, str] = {}  # file name to sha256
 
     def fill(self, values: dict[str, Any]) -> None:
         """Raises RowError for a file that cannot be used."""
@@ -473,26 +374,70 @@ class Attachments:
             self._digest.update(file.sha256.encode() + b"\n")
             self._count += 1
             self._size_bytes += file.size_bytes
-        self._rubrics.fill(values)
+        self._fill_rubric(values)
+
+    def _fill_rubric(self, values: dict[str, Any]) -> None:
+        """What the row names itself wins over --rubric."""
+        given = values.pop(RUBRIC_COLUMN, None)
+        rubrics = self._requirements.rubrics
+        if given is not None and "rubric" in values:
+            raise RowError(f"both `rubric` and `{RUBRIC_COLUMN}` are given; keep one")
+        if given is not None:
+            if given not in self._read:
+                data = self._files.read_bytes(given, RUBRIC_COLUMN)
+                path = self._files.directory / given
+                self._read[given] = make_rubric_file(path, decode_text(given, data, RUBRIC_COLUMN))
+            self._put(values, self._read[given])
+        elif "rubric" not in values and rubrics is not None:
+            self._put(values, rubrics.find(values.get("task_name")))
+        text = values.get("rubric")
+        if text is not None:
+            self._settle_type(values, text)
+        elif self._requirements.rubric:
+            raise RowError(
+                "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
+                "task, or a column `rubric` (text) or `rubric_path`"
+            )
+
+    def _put(self, values: dict[str, Any], file: RubricFile) -> None:
+        values["rubric"] = file.rubric.text
+        values.setdefault("task_name", file.names[0])
+        self._rubrics[file.path.name] = file.sha256
+
+    def _settle_type(self, values: dict[str, Any], text: str) -> None:
+        """An unknown type would be judged by weights that nobody chose."""
+        task_types = self._requirements.task_types
+        if not task_types:
+            return
+        rubric = _read_once(text, task_types)
+        if rubric.unknown_task_type is not None:
+            raise RowError(
+                f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
+                f"known are {', '.join(task_types)}"
+            )
+        if rubric.task_name is not None:
+            values.setdefault("task_name", rubric.task_name)
+        if rubric.task_type is None:
+            return
+        given = values.setdefault("task_type", rubric.task_type)
+        if given != rubric.task_type:
+            raise RowError(f"`task_type` is {given!r} and its rubric says {rubric.task_type!r}; correct one of them")
 
     def description(self) -> dict[str, Any]:
         """For the manifest; empty for a dataset that holds everything itself."""
         described: dict[str, Any] = {}
         if self._count:
-            described["response_files"] = {
-                "count": self._count,
-                "bytes": self._size_bytes,
-                "sha256": self._digest.hexdigest(),
-            }
-        if self._rubrics.used:
-            described["rubrics"] = dict(sorted(self._rubrics.used.items()))
+            counted = {"count": self._count, "bytes": self._size_bytes, "sha256": self._digest.hexdigest()}
+            described["response_files"] = counted
+        if self._rubrics:
+            described["rubrics"] = dict(sorted(self._rubrics.items()))
         return described
 
     def cover(self, dataset_sha256: str) -> str:
         """The digest of the dataset together with its files: a changed file is another run."""
-        if not self._count and not self._rubrics.used:
+        if not self._count and not self._rubrics:
             return dataset_sha256
         covered = hashlib.sha256(dataset_sha256.encode() + b"\n" + self._digest.hexdigest().encode())
-        for name, sha256 in sorted(self._rubrics.used.items()):
+        for name, sha256 in sorted(self._rubrics.items()):
             covered.update(b"\n" + name.encode("utf-8", "surrogateescape") + b"\0" + sha256.encode())
         return covered.hexdigest()

@@ -8,7 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Protocol
 
@@ -18,6 +18,7 @@ from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
 from mixseek.storage.dataset.files import DelimitedLines, JsonLines, Row, reading, spool_stdin
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
+from mixseek.storage.journal.records import decode_object
 
 # Datasets that hold replies and not the judged text: one reply a row, or a bundle of them, taken apart here.
 
@@ -31,8 +32,8 @@ _LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_n
 _WHOLE_FILES = (".json", ".txt", ".md")
 
 
-class RowStream(Protocol):
-    """What is wrapped."""
+class RowSource(Protocol):
+    """A file as rows; `unit` is the word for the number that comes with each."""
 
     path: Path
 
@@ -46,8 +47,8 @@ class RowStream(Protocol):
 class ReplyRows:
     """Rows as they are; where bundles are asked for, one becomes a row for each of its entries."""
 
-    def __init__(self, source: RowStream, mapping: Mapping[str, str], takes_bundles: bool) -> None:
-        self.path = source.path
+    def __init__(self, source: RowSource, mapping: Mapping[str, str], takes_bundles: bool) -> None:
+        self.path, self.unit, self.format = source.path, source.unit, source.format
         self._takes_bundles = takes_bundles
         self._source = source
         columns = (
@@ -56,14 +57,6 @@ class ReplyRows:
             *(name for name, field in FILE_FIELDS.items() if field == "response"),
         )
         self._texts = tuple(mapping.get(column, column) for column in columns)
-
-    @property
-    def unit(self) -> str:
-        return self._source.unit
-
-    @property
-    def format(self) -> str:
-        return self._source.format
 
     def rows(self) -> Iterator[tuple[int, Row]]:
         """Line number and row; all entries of a bundle have the number of its line."""
@@ -155,15 +148,6 @@ def is_row(entry: BundleEntry) -> bool:
     return any(name in decode_object(entry.text) for name in REPLY_COLUMNS)
 
 
-def decode_object(text: str) -> dict[str, Any]:
-    """Empty for anything but one JSON object."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 # A file of rows as a stream of samples: surveyed once before anything is judged, then read again.
 
 STDIN = "-"
@@ -173,18 +157,6 @@ _BUCKETS = 64
 _PLACES_KEPT = 5
 # Of a batch: samples, their journal lines and copies on the way are in memory together.
 _BATCH_CHARACTERS = 4 << 20
-
-
-class RowSource(Protocol):
-    """A file as rows; `unit` is the word for the number that comes with each."""
-
-    path: Path
-
-    @property
-    def unit(self) -> str: ...
-    @property
-    def format(self) -> str: ...
-    def rows(self) -> Iterator[tuple[int, Row]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +198,7 @@ class _Places:
 
 
 class Dataset:
-    """The SampleSource port over a file."""
+    """Streams a file; reading it twice gives the same samples in the same order."""
 
     def __init__(
         self,
@@ -244,8 +216,8 @@ class Dataset:
         # Told of every row's fields while the dataset is surveyed.
         self._note_row = note_row
         # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
-        self._directory = Path() if name == STDIN else source.path.parent
-        self._files = ResponseFiles(self._directory, allows_outside=self._requirements.allows_outside_files)
+        directory = Path() if name == STDIN else source.path.parent
+        self._files = ResponseFiles(directory, allows_outside=self._requirements.allows_outside_files)
 
     @property
     def stem(self) -> str:
@@ -353,7 +325,7 @@ class Dataset:
         return RowReader(self._mapping, needs_response=self._requirements.response)
 
     def _attachments(self) -> Attachments:
-        return Attachments(self._files, self._directory, self._requirements)
+        return Attachments(self._files, self._requirements)
 
     def _checked_rows(self, reader: RowReader, attachments: Attachments) -> Iterator[tuple[int, dict[str, Any]]]:
         """Place and the sample's fields; the id of a row without one counts rows, not lines."""
@@ -404,22 +376,18 @@ def open_dataset(
     """
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
-        return Dataset(path, choose_rows(check_file(path), mapping, requirements), mapping, requirements, note_row)
-    if spool_directory is None:
+        file = check_file(path)
+    elif spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
-    lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
-    if requirements is None or requirements.response:
-        return Dataset(STDIN, lines, mapping, requirements, note_row)
-    return Dataset(STDIN, ReplyRows(lines, mapping, requirements.bundles), mapping, requirements, note_row)
-
-
-def choose_rows(path: Path, mapping: Mapping[str, str], requirements: RowRequirements | None) -> RowSource:
-    """Where replies are recorded, a file may be a bundle of them, and so may a row."""
-    if requirements is None or requirements.response:
-        return choose_source(path)
-    return choose_reply_source(path, requirements.bundles) or ReplyRows(
-        choose_source(path), mapping, requirements.bundles
-    )
+    else:
+        file = spool_stdin(spool_directory, stdin)
+    source: RowSource | None = None
+    # Where replies are recorded, a file may be a bundle of them, and so may a row.
+    if requirements is not None and not requirements.response:
+        if path != STDIN:
+            source = choose_reply_source(file, requirements.bundles)
+        source = source or ReplyRows(choose_source(file), mapping, requirements.bundles)
+    return Dataset(path, source or choose_source(file), mapping, requirements, note_row)
 
 
 def check_file(path: str) -> Path:
@@ -491,12 +459,8 @@ def fingerprint(path: Path) -> tuple[int, int]:
 
 def digest_file(path: Path) -> str:
     """sha256 of the file's bytes as they are on disk."""
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        read: Callable[[], bytes] = partial(stream.read, 1 << 20)
-        for chunk in iter(read, b""):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 # What was meant to be judged, as a list: question by variant by target, held against what the dataset has.

@@ -4,7 +4,7 @@ import bisect
 import contextlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -16,6 +16,7 @@ import orjson
 
 from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import (
+    OWN_PARTS,
     FlagCount,
     OutcomeCount,
     ReaskCount,
@@ -27,80 +28,23 @@ from mixseek.domain.counts import (
     WarningCount,
 )
 from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.errors import StorageError
-from mixseek.storage.duckdb_session import fetch_all, offline_settings
+from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
 from mixseek.storage.durable import storage_error
-from mixseek.storage.index import queries as sql
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
+from mixseek.storage.index.statements import judged_unit_sums
+from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 if TYPE_CHECKING:
     from mixseek.storage.index.scored import ScoredIndex
 
-# What the calls of a run came to, judge by judge, from the replies in the journal.
-#
-# Only live judges write down whether a reply came from the cache: that tells their replies from recorded ones.
-# Replies from the cache cost nothing and say nothing about the endpoint: they are counted, and left out of the rest.
-
-CALL_TOTALS = """
-    SELECT judge, count(*) FILTER (NOT is_cached), count(*) FILTER (is_cached),
-        coalesce(sum(coalesce(tries, 1) + coalesce(requests, 1) - 1) FILTER (NOT is_cached), 0),
-        count(*) FILTER (NOT is_cached AND ask > 1),
-        coalesce(sum(input_tokens) FILTER (NOT is_cached), 0), coalesce(sum(output_tokens) FILTER (NOT is_cached), 0),
-        coalesce(sum(cached_input_tokens) FILTER (NOT is_cached), 0),
-        count(*) FILTER (NOT is_cached AND (input_tokens IS NULL OR output_tokens IS NULL)),
-        coalesce(sum(cost_usd) FILTER (NOT is_cached), 0), count(*) FILTER (NOT is_cached AND cost_usd IS NULL),
-        quantile_cont(latency_seconds, [0.5, 0.9, 0.99]) FILTER (NOT is_cached),
-        coalesce(list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)), [])
-    FROM replies WHERE run = $run AND is_cached IS NOT NULL GROUP BY judge
-    ORDER BY list_position((SELECT judges FROM runs WHERE run = $run), judge) NULLS LAST, judge"""
-
-# Requests that brought no reply: of calls that were given up, whatever became of their samples.
-LOST_TRIES = """
-    SELECT judge, sum(lost_tries) FROM outcomes WHERE run = $run AND lost_tries > 0 GROUP BY judge, judge_order
-    ORDER BY judge_order, judge"""
-
-MISSING_FOR_GOOD = """
-    SELECT count(*) FROM outcomes WHERE run = $run AND is_final AND is_permanent AND status = 'missing'"""
-
-FINISH_REASONS = """
-    SELECT judge, finish_reason, count(*) FROM replies WHERE run = $run AND NOT is_cached AND finish_reason IS NOT NULL
-    GROUP BY judge, finish_reason ORDER BY count(*) DESC, finish_reason"""
-
-
-_COLUMNS = (
-    *("judge", "calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
-    *("uncounted", "cost_usd", "unpriced", "latency", "models"),
-)
-
 # Of a judge that never answered: from `calls` to `finish_reasons`.
 _NO_REPLIES: tuple[Any, ...] = (*(0,) * 8, Decimal(0), 0, None, (), {})
 
 
-def read_accounts(
-    totals: Iterable[tuple[Any, ...]], reasons: Iterable[tuple[Any, ...]], lost: Iterable[tuple[str, int]] = ()
-) -> list[CallAccount]:
-    """From the rows of the three queries above."""
-    by_judge: dict[str, dict[str, int]] = defaultdict(dict)
-    for judge, reason, count in reasons:
-        by_judge[judge][reason] = count
-    accounts = {row[0]: read_account(row, by_judge[row[0]]) for row in totals}
-    for judge, tries in lost:
-        account = accounts.get(judge) or CallAccount(judge, *_NO_REPLIES)
-        accounts[judge] = replace(account, tries=account.tries + tries)
-    return list(accounts.values())
-
-
-def read_account(row: tuple[Any, ...], finish_reasons: Mapping[str, int]) -> CallAccount:
-    """From the columns of CALL_TOTALS."""
-    values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
-    values["latency"] = Latency(*values["latency"]) if values["latency"] else None
-    values["models"] = tuple(values["models"])
-    values["cost_usd"] = Decimal(values["cost_usd"])
-    return CallAccount(**values, finish_reasons=finish_reasons)
-
-
 _PAGE_ROWS = 500
+_SQL = read_statements("mixseek.storage.index", "queries.sql")
+_DATASET_ORDER = "sample_position, judge_order, judge, take"
 
 
 class RowOrder(StrEnum):
@@ -111,19 +55,11 @@ class RowOrder(StrEnum):
     LONGEST_FIRST = "longest_first"
 
 
-@dataclass(frozen=True, slots=True)
-class LengthSummary:
-    """Characters of the responses that ended alike."""
-
-    judge: str
-    status: Status
-    verdict: str | None
-    count: int
-    shortest: int
-    median: float
-    mean: float
-    ninth_decile: float
-    longest: int
+_ORDERS = {
+    RowOrder.DATASET: _DATASET_ORDER,
+    RowOrder.WORST_FIRST: f"score NULLS LAST, {_DATASET_ORDER}",
+    RowOrder.LONGEST_FIRST: f"response_characters DESC, {_DATASET_ORDER}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,149 +148,171 @@ class RowQuery:
 ALL_ROWS = RowQuery()
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedTake:
+    """One sample before one judge once, as the journal's records say it; None for what is still due."""
+
+    key: str
+    sample: dict[str, Any]
+    judge: str
+    take: int
+    outcome: dict[str, Any] | None
+    reply: dict[str, Any] | None = None
+    # Replies that were invalid and asked for again, in the order of asking.
+    earlier: tuple[dict[str, Any], ...] = ()
+
+
 class RunIndex:
     """Questions about one run, over a connection that somebody else closes."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
         self._connection = connection
-        self._run = run.name
-        self._directory = run
+        self._run = run
         self._places = JournalPlaces(connection)
 
     def sample_count(self) -> int:
         """How many samples the journal holds: fewer than the dataset where a run was stopped."""
-        return int(self._all("SELECT count(*) FROM samples WHERE run = $run")[0][0])
+        return int(self._all("sample_count")[0][0])
 
     def totals(self) -> list[JudgeTotals]:
         """In the order of the judges."""
-        return [JudgeTotals(*row) for row in self._all(sql.TOTALS)]
-
-    def final_totals(self) -> JudgeTotals | None:
-        """The run as a whole: each sample by the judge that had the last word; None for an empty run."""
-        rows = self._all(sql.FINAL_TOTALS)
-        counts = rows[0]
-        return JudgeTotals("", *counts) if any(counts[:4]) else None
+        return [JudgeTotals(*row) for row in self._all("totals")]
 
     def outcome_counts(self, *, final_only: bool = False) -> list[OutcomeCount]:
         """By judge, task, status, verdict and error type; judgments of a model on its own output apart."""
         return [
             OutcomeCount(judge, task, Status(status), *rest)
-            for judge, task, status, *rest in self._all(sql.OUTCOME_COUNTS, final_only=final_only)
+            for judge, task, status, *rest in self._all("outcome_counts", final_only=final_only)
         ]
 
     def unit_sums(self, *groups: str, final_only: bool = False, control: bool = False) -> UnitGroups:
         """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
         parameters = {"final_only": final_only, "control": control}
-        rows = fetch_all(self._connection, sql.judged_unit_sums(groups), parameters)
-        return {tuple(row[: len(groups)]): UnitSums(*row[len(groups) :]) for row in rows}
+        return read_unit_groups(fetch_all(self._connection, judged_unit_sums(groups), parameters), len(groups))
 
     def failure_groups(self) -> list[FailureGroup]:
         """Invalid and missing judgments by what is wrong, the most frequent first."""
-        return [FailureGroup(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.FAILURE_GROUPS)]
+        rows = self._all("failure_groups", own_parts=OWN_PARTS)
+        return [FailureGroup(judge, Status(status), *rest) for judge, status, *rest in rows]
 
     def warning_counts(self) -> list[WarningCount]:
         """Of valid judgments, the most frequent first."""
-        return [WarningCount(*row) for row in self._all(sql.WARNING_COUNTS)]
+        return [WarningCount(*row) for row in self._all("warning_counts")]
 
     def reasoning_counts(self) -> list[ReasoningCount]:
         """Reasoning scores crossed with correctness, by judge, task and target; empty where none was assessed."""
-        return [ReasoningCount(*row) for row in self._all(sql.REASONING_COUNTS)]
+        return [ReasoningCount(*row) for row in self._all("reasoning_counts")]
 
     def reask_counts(self) -> list[ReaskCount]:
         """Of judges that gave replies, in the order of the judges."""
-        return [ReaskCount(*row) for row in self._all(sql.REASK_COUNTS)]
+        return [ReaskCount(*row) for row in self._all("reask_counts")]
 
     def take_spreads(self) -> list[TakeSpread]:
         """Of judges that were asked several times; empty without repeats."""
-        return [TakeSpread(*row) for row in self._all(sql.TAKE_SPREADS)]
+        return [TakeSpread(*row) for row in self._all("take_spreads")]
 
     def rule_counts(self) -> list[RuleCount]:
         """By judge, rule and status; the most frequent first."""
         return [
-            RuleCount(judge, rule, Status(status), *rest) for judge, rule, status, *rest in self._all(sql.RULE_COUNTS)
+            RuleCount(judge, rule, Status(status), *rest) for judge, rule, status, *rest in self._all("rule_counts")
         ]
 
     def flag_counts(self, limit: int = 1_000) -> list[FlagCount]:
         """By judge, flag and reason; the most frequent first, because reasons may be as many as rows."""
-        return [FlagCount(judge, Flag(flag), *rest) for judge, flag, *rest in self._all(sql.FLAG_COUNTS, limit=limit)]
+        rows = self._all("flag_counts", own_parts=OWN_PARTS, limit=limit)
+        return [FlagCount(judge, Flag(flag), *rest) for judge, flag, *rest in rows]
 
     def reason_counts(self, limit: int = 1_000) -> list[ReasonCount]:
         """By judge, status and reason; the most frequent first."""
-        return [
-            ReasonCount(judge, Status(status), *rest)
-            for judge, status, *rest in self._all(sql.REASON_COUNTS, limit=limit)
-        ]
+        rows = self._all("reason_counts", own_parts=OWN_PARTS, limit=limit)
+        return [ReasonCount(judge, Status(status), *rest) for judge, status, *rest in rows]
 
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
-        totals = self._all(CALL_TOTALS)
-        return read_accounts(totals, self._all(FINISH_REASONS) if totals else (), self._all(LOST_TRIES))
+        accounts: dict[str, CallAccount] = {}
+        finished: dict[str, dict[str, int]] = defaultdict(dict)
+        for judge, reason, count in self._all("finish_reasons"):
+            finished[judge][reason] = count
+        for *counted, latency, models in self._all("call_totals"):
+            spread = Latency(*latency) if latency else None
+            values: list[Any] = [*counted, spread, tuple(models), finished[counted[0]]]
+            accounts[counted[0]] = CallAccount(*values)
+        for judge, tries in self._all("lost_tries"):
+            account = accounts.get(judge) or CallAccount(judge, *_NO_REPLIES)
+            accounts[judge] = replace(account, tries=account.tries + tries)
+        return list(accounts.values())
 
     def missing_for_good(self) -> int:
         """Final judgments that are missing because the endpoint refuses the sample: asking again changes nothing."""
-        count: int = self._all(MISSING_FOR_GOOD)[0][0]
-        return count
+        return int(self._all("missing_for_good")[0][0])
 
     def judge_models(self) -> dict[str, str]:
         """Judges whose recorded replies are all one model's, with that model."""
-        return dict(self._all(sql.JUDGE_MODELS))
+        return dict(self._all("only_models"))
 
     def scored(self) -> "ScoredIndex | None":
         """What else can be asked under a protocol with dimensions; None under one without."""
         # Late: a run's summary asks for counts alone.
         from mixseek.storage.index.scored import ScoredIndex
 
-        index = ScoredIndex(self._connection, self._run)
+        index = ScoredIndex(self._connection)
         return index if index.has_scores() else None
-
-    def response_lengths(self) -> list[LengthSummary]:
-        """By judge, status and verdict."""
-        return [LengthSummary(judge, Status(status), *rest) for judge, status, *rest in self._all(sql.RESPONSE_LENGTHS)]
 
     def rows(self, query: RowQuery = ALL_ROWS) -> Iterator[JudgedRow]:
         """One in memory at a time, however many and however long they are."""
         parameters: dict[str, Any] = {
-            "run": self._run,
             "judge": query.judge,
             "status": query.status and query.status.value,
             "limit": query.limit,
             "offset": query.offset,
         }
-        choose = sql.CHOOSE
+        kinds = ""
         if query.limit_per_kind is not None:
-            choose = sql.CHOOSE_OF_EACH_KIND
+            kinds = f" {_SQL['some_of_each_kind']}"
             parameters["per_kind"] = query.limit_per_kind
-        narrow = self._connection.cursor()
-        try:
-            narrow.execute(choose[query.order], parameters)
-            while page := narrow.fetchmany(_PAGE_ROWS):
-                yield from self._read(page)
-        finally:
-            narrow.close()
+        choose = _SQL["choose"].format(kinds=kinds, order=_ORDERS[query.order])
+        for page in self._pages(choose, parameters):
+            yield from self._read(page)
 
     def find_sample(self, sample_id: str) -> list[JudgedRow]:
         """One sample under every judge; empty where there is none of that id."""
-        return list(self._read(self._all(sql.FIND, sample_id=sample_id)))
+        return list(self._read(self._all("find", sample_id=sample_id)))
 
     def similar_ids(self, sample_id: str, limit: int = 5) -> list[str]:
         """Ids that a person may have meant."""
-        return [row[0] for row in self._all(sql.SIMILAR, sample_id=sample_id, limit=limit)]
+        return [row[0] for row in self._all("similar", sample_id=sample_id, limit=limit)]
+
+    def takes(self) -> Iterator[JudgedTake]:
+        """Every judgment with its records as they were written, for the archive; one in memory at a time."""
+        with opening_journal(self._run) as journal:
+            read = partial(self._places.read, journal, decode=decode_line)
+            for page in self._pages(_SQL["takes"], {}):
+                for position, place, judge, take, said in page:
+                    sample, replies = read("sample", place), [read("reply", one) for one in said]
+                    outcome = read("outcome", position) if position > 0 else None
+                    if any(record.get("key") != sample.get("key") for record in (*replies, outcome or sample)):
+                        raise find_damage(self._run)
+                    # What is still due may have been answered: its reply is then read on resuming.
+                    reply = replies[-1] if replies and outcome is not None else None
+                    yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, tuple(replies[:-1]))
+
+    def _pages(self, query: str, parameters: Mapping[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(query, parameters)
+            while page := cursor.fetchmany(_PAGE_ROWS):
+                yield page
+        finally:
+            cursor.close()
 
     def _read(self, page: Sequence[tuple[Any, ...]]) -> Iterator[JudgedRow]:
         """Texts are in the journal; the index knows where."""
-        if not page:
-            return
         told = [IndexedRow(*row) for row in page]
-        replies = {
-            (key, judge, take): position
-            for key, judge, take, position in self._all(sql.REPLIES, keys=list({row.key for row in told}))
-        }
-        try:
-            with self._directory.journal.open("rb") as journal:
-                for row in told:
-                    yield self._read_one(journal, row, replies.get((row.key, row.judge, row.take)))
-        except OSError as error:
-            raise storage_error("read the journal", self._directory.journal, error) from error
+        keys = list({row.key for row in told})
+        said = {tuple(place): position for *place, position in self._all("last_replies", keys=keys)} if keys else {}
+        with opening_journal(self._run) as journal:
+            for row in told:
+                yield self._read_one(journal, row, said.get((row.key, row.judge, row.take)))
 
     def _read_one(self, journal: BinaryIO, row: "IndexedRow", reply: int | None) -> JudgedRow:
         read = partial(self._places.read, journal)
@@ -363,18 +321,29 @@ class RunIndex:
         outcome = read("outcome", row.outcome) if row.outcome > 0 else {"key": row.key, "reason": row.reason}
         said = read("reply", reply) if reply is not None else {"key": row.key, "text": None}
         if any(record.get("key") != row.key for record in (sample, outcome, said)):
-            raise self._damage()
+            raise find_damage(self._run)
         try:
             return read_row(row, sample["sample"], outcome, said["text"])
         except (KeyError, TypeError, ValueError) as error:
-            raise self._damage() from error
+            raise find_damage(self._run) from error
 
-    def _damage(self) -> StorageError:
-        """A line is not where the index saw it, or not what it was."""
-        return find_damage(self._directory)
+    def _all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        return fetch_all(self._connection, _SQL[name], parameters)
 
-    def _all(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        return fetch_all(self._connection, query, {"run": self._run, **parameters})
+
+def read_unit_groups(rows: Iterable[tuple[Any, ...]], groups: int) -> UnitGroups:
+    """The first columns name the group, the others are its sums."""
+    return {tuple(row[:groups]): UnitSums(*row[groups:]) for row in rows}
+
+
+@contextlib.contextmanager
+def opening_journal(run: RunDirectory) -> Iterator[BinaryIO]:
+    """For reading lines here and there."""
+    try:
+        with run.journal.open("rb") as journal:
+            yield journal
+    except OSError as error:
+        raise storage_error("read the journal", run.journal, error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,17 +368,19 @@ class JournalPlaces:
         self._connection = connection
         self._parts: dict[str, tuple[list[int], list[array[int]]]] = {}
 
-    def read(self, journal: BinaryIO, kind: str, position: int) -> dict[str, Any]:
+    def read(
+        self, journal: BinaryIO, kind: str, position: int, decode: Callable[[bytes], Any] = orjson.loads
+    ) -> dict[str, Any]:
         """The record as every JSON reader sees it; empty where there is none at that place."""
         if kind not in self._parts:
-            rows = fetch_all(self._connection, sql.PLACES, {"kind": kind})
+            rows = fetch_all(self._connection, _SQL["places"], {"kind": kind})
             self._parts[kind] = [row[0] for row in rows], [array("q", row[1]) for row in rows]
         firsts, parts = self._parts[kind]
         number = bisect.bisect_right(firsts, position) - 1
         journal.seek(parts[number][position - firsts[number]])
         try:
-            record = orjson.loads(journal.readline())
-        except orjson.JSONDecodeError:
+            record = decode(journal.readline())
+        except ValueError:
             return {}
         return record if isinstance(record, dict) else {}
 
@@ -424,7 +395,7 @@ def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory]) -> Unit
             path = str(run.index).replace("'", "''")
             connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
         parameters = {"final_only": True, "control": False}
-        return UnitSums(*fetch_all(connection, sql.pooled_unit_sums(names), parameters)[0])
+        return UnitSums(*fetch_all(connection, judged_unit_sums((), names), parameters)[0])
 
 
 @contextlib.contextmanager
@@ -435,39 +406,37 @@ def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex
         yield RunIndex(connection, run)
 
 
+# Columns of a row with where they come from; what a protocol says is taken where it is of this kind.
+_OF_OUTCOME = ("method", "score", "verdict", "reason")
+_OF_FIELDS = {"is_correct": bool, "extracted_answer": str, "reasoning_score": int, "error_type": str, "comment": str}
+_OF_SAMPLE = ("task_name", "target_model", "question_id", "prompt_variant", "ground_truth")
+
+
 def read_row(
     row: IndexedRow, sample: Mapping[str, Any], outcome: Mapping[str, Any], raw_reply: str | None
 ) -> JudgedRow:
     """From the records of the journal."""
     fields: Mapping[str, Any] = outcome.get("fields", {})
     span = outcome.get("span")
+    named: dict[str, Any] = {
+        **{name: outcome.get(name) for name in _OF_OUTCOME},
+        **{name: of_kind(fields.get(name), kind) for name, kind in _OF_FIELDS.items()},
+        **{name: sample.get(name) for name in _OF_SAMPLE},
+    }
     return JudgedRow(
+        **named,
         id=sample["id"],
         judge=row.judge,
         take=row.take,
         status=Status(row.status),
         is_final=row.is_final,
         is_control=row.is_control,
-        method=outcome.get("method"),
-        score=outcome.get("score"),
-        verdict=outcome.get("verdict"),
-        is_correct=of_kind(fields.get("is_correct"), bool),
-        extracted_answer=of_kind(fields.get("extracted_answer"), str),
-        reasoning_score=of_kind(fields.get("reasoning_score"), int),
-        error_type=of_kind(fields.get("error_type"), str),
-        comment=of_kind(fields.get("comment"), str),
         span=Span(*span) if span else None,
         fields=fields,
         rules=tuple(outcome.get("rules", ())),
         flags=tuple(Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())),
         repairs=tuple(outcome.get("repairs", ())),
-        reason=outcome.get("reason"),
         raw_reply=raw_reply,
-        task_name=sample.get("task_name"),
-        target_model=sample.get("target_model"),
-        question_id=sample.get("question_id"),
-        prompt_variant=sample.get("prompt_variant"),
-        ground_truth=sample.get("ground_truth"),
         ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
         question=sample.get("question", ""),
         response=sample["response"],

@@ -5,18 +5,19 @@ import hashlib
 import os
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from shlex import quote
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Self
 
 from mixseek.errors import BusyError, DamagedError
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest
-from mixseek.storage.journal.records import Record, decode_line, decode_record, peek
+from mixseek.storage.journal.records import Record, decode_line, decode_record
 from mixseek.storage.workspace import RunDirectory
 
 # One writer for a run, whichever process it lives in.
@@ -106,8 +107,7 @@ def lock_exclusively(file: FileIO) -> bool:
     return True
 
 
-_BLOCK_BYTES = 1 << 16
-_HASHED_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 18
 # The manifest of a run in progress lags behind its journal by this much at most, while lines are written.
 SEAL_EVERY_SECONDS = 1.0
 _ORPHANS_SHOWN = 5
@@ -123,15 +123,24 @@ class _Extent:
 
     length_bytes: int
     digest: hashlib.blake2b
+    crc32: int
 
     def followed_by(self, data: bytes) -> "_Extent":
         digest = self.digest.copy()
         digest.update(data)
-        return _Extent(self.length_bytes + len(data), digest)
+        return _Extent(self.length_bytes + len(data), digest, zlib.crc32(data, self.crc32))
 
     @property
     def seal(self) -> JournalSeal:
-        return JournalSeal(bytes=self.length_bytes, blake2b=self.digest.hexdigest())
+        return JournalSeal(bytes=self.length_bytes, blake2b=self.digest.hexdigest(), crc32=self.crc32)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedStart:
+    """How much of a journal a reader has held against its seal: what comes after is all that it reads next time."""
+
+    length_bytes: int
+    crc32: int
 
 
 class JournalFile:
@@ -160,8 +169,7 @@ class JournalFile:
         try:
             sync_directory(path.parent)
             # What an earlier process had begun to write and never counted.
-            length = cut_torn_end(self._file)
-            self._synced = self._written = _Extent(length, digest_start(self._file, length))
+            self._synced = self._written = measure_start(self._file, cut_torn_end(self._file))
         except OSError as error:
             self.close()
             raise storage_error("repair the end of the journal", path, error) from error
@@ -263,22 +271,26 @@ def damaged(path: Path, offset: int, error: ValueError) -> DamagedError:
     )
 
 
-def verify_journal(run: RunDirectory) -> None:
-    """Raises DamagedError where the journal is not what the manifest says it was; reads the file once.
+def verify_journal(run: RunDirectory, known: VerifiedStart | None = None) -> VerifiedStart | None:
+    """Raises DamagedError where the journal is not what the manifest says it was; returns what was found to be so.
 
-    Cheap beside reading its lines, and remembered by whoever keeps the size and time of the journal with what it made
-    of it: the index does.
+    Reads the file once; of a run that another process is writing, only what follows on `known`. So growing by one line
+    costs one line, and the writer, at its end, reads the whole all the same.
     """
+    if os.path.realpath(run.journal.with_suffix(".lock")) in _held:
+        known = None
     manifest = read_manifest(run.manifest)
-    while (problem := find_broken_seal(run.journal, manifest)) is not None:
+    while (problem := find_broken_seal(run.journal, manifest, known)) is not None:
         again = read_manifest(run.manifest)
         if again == manifest:
             raise broken_seal(run.journal, problem)
         # Another process took the run up meanwhile, and the journal has grown.
         manifest = again
+    seal = manifest.journal
+    return VerifiedStart(seal.bytes, seal.crc32) if seal is not None and seal.crc32 is not None else None
 
 
-def find_broken_seal(path: Path, manifest: Manifest) -> str | None:
+def find_broken_seal(path: Path, manifest: Manifest, known: VerifiedStart | None = None) -> str | None:
     """What is wrong, in words; None where the journal is whole, and for runs that were never sealed."""
     seal = manifest.journal
     if seal is None:
@@ -290,11 +302,21 @@ def find_broken_seal(path: Path, manifest: Manifest) -> str | None:
                 return f"cut short: it holds {length:,} of the {seal.bytes:,} bytes that were written"
             if length > seal.bytes and manifest.status is not RunStatus.RUNNING:
                 return f"{length - seal.bytes:,} bytes were added after the run had ended"
-            if digest_start(file, seal.bytes).hexdigest() == seal.blake2b:
+            if is_as_sealed(file, seal, known if manifest.status is RunStatus.RUNNING else None):
                 return None
     except OSError as error:
         raise storage_error("read the journal", path, error) from error
     return f"changed since it was written{describe_change(path)}"
+
+
+def is_as_sealed(file: FileIO, seal: JournalSeal, known: VerifiedStart | None) -> bool:
+    """By the digest of the whole; or, where its start is known, by the checksum of what follows."""
+    if known is None or seal.crc32 is None or seal.bytes < known.length_bytes:
+        return measure_start(file, seal.bytes).digest.hexdigest() == seal.blake2b
+    crc32 = known.crc32
+    for data in read_blocks(file, known.length_bytes, seal.bytes):
+        crc32 = zlib.crc32(data, crc32)
+    return crc32 == seal.crc32
 
 
 def broken_seal(path: Path, problem: str) -> DamagedError:
@@ -308,20 +330,15 @@ def describe_change(path: Path) -> str:
     for offset, line in read_lines(path):
         try:
             decode_record(line)
-            kind, key, _ = peek(line)
         except ValueError as error:
             return f" (damaged at byte {offset}: {error})"
-        if kind == "sample":
-            samples.add(key)
-        elif key not in samples:
-            return f" (the {kind} at byte {offset} is about no sample of the run{name_of(line)})"
+        record = decode_line(line)
+        if record["t"] == "sample":
+            samples.add(record["key"])
+        elif record["key"] not in samples:
+            named = f": {record['id']!r}" if isinstance(record.get("id"), str) else ""
+            return f" (the {record['t']} at byte {offset} is about no sample of the run{named})"
     return ""
-
-
-def name_of(line: bytes) -> str:
-    """The sample's id, where the line has one."""
-    named = decode_line(line).get("id")
-    return f": {named!r}" if isinstance(named, str) else ""
 
 
 def orphaned(path: Path, ids: Sequence[str]) -> DamagedError:
@@ -331,15 +348,22 @@ def orphaned(path: Path, ids: Sequence[str]) -> DamagedError:
     return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown}{more})")
 
 
-def digest_start(file: FileIO | BinaryIO, length_bytes: int) -> hashlib.blake2b:
-    """Of the first bytes of a file, as far as there are so many."""
-    digest = hashlib.blake2b(digest_size=32)
-    file.seek(0)
-    left = length_bytes
-    while left and (data := file.read(min(left, _HASHED_BYTES))):
+def measure_start(file: FileIO, length_bytes: int) -> _Extent:
+    """The first bytes of a file, as far as there are so many."""
+    digest, crc32 = hashlib.blake2b(digest_size=32), 0
+    for data in read_blocks(file, 0, length_bytes):
         digest.update(data)
+        crc32 = zlib.crc32(data, crc32)
+    return _Extent(length_bytes, digest, crc32)
+
+
+def read_blocks(file: FileIO, begin: int, end: int) -> Iterator[bytes]:
+    """From one byte of a file to another, as far as there are so many."""
+    file.seek(begin)
+    left = end - begin
+    while left > 0 and (data := file.read(min(left, _BLOCK_BYTES))):
         left -= len(data)
-    return digest
+        yield data
 
 
 def cut_torn_end(file: FileIO) -> int:

@@ -40,9 +40,6 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.samples import Sample
 
-# How lines begin; a judge's name that is not plain ASCII takes the long way.
-_SAMPLE_HEAD = re.compile(rb'{"t":"(sample)","key":"([0-9a-f]{32})",()')
-_JUDGE_HEAD = re.compile(rb'{"t":"(reply|outcome)","key":"([0-9a-f]{32})","judge":"([ !#-\[\]-~]*)",')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Everything but what is always written; a default takes no room in a line.
 _DEFAULTS: Mapping[str, Any] = {
@@ -239,14 +236,13 @@ def decode_line(line: bytes) -> dict[str, Any]:
     return data
 
 
-def peek(line: bytes) -> tuple[str, str, str | None]:
-    """Kind, sample key and judge (None for a sample) without parsing what follows; raises ValueError."""
-    head = _SAMPLE_HEAD.match(line) or _JUDGE_HEAD.match(line)
-    if head is not None:
-        kind, key, judge = head.groups()
-        return kind.decode(), key.decode(), None if kind == b"sample" else judge.decode()
-    data = decode_line(line)
-    return data["t"], data["key"], data.get("judge")
+def decode_object(text: str) -> dict[str, Any]:
+    """A text that is one JSON object and nothing else; empty for any other."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def encode_span(span: Span | None) -> list[int] | None:
