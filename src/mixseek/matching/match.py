@@ -9,7 +9,7 @@ from mixseek.matching.closed.booleans import BooleanReader, polarity_of
 from mixseek.matching.closed.choice import Closed, match_closed
 from mixseek.matching.closed.lists import EitherReader, WordListReader, bracket_reader, is_bracket_sequence
 from mixseek.matching.closed.number_answers import NumberReader
-from mixseek.matching.closed.options import NO_OPTIONS, OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.closed.options import OptionReader, comparable, lettered_options, numbered_options
 from mixseek.matching.hedges import OtherValue, leaves_open
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.outcome import Decision, MatchResult, Reader
@@ -46,7 +46,7 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     if value is not None:
         if gold.isdigit() and len(gold) <= 2 and _asks_for_number(gold, question):
             return OptionReader(gold, question)
-        return NumberReader(value, question, gold, maths, percent="%" in gold)
+        return NumberReader(value.values[0], question, gold, maths, value.percent or "%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
     if len(words) >= 2 and _SORTING.search(question):
         asked = _QUESTION_WORD.findall(question.casefold())
@@ -58,16 +58,16 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
 
 def _asks_for_number(gold: str, question: str) -> bool:
     """Whether the question lists numbered options and wants one of their numbers."""
-    return bool(_NUMBERED_QUESTION.search(question)) and gold in numbered_options(question).labels
+    return bool(_NUMBERED_QUESTION.search(question)) and gold in numbered_options(question)
 
 
 def option_by_text(gold: str, question: str) -> OptionReader | None:
     """The ground truth is the text of exactly one listed option: its letter is as good."""
     options = lettered_options(question)
-    if options is NO_OPTIONS:
+    if not options:
         return None
     wanted = comparable(gold)
-    labels = [label for label, text in zip(options.labels, options.texts, strict=True) if comparable(text) == wanted]
+    labels = [label for label, text in options.items() if comparable(text) == wanted]
     return OptionReader(labels[0], question) if len(labels) == 1 and wanted else None
 
 
@@ -114,7 +114,7 @@ def match_answer(
             texts.append(gold)
         else:
             results.append(result)
-    if texts and lettered_options(question).labels:
+    if texts and lettered_options(question):
         # A letter was asked for, and the ground truth is none of the listed texts: the row itself is doubtful.
         results.append(Closed(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:

@@ -13,14 +13,11 @@ from typing import Final, NamedTuple
 
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.closed.statements import firm_statements
+from mixseek.matching.languages import table
 from mixseek.matching.numbers import read_numbers
 from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
 
 _LONGEST: Final = 1_000
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 # Longer than any bare answer: a worked solution.
@@ -42,12 +39,8 @@ _CALL: Final = re.compile(r"\b(?:sqrt|sin|cos|tan|log|ln|exp|abs)\s*\(")
 _FACTORIAL: Final = re.compile(r"\d+!$")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 _DIGIT_OR_LETTER: Final = re.compile(r"\d|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
-_MATHS_WORDS: Final = _words(
-    "sin cos tan cot sec csc arcsin arccos arctan asin acos atan sinh cosh tanh ln log lg exp max min gcd lcm sqrt "
-    "cbrt abs floor ceil binom pi infinity inf oo and or union alpha beta gamma delta epsilon theta lambda mu nu rho "
-    "sigma tau phi chi psi omega"
-)
-_SHORT_WORDS: Final = _words("an is be no to of by on at as if so we it up he do")
+_MATHS_WORDS: Final = frozenset(table("mathematics")["words"].split())
+_SHORT_WORDS: Final = frozenset(table("mathematics")["short_words"].split())
 
 
 def looks_like_maths(gold: str) -> bool:
@@ -278,11 +271,12 @@ _SPACE: Final = re.compile(r"\s+|\\[,;:! ]|\\left|\\right|\$")
 
 
 class Part(NamedTuple):
-    """Mathematics cut out of a piece of text."""
+    """Mathematics cut out of a piece of text, or the boxes side by side that are the parts of one answer."""
 
     text: str
     start: int
     end: int
+    boxes: int = 0
 
 
 def stated_maths(piece: str, *, firm: bool) -> Part | None:
@@ -324,19 +318,10 @@ def _runs(piece: str) -> list[Part]:
     return runs
 
 
-class Boxes(NamedTuple):
-    """Boxes side by side, which are the parts of one answer."""
-
-    text: str
-    start: int
-    end: int
-    number: int
-
-
 _BETWEEN_BOXES: Final = re.compile(r"(?:[\s$,;]|\\q?quad|\\text\{\s*and\s*\}|\band\b|\\[()\[\]])*")
 
 
-def joined_boxes(text: str) -> Boxes | None:
+def joined_boxes(text: str) -> Part | None:
     """The last boxes of a text where nothing but commas or "and" stands between them; None for fewer than two."""
     found = [
         (place.start - 1, place.end + 1, text[place.start : place.end].strip())
@@ -351,7 +336,7 @@ def joined_boxes(text: str) -> Boxes | None:
         run.insert(0, (start, end, told))
     if len({told for _, _, told in run}) < 2:
         return None
-    return Boxes(", ".join(told for _, _, told in run), run[0][0], run[-1][1], len(run))
+    return Part(", ".join(told for _, _, told in run), run[0][0], run[-1][1], len(run))
 
 
 def gold_maths(gold: str) -> str | None:
@@ -361,7 +346,7 @@ def gold_maths(gold: str) -> str | None:
     if boxes:
         is_one = len({_SPACE.sub("", box) for box in boxes}) == 1
         joined = joined_boxes(gold)
-        return boxes[0] if is_one else joined.text if joined and joined.number == len(boxes) else None
+        return boxes[0] if is_one else joined.text if joined and joined.boxes == len(boxes) else None
     if len(gold) <= _WORKED:
         return gold.strip()
     stated = [place for place in statements if place.cue in {"answer_cue", "hash_marks"}]
@@ -470,7 +455,7 @@ class MathsReader(Reader):
         boxes = joined_boxes(text) if text.count("\\boxed") > 1 else None
         part: Part | None = None
         if boxes is not None and not text[boxes.end :].strip(" \n$.)]\\"):
-            part = Part(boxes.text, boxes.start, boxes.end)
+            part = boxes
         elif "\n" in text.strip() and len(text) <= _WORKED * 2:
             runs = _runs(text)
             part = runs[0] if len(runs) == 1 and len(text.split()) <= _FEW_WORDS + len(runs[0].text.split()) else None

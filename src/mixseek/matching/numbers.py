@@ -71,7 +71,7 @@ _NUMBER = re.compile(
     r"|(?P<raised>[⁻-]?[⁰¹²³⁴-⁹]{1,3})))?"
     r"(?:(?:[\s-]|\sand\s)(?P<over>[1-9]\d?)/(?P<under>[1-9]\d?)(?![\d/-])|\s?(?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?"
     r"(?:\s*[/⁄]\s*(?P<denominator>\d+)(?![\d/]))?"
-    r"(?:\s?(?P<scale>万|萬|億|亿|兆|[kK]\b|(?<=\d)[MBT]\b(?!\.?[A-Z])|(?:mn|bn|tn|mil|hundred|thousand|million"
+    r"(?:\s?(?P<scale>百万|千万|万|萬|千|億|亿|兆|[kK]\b|(?<=\d)[MBT]\b(?!\.?[A-Z])|(?:mn|bn|tn|mil|hundred|thousand|million"
     r"|billion|trillion|dozen|lakhs?|crores?)\b)(?P<rest>\d{1,4}(?!\d))?)?"
     r"(?P<percent>\s?(?:%|per ?cent\b))?"
     r"(?!(?:st|nd|rd|th)\b)"
@@ -83,6 +83,7 @@ _UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'�
 _SCALE_SIGNS = {
     "k": 1_000, "m": 10**6, "b": 10**9, "t": 10**12, "mn": 10**6, "mil": 10**6, "bn": 10**9, "tn": 10**12, "dozen": 12,
     "lakh": 100_000, "crore": 10_000_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "兆": 10**12,
+    "千": 1_000, "百万": 10**6, "千万": 10**7,
 }  # fmt: skip
 UNITS = {word: value for value, word in enumerate(table("words")["cardinals"].split())}
 TENS = {word: value for value, word in zip(range(20, 100, 10), table("words")["tens"].split(), strict=True)}
@@ -243,10 +244,18 @@ def _unspaced_percentages(text: str) -> list[NumberToken]:
     ]
 
 
+_PERCENT = re.compile(r"\s?(?:%|per ?cent\b)", re.IGNORECASE)
+
+
+def is_percent(text: str, end: int) -> bool:
+    """Whether the number that ends there is followed by a percent sign or word."""
+    return _PERCENT.match(text, end) is not None
+
+
 def word_numbers(text: str) -> list[NumberToken]:
     """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
     tokens = [
-        NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end())
+        NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end(), is_percent(text, found.end()))
         for found in _WORDS.finditer(text)
         # "each one", "one of them": in a sentence a lone "one" is a pronoun.
         if found[0].lower() not in _SCALES
@@ -284,10 +293,10 @@ def _spoken(phrase: str) -> int:
     for word in re.split(r"[\s-]+", phrase.lower()):
         if word in {"minus", "negative"}:
             negative = True
-        elif word in UNITS:
-            current += UNITS[word]
-        elif word in _TENS:
-            current += _TENS[word]
+        elif word in UNITS or word in _TENS:
+            value = UNITS[word] if word in UNITS else _TENS[word]
+            # "nineteen eighty-four" is a year.
+            current = current * 100 + value if 10 <= current < 100 and value >= 10 else current + value
         elif word == "hundred":
             current = max(current, 1) * 100
         elif word in _SCALES:
@@ -319,14 +328,13 @@ def _cjk_number(text: str) -> int | None:
 _MOST_WORDS_OF_A_NUMBER = 16
 
 
-def plain_number(text: str) -> Decimal | None:
-    """The value when the whole text is one number, with currency, percent or a short unit allowed around it."""
+def plain_number(text: str) -> NumberToken | None:
+    """The number when the whole text is one, with currency, percent or a short unit allowed around it."""
     stripped = text.strip().rstrip(".")
     if stripped.count(" ") > _MOST_WORDS_OF_A_NUMBER:
         return None
     tokens = read_numbers(stripped)
     if len(tokens) != 1:
         return None
-    token = tokens[0]
-    rest = (stripped[: token.start] + stripped[token.end :]).strip(" $€£¥%")
-    return token.values[0] if not rest else None
+    rest = (stripped[: tokens[0].start] + _PERCENT.sub("", stripped[tokens[0].end :])).strip(" $€£¥%")
+    return tokens[0] if not rest else None

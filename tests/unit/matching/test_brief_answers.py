@@ -18,4 +18,4 @@ def test_the_last_list_of_options_counts() -> None:
     """Examples with lists of their own stand before the question."""
     question = "Example:\n(A) cat\n(B) dog\nNow answer:\n(A) oak\n(B) elm\n(C) fir"
 
-    assert lettered_options(question).texts == ("oak", "elm", "fir")
+    assert lettered_options(question) == {"A": "oak", "B": "elm", "C": "fir"}

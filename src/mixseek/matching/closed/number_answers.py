@@ -26,6 +26,11 @@ _SCIENTIFIC = re.compile(
     r"(?<=[\d.])\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:\^\s?\{?\s?[+-]?\d{1,3}\s?\}?|[⁻-]?[⁰¹²³⁴-⁹]+)"
 )
 _RATIO = re.compile(r"(?<![\d:])\d{1,6}\s?:\s?\d{1,6}(?![\d:])")
+_SHARE = re.compile(r"(\d{1,9}) (?:in|out of|of every) ([1-9]\d{0,8})\b")
+# A word behind a number that is none of the scales that are read.
+_OTHER_SCALE = re.compile(
+    r"[$€£¥]?(\d{1,9}(?:\.\d{1,9})?)\s?(?!(?:[kKMBT]|mn|bn|tn|mil|hundred|\w+sand|\w+llion|dozen|lakhs?|crores?)\b)[A-Za-z]+"
+)
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _PROSE = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
@@ -88,6 +93,23 @@ class NumberReader(Reader):
         return frozenset(value for token in read_numbers(self.question) for value in token.values)
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """What was read; not called wrong where the gold may be meant in words that were not read."""
+        reading = self._read(piece, firm=firm)
+        if reading is None or reading.decision is not Decision.INCORRECT or not self._may_be_meant(piece, reading):
+            return reading
+        return reading._replace(decision=Decision.UNDECIDED, rule="other_words")
+
+    def _may_be_meant(self, piece: str, reading: Reading) -> bool:
+        """ "half a million", 三分の一, "1 in 8", "2.5 Mio": a share or a scale would make the gold of what was read."""
+        if _SAYS.share_in_words.search(piece, max(0, reading.start - 8), reading.end + 8):
+            return True
+        shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SHARE.finditer(piece)]
+        if any(self.value in (share, share * 100) or _is_shorter(share, self.value) for share in shares):
+            return True
+        scaled = _OTHER_SCALE.fullmatch(piece[reading.start :].strip(" .*"))
+        return scaled is not None and any(Decimal(scaled[1]).scaleb(zeros) == self.value for zeros in (3, 6, 9))
+
+    def _read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
         if (firm or _is_bare(piece)) and len(piece) < 200 and self._is_algebra(piece):
             return self._algebra(piece)
@@ -225,7 +247,7 @@ class NumberReader(Reader):
             return Reading(Decision.CORRECT, token.start, token.end, rule)
         value = token.values[0]
         # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
-        if _rounds_to(value, self.value) or _is_shorter(value, self.value):
+        if _rounds_to(value, self.value) or any(_is_shorter(one, self.value) for one in (value, value / 100)):
             return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
         if (token.percent != self.percent or token.is_money) and self.value in (value * 100, value / 100):
             return Reading(Decision.UNDECIDED, token.start, token.end, "percent_or_fraction")
@@ -242,6 +264,8 @@ class NumberReader(Reader):
     def is_absent(self, text: str) -> bool:
         """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
         if len(_DIGITS.findall(text)) > _MOST_NUMBERS:
+            return False
+        if not self.value and _SAYS.nothing.search(text.lower()):
             return False
         return not _SAYS.fraction_word.search(text) and not any(
             value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)

@@ -15,50 +15,25 @@ _LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
 
-_ALPHABET = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Labels in order with their texts; labels are upper-case letters or digits."""
-
-    labels: tuple[str, ...]
-    texts: tuple[str, ...]
-
-    def text_of(self, label: str) -> str | None:
-        """The option's text, or None for a label that is not offered."""
-        return self.texts[self.labels.index(label)] if label in self.labels else None
-
-
-NO_OPTIONS = Options((), ())
-
-
-def lettered_options(question: str) -> Options:
-    """The last run of lettered options in the question: examples come before, the real list last."""
+def lettered_options(question: str) -> dict[str, str]:
+    """Label and text of the last run of lettered options: examples come before, the real list last."""
     if "(A)" not in question and not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
-        return NO_OPTIONS
+        return {}
     found = [
         ((round_ or square or bare).upper(), text.strip()) for round_, square, bare, text in _LETTERED.findall(question)
     ]
-    options = _last_run(found, "A")
-    if len(options.labels) < 2:
-        options = _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")
-    return options if len(options.labels) >= 2 else NO_OPTIONS
+    return _last_run(found, "A") or _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")
 
 
-def numbered_options(question: str) -> Options:
+def numbered_options(question: str) -> dict[str, str]:
     """The last run of options numbered from 1."""
-    found = [(m[1] or m[2], m[3].strip()) for m in _NUMBERED.finditer(question)]
-    options = _last_run(found, "1")
-    return options if len(options.labels) >= 2 else NO_OPTIONS
+    return _last_run([(m[1] or m[2], m[3].strip()) for m in _NUMBERED.finditer(question)], "1")
 
 
-def _last_run(found: list[tuple[str, str]], first: str) -> Options:
-    labels = tuple(label for label, _ in found)
-    if labels == _ALPHABET[: len(labels)]:
-        # The usual case: one list, and nothing else that looks like one.
-        return Options(labels, tuple(text for _, text in found))
+def _last_run(found: list[tuple[str, str]], first: str) -> dict[str, str]:
     run: list[tuple[str, str]] = []
     best: list[tuple[str, str]] = []
     for label, text in found:
@@ -70,7 +45,7 @@ def _last_run(found: list[tuple[str, str]], first: str) -> Options:
             run = []
         if len(run) >= 2:
             best = run
-    return Options(tuple(label for label, _ in best), tuple(text for _, text in best))
+    return dict(best)
 
 
 def _successor(label: str) -> str:
@@ -123,14 +98,13 @@ class OptionReader(Reader):
     kind = "option"
 
     @cached_property
-    def options(self) -> Options:
+    def options(self) -> dict[str, str]:
         """What is on offer; with no list in sight every label counts as offered."""
         return numbered_options(self.question) if self._numbered else lettered_options(self.question)
 
     @cached_property
-    def _texts(self) -> tuple[tuple[str, str], ...]:
-        pairs = zip(self.options.labels, self.options.texts, strict=True)
-        return tuple((label, comparable(text)) for label, text in pairs)
+    def _texts(self) -> dict[str, str]:
+        return {label: comparable(text) for label, text in self.options.items()}
 
     @property
     def _numbered(self) -> bool:
@@ -155,7 +129,7 @@ class OptionReader(Reader):
         if _RULED_OUT.match(piece, end):
             return None
         more = (_SAYS.more_numbers if self._numbered else _SAYS.more_letters).match(piece, found.end(2))
-        if more is not None and more[1] != label and (not self.options.labels or more[1] in self.options.labels):
+        if more is not None and more[1] != label and (not self.options or more[1] in self.options):
             return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
         if self._other_text_follows(label, piece[end : end + 300]):
             return Reading(Decision.UNDECIDED, start, end, "label_and_text_disagree")
@@ -166,10 +140,15 @@ class OptionReader(Reader):
         if _NO_WORDS.fullmatch(rest):
             return False
         words = comparable(rest)
-        own = dict(self._texts).get(label)
+        own = self._texts.get(label)
         if not own or _begins(words, own):
             return False
-        return any(text and text not in own and _begins(words, text) for other, text in self._texts if other != label)
+        return self._begins_with_other(words, label, own)
+
+    def _begins_with_other(self, words: str, label: str, own: str) -> bool:
+        return any(
+            text and text not in own and _begins(words, text) for other, text in self._texts.items() if other != label
+        )
 
     def _is_letter(self, piece: str, start: int, end: int, found: re.Match[str]) -> bool:
         """Whether a bare letter is an option and not a word: "A dog", "I think", "a 5 % rise"."""
@@ -177,7 +156,7 @@ class OptionReader(Reader):
         following = found[3]
         if letter == "A" and following == ":":
             # "A:" opens an answer; it names option A only when that option's text follows.
-            own = dict(self._texts).get("A")
+            own = self._texts.get("A")
             return bool(own) and comparable(piece[end:]).startswith(own or "")
         stands_alone = not (following.isascii() and following.isalnum()) and following != "'"
         if _SAYS.goes_on.match(piece, end):
@@ -185,7 +164,7 @@ class OptionReader(Reader):
         if letter.islower():
             return stands_alone and len(piece.strip(" .*()\"'")) == 1
         if letter in "AI" and not stands_alone:
-            text = self.options.text_of(letter)
+            text = self.options.get(letter)
             rest = comparable(piece[end : end + 200])
             return bool(text) and rest.startswith(comparable(text or "")[:40])
         return True
@@ -193,7 +172,7 @@ class OptionReader(Reader):
     def _named(self, label: str, start: int, end: int, piece: str) -> Reading:
         if label == self.label:
             return Reading(Decision.CORRECT, start, end, "option_label")
-        if self.options.labels and label not in self.options.labels:
+        if self.options and label not in self.options:
             return Reading(Decision.INCORRECT, start, end, "option_not_offered")
         return Reading(Decision.INCORRECT, start, end, "option_label")
 
@@ -203,7 +182,7 @@ class OptionReader(Reader):
         seen: dict[str, tuple[int, int]] = {}
         for found in (_SAYS.bracketed_number if self._numbered else _SAYS.bracketed).finditer(sentence):
             label = found[found.lastindex or 1]
-            if self.options.labels and label not in self.options.labels:
+            if self.options and label not in self.options:
                 continue
             before = sentence[max(0, found.start() - 40) : found.start()]
             dismissed = _SAYS.dismissed.match(sentence, found.end())
@@ -222,7 +201,7 @@ class OptionReader(Reader):
 
     def _by_text(self, piece: str) -> Reading | None:
         words = comparable(piece)
-        hits = [(label, text) for label, text in self._texts if text and _holds(words, text)]
+        hits = [(label, text) for label, text in self._texts.items() if text and _holds(words, text)]
         # "red" inside "dark red": a text that is part of another hit is not a hit of its own.
         hits = [hit for hit in hits if not any(hit[1] != other[1] and _holds(other[1], hit[1]) for other in hits)]
         if len(hits) > 1:
@@ -248,7 +227,7 @@ class OptionReader(Reader):
 
     def _without(self, piece: str, label: str) -> str:
         """The piece without an option's own words, which may hold a negation themselves."""
-        return piece.casefold().replace((self.options.text_of(label) or "").casefold().rstrip("."), " ")
+        return piece.casefold().replace((self.options.get(label) or "").casefold().rstrip("."), " ")
 
     @staticmethod
     def _place(piece: str, text: str) -> tuple[int, int]:
@@ -266,16 +245,13 @@ class OptionReader(Reader):
         """Another label that is on offer, or another option's text; not one that a verb says something about."""
         found = (_SAYS.next_number if self._numbered else _SAYS.next_letter).match(text, place)
         if found is not None and found[1] != self.label:
-            return not self.options.labels or found[1] in self.options.labels
+            return not self.options or found[1] in self.options
         words = comparable(text[place : place + 80])
-        own = dict(self._texts).get(self.label, "")
-        return any(
-            other != self.label and told and told not in own and _begins(words, told) for other, told in self._texts
-        )
+        return self._begins_with_other(words, self.label, self._texts.get(self.label, ""))
 
     def is_absent(self, text: str) -> bool:
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
-        if not self.options.labels or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
+        if not self.options or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
         texts = dict(self._texts)
         if _PLAIN_DATE.search(texts.get(self.label, "")):
@@ -291,16 +267,16 @@ class OptionReader(Reader):
     def lists_every_option(self, text: str) -> bool:
         """Whether the lines of the text are the options, all of them, and nothing else."""
         lines = [line for line in text.split("\n") if line.strip()]
-        if len(self.options.labels) < 2 or len(lines) < len(self.options.labels):
+        if len(self.options) < 2 or len(lines) < len(self.options):
             return False
         named = [
             found[1]
-            for line in lines[-len(self.options.labels) - 1 :]
+            for line in lines[-len(self.options) - 1 :]
             if (found := _OPTION_LINE.match(line))
             # "(E) is correct" is a verdict on the option.
-            and comparable(line[found.end() :]) in {"", dict(self._texts).get(found[1], "")}
+            and comparable(line[found.end() :]) in {"", self._texts.get(found[1], "")}
         ]
-        return named[-len(self.options.labels) :] == list(self.options.labels)
+        return named[-len(self.options) :] == list(self.options)
 
 
 def _spelled(text: str) -> str:

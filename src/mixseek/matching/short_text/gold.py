@@ -33,17 +33,16 @@ class PartialDate:
     first: int
     last: int
 
+    def _beside(self, other: "PartialDate") -> tuple[tuple[int | None, int | None], ...]:
+        return (self.year, other.year), (self.month, other.month), (self.day, other.day)
+
     def accepts(self, other: "PartialDate") -> bool:
         """Every field that this date names, the other one names alike."""
-        return (
-            (self.year is None or self.year == other.year)
-            and (self.month is None or self.month == other.month)
-            and (self.day is None or self.day == other.day)
-        )
+        return all(ours is None or ours == theirs for ours, theirs in self._beside(other))
 
     def is_same(self, other: "PartialDate") -> bool:
         """Both name the same month, and the same day and year or none; a bare year is a number, not a date."""
-        return self.month is not None and (self.year, self.month, self.day) == (other.year, other.month, other.day)
+        return self.month is not None and all(ours == theirs for ours, theirs in self._beside(other))
 
     def is_as_fine_as(self, other: "PartialDate") -> bool:
         """Names every field that the other one names."""
@@ -51,11 +50,7 @@ class PartialDate:
 
     def contradicts(self, other: "PartialDate") -> bool:
         """A field that both name, and name differently."""
-        return (
-            (self.year is not None and other.year is not None and self.year != other.year)
-            or (self.month is not None and other.month is not None and self.month != other.month)
-            or (self.day is not None and other.day is not None and self.day != other.day)
-        )
+        return any(None not in (ours, theirs) and ours != theirs for ours, theirs in self._beside(other))
 
 
 def dates_in(words: Words) -> Iterator[PartialDate]:
@@ -65,14 +60,8 @@ def dates_in(words: Words) -> Iterator[PartialDate]:
     count = len(text)
     while index < count:
         word = text[index]
-        if word == "月" or word == "年":
-            date = _around_unspaced(text, index)
-            if date is not None:
-                yield date
-                index = date.last + 1
-                continue
-        elif word in MONTHS:
-            date = _around_month(words, index)
+        if word in "月年" or word in MONTHS:
+            date = _around_month(words, index) if word in MONTHS else _around_unspaced(text, index)
             if date is not None:
                 yield date
                 index = date.last + 1

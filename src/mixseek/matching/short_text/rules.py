@@ -101,9 +101,7 @@ class Case:
     @cached_property
     def lowered(self) -> str:
         """The response in lower case, with the same offsets."""
-        source = self.words.folded_source
-        lowered = source.lower()
-        return lowered if len(lowered) == len(source) else source
+        return self.words.folded_source.lower()
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -131,7 +129,6 @@ _MOST_WORDS_AROUND: Final = 2
 # Words before the gold: an answer that comes later than this is seldom the one that was asked for.
 _FARTHEST_ANSWER: Final = 40
 
-_REFUSAL_WORDS: Final = frozenset(["sorry", "not", "no", "cannot", "unknown", "unclear", "unable", "depends", "ai"])
 _SAYS = Phrases("short_text")
 _CORRECTION_AFTER: Final = re.compile(r"\b(?:wait|correction|scratch that|on second thought|i mean)\b")
 _DENIAL_ANYWHERE: Final = re.compile(r"\b(?:not|no|never|incorrect|false)\b|n't\b")
@@ -145,9 +142,7 @@ _LONGEST_LIST: Final = 160
 _LONGEST_NAME: Final = 4
 _ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
-_NAME_PARTICLES: Final = frozenset(
-    {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
-)
+_NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
 
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
 # Characters that join words of an unspaced script without belonging to a name.
@@ -158,10 +153,7 @@ _UNSPACED_PARTICLES: Final = frozenset(
 
 def refusal_in(case: Case) -> re.Match[str] | None:
     """The words with which the response declines to answer."""
-    lowered = case.lowered
-    if case.vocabulary.isdisjoint(_REFUSAL_WORDS) and "n't" not in lowered and lowered.isascii():
-        return None
-    return _SAYS.refusal.search(lowered)
+    return _SAYS.refusal.search(case.lowered)
 
 
 def objection_to(case: Case, found: Found) -> Rule | None:
