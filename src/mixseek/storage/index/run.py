@@ -4,7 +4,7 @@ import bisect
 import contextlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -33,7 +33,7 @@ from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
 from mixseek.storage.durable import storage_error
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
-from mixseek.storage.index.statements import judged_unit_sums
+from mixseek.storage.index.statements import judged_unit_sums, read_unit_groups
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -316,11 +316,6 @@ class RunIndex:
 
     def _all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         return fetch_all(self._connection, _SQL[name], parameters)
-
-
-def read_unit_groups(rows: Iterable[tuple[Any, ...]], groups: int) -> UnitGroups:
-    """The first columns name the group, the others are its sums."""
-    return {tuple(row[:groups]): UnitSums(*row[groups:]) for row in rows}
 
 
 @contextlib.contextmanager

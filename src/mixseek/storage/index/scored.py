@@ -20,8 +20,7 @@ from mixseek.domain.counts import (
 )
 from mixseek.domain.judgments import Status
 from mixseek.storage.duckdb_session import fetch_all, read_statements
-from mixseek.storage.index.run import read_unit_groups
-from mixseek.storage.index.statements import sample_units, unit_sums
+from mixseek.storage.index.statements import read_unit_groups, sample_units, unit_sums
 
 _SQL = read_statements("mixseek.storage.index", "scored.sql")
 

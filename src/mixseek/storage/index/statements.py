@@ -6,7 +6,10 @@ question resemble each other). A new statistic needs a SELECT of judgments in `q
 these two functions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mixseek.domain.counts import UnitGroups, UnitSums
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
 SCHEMA_VERSION = 11
@@ -55,3 +58,8 @@ def judged_unit_sums(groups: Sequence[str], indexes: Sequence[str] = ("main",)) 
         for index in indexes
     )
     return unit_sums(sample_units(judged, groups), groups)
+
+
+def read_unit_groups(rows: Iterable[tuple[Any, ...]], groups: int) -> UnitGroups:
+    """The first columns name the group, the others are its sums."""
+    return {tuple(row[:groups]): UnitSums(*row[groups:]) for row in rows}
