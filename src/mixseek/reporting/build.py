@@ -21,13 +21,12 @@ from mixseek.domain.counts import (
     UnitSums,
     WarningCount,
 )
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting.model import (
     Detail,
     FlagSummary,
     GroupSummary,
     JudgeSummary,
-    JudgmentRow,
     ReasoningBar,
     ReasoningSummary,
     ReasonSummary,
@@ -40,6 +39,7 @@ from mixseek.reporting.model import (
     StatusCounts,
     Tally,
     Tone,
+    is_critical,
     outcome_word,
     tone_of,
 )
@@ -66,7 +66,7 @@ class ReportInput:
     run: RunHeader
     manifest: Mapping[str, Any]
     outcomes: Iterable[OutcomeCount]
-    rows: Iterable[JudgmentRow]
+    rows: Iterable[JudgedRow]
     units: ReportUnits = field(default_factory=ReportUnits)
     rules: Sequence[RuleCount] = ()
     flags: Sequence[FlagCount] = ()
@@ -86,7 +86,7 @@ ROW_LIMIT = 2_000
 # Each kind keeps a tenth of the list if it has that many: 40,000 undecided samples must not hide every wrong answer.
 _FLOOR_SHARE = 0.1
 
-_Ranked = tuple[int, int, JudgmentRow]  # draw, position in the dataset, row
+_Ranked = tuple[int, int, JudgedRow]  # draw, position in the dataset, row
 
 
 class Kind(IntEnum):
@@ -109,14 +109,14 @@ def kind_of(status: Status, score: float | None, *, is_critical: bool = False) -
     return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
 
 
-def select_rows(rows: Iterable[JudgmentRow], limit: int = ROW_LIMIT) -> tuple[JudgmentRow, ...]:
+def select_rows(rows: Iterable[JudgedRow], limit: int = ROW_LIMIT) -> tuple[JudgedRow, ...]:
     """At most `limit` rows, critical fails first, else in the order they came; the same for the same run, every time.
 
     Memory stays within a few times `limit` rows however many come in.
     """
     kept: dict[Kind, list[_Ranked]] = {kind: [] for kind in Kind}
     for position, row in enumerate(rows):
-        heap = kept[kind_of(row.status, row.score, is_critical=row.is_critical)]
+        heap = kept[kind_of(row.status, row.score, is_critical=is_critical(row.fields))]
         # Negated, so that the heap's smallest is the next one to go.
         entry = (-_draw(row), -position, row)
         if len(heap) < limit:
@@ -127,7 +127,7 @@ def select_rows(rows: Iterable[JudgmentRow], limit: int = ROW_LIMIT) -> tuple[Ju
     chosen: Iterator[_Ranked] = (
         entry for kind, heap in kept.items() for entry in heapq.nlargest(places[kind], heap, key=lambda item: item[:2])
     )
-    return tuple(row for _, _, row in sorted(chosen, key=lambda item: (not item[2].is_critical, -item[1])))
+    return tuple(row for _, _, row in sorted(chosen, key=lambda item: (not is_critical(item[2].fields), -item[1])))
 
 
 def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:
@@ -142,7 +142,7 @@ def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:
     return places
 
 
-def _draw(row: JudgmentRow) -> int:
+def _draw(row: JudgedRow) -> int:
     """A fair lot that does not depend on the clock, on a seed or on the order of the rows."""
     blob = f"{row.judge}\x1f{row.id}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(blob, digest_size=8).digest(), "big")
@@ -327,11 +327,11 @@ def _explain(cells: Sequence[FlagCount] | Sequence[ReasonCount]) -> tuple[int, t
     return sum(cell.count for cell in cells), tuple(details[:_DETAILS_SHOWN]), len(details)
 
 
-def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgmentRow]) -> tuple[ShownCount, ...]:
+def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgedRow]) -> tuple[ShownCount, ...]:
     """Per outcome word, in the order good, mixed, bad, then what carries no score."""
     listed: dict[str, int] = defaultdict(int)
     for row in rows:
-        listed[row.outcome] += 1
+        listed[outcome_word(row.status, row.verdict)] += 1
     parts = []
     for name, own in grouped(outcomes, lambda cell: outcome_word(cell.status, cell.verdict)).items():
         total = sum(cell.count for cell in own)

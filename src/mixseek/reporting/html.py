@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.domain.judgments import Span
+from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reporting import wording
-from mixseek.reporting.model import JudgmentRow, Quote, ReportData, ScoredDetail
+from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
 
@@ -68,7 +68,7 @@ def field_limit(lengths: list[int], budget: int) -> int:
 def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any]:
     """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
     samples: dict[tuple[Any, ...], int] = {}
-    firsts: list[JudgmentRow] = []
+    firsts: list[JudgedRow] = []
     for row in report.rows:
         key = _sample_key(row)
         if key not in samples:
@@ -80,7 +80,7 @@ def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any
     # The first row of a sample with a span decides which part of a cut response is kept.
     spans: dict[int, Span] = {}
     for row in report.rows:
-        span = row.span or _first_quote(row.detail)
+        span = row.span or _first_quote(read_detail(row.fields))
         if span is not None:
             spans.setdefault(samples[_sample_key(row)], span)
     responses = [excerpt_around(row.response, spans.get(index), limit) for index, row in enumerate(firsts)]
@@ -102,19 +102,19 @@ def embed_json(payload: Any) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def _sample_key(row: JudgmentRow) -> tuple[Any, ...]:
+def _sample_key(row: JudgedRow) -> tuple[Any, ...]:
     return (
-        row.id, row.task, row.target_model, row.ground_truth, row.ground_truth_alternatives, row.question, row.response,
-        row.question_id, row.prompt_variant,
+        row.id, row.task_name, row.target_model, row.ground_truth, row.ground_truth_alternatives, row.question,
+        row.response, row.question_id, row.prompt_variant,
     )  # fmt: skip
 
 
-def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
+def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
     question = row.question[:limit]
     return _without_empty(
         {
             "id": row.id,
-            "task": row.task,
+            "task": row.task_name,
             "model": row.target_model,
             "qid": row.question_id,
             "variant": row.prompt_variant,
@@ -129,13 +129,14 @@ def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
     )
 
 
-def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
+def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
     reply = row.raw_reply[:limit] if row.raw_reply else None
+    detail = read_detail(row.fields)
     return {
         "sample": sample,
         "judge": row.judge,
         "status": row.status.value,
-        "tone": row.tone.value,
+        "tone": tone_of(row.status, row.score).value,
         "score": row.score,  # outside of what may be left out: a score of 0 is a score
         **_without_empty(
             {
@@ -153,10 +154,10 @@ def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[s
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
                 "warnings": list(row.warnings),
-                "repeat": row.repeat if row.repeat > 1 else None,
+                "repeat": row.take if row.take > 1 else None,
             }
         ),
-        **(_detail(row.detail, response) if row.detail else {}),
+        **(_detail(detail, response) if detail else {}),
     }
 
 

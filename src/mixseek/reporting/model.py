@@ -7,7 +7,7 @@ from typing import Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageCell, Disagreement, EvidenceProblem, ReaskCount
-from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
@@ -94,6 +94,11 @@ def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...
     if not failed and fields.get("critical_fail"):
         return (("critical_fail", fields.get("critical_fail_reason")),)
     return failed
+
+
+def is_critical(fields: Mapping[str, Any]) -> bool:
+    """A gate was not passed: what a reader must see first."""
+    return isinstance(fields.get("scores"), Mapping) and bool(failed_gates(fields))
 
 
 # What a run found, as plain data: everything a renderer shows is a field here, so renderers only render.
@@ -284,58 +289,6 @@ class JudgeSummary:
     def filter_name(self) -> str | None:
         """What the list of judgments is filtered by to show this summary's rows."""
         return None if self.is_whole else self.judge
-
-
-@dataclass(frozen=True, slots=True)
-class JudgmentRow:
-    """One sample under one judge, with all that a person needs to check it."""
-
-    id: str
-    judge: str
-    status: Status
-    response: str
-    question: str = ""
-    task: str | None = None
-    verdict: str | None = None
-    score: float | None = None
-    ground_truth: str | None = None
-    ground_truth_alternatives: tuple[str, ...] = ()
-    extracted_answer: str | None = None
-    span: Span | None = None
-    rules: tuple[str, ...] = ()
-    error_type: str | None = None
-    flags: tuple[Finding, ...] = ()
-    comment: str | None = None
-    reason: str | None = None  # why undecided or missing
-    target_model: str | None = None
-    raw_reply: str | None = None
-    question_id: str | None = None
-    prompt_variant: str | None = None
-    is_control: bool = False  # a model on its own output
-    detail: ScoredDetail | None = None  # under a protocol with dimensions
-    reasoning_score: int | None = None  # seed 001
-    extraction_verified: bool | None = None  # None where nothing was extracted, or nobody looked
-    warnings: tuple[str, ...] = ()  # what is remarkable about a valid judgment
-    repeat: int = 1  # which of several independent replies of one judge
-
-    @property
-    def is_unverified(self) -> bool:
-        """Called correct by an answer that does not stand in the response."""
-        return self.status is Status.VALID and self.extraction_verified is False and (self.score or 0.0) > 0
-
-    @property
-    def is_critical(self) -> bool:
-        """A gate was not passed: what a reader must see first."""
-        return self.detail is not None and bool(self.detail.gates)
-
-    @property
-    def outcome(self) -> str:
-        """The one word for a list."""
-        return outcome_word(self.status, self.verdict)
-
-    @property
-    def tone(self) -> Tone:
-        return tone_of(self.status, self.score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -629,7 +582,7 @@ class ReportData:
     run: RunHeader
     manifest: Mapping[str, Any]
     judges: tuple[JudgeSummary, ...]
-    rows: tuple[JudgmentRow, ...]
+    rows: tuple[JudgedRow, ...]
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
     scored: "ScoredReport | None" = None  # under a protocol with dimensions

@@ -8,12 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import wording
 from mixseek.reporting.model import (
     GroupSummary,
     JudgeSummary,
-    JudgmentRow,
     ReasoningSummary,
     ReportData,
     RunComparison,
@@ -23,6 +22,9 @@ from mixseek.reporting.model import (
     StatusCounts,
     Tally,
     Tone,
+    outcome_word,
+    read_detail,
+    tone_of,
 )
 from mixseek.reporting.scored.terminal import marks_table, print_scored, quotes_table
 from mixseek.reporting.tables import (
@@ -281,7 +283,7 @@ def _print_calls(accounts: Sequence[CallAccount], console: Console) -> None:
 # One sample under each of its judges: everything needed to check a judgment by eye.
 
 
-def print_rows(rows: Sequence[JudgmentRow], console: Console) -> None:
+def print_rows(rows: Sequence[JudgedRow], console: Console) -> None:
     """Texts are printed whole, a question once."""
     question = None
     for number, row in enumerate(rows):
@@ -291,26 +293,27 @@ def print_rows(rows: Sequence[JudgmentRow], console: Console) -> None:
         question = row.question
 
 
-def _print_row(row: JudgmentRow, console: Console, *, with_question: bool) -> None:
+def _print_row(row: JudgedRow, console: Console, *, with_question: bool) -> None:
+    detail, style = read_detail(row.fields), STYLES[tone_of(row.status, row.score)]
     console.print(
         Text.assemble(
             (make_visible(row.id), "bold"),
             "  ",
-            (make_visible(row.outcome), f"bold {STYLES[row.tone]}"),
-            (f"  judge {make_visible(row.judge)}{f', repeat {row.repeat}' if row.repeat > 1 else ''}", QUIET),
+            (make_visible(outcome_word(row.status, row.verdict)), f"bold {style}"),
+            (f"  judge {make_visible(row.judge)}{f', repeat {row.take}' if row.take > 1 else ''}", QUIET),
         )
     )
-    facts = [((label, QUIET), value) for label, value in _facts(row) if value is not None]
+    facts = [((label, QUIET), value) for label, value in _facts(row, detail) if value is not None]
     print_indented(console, table_of(("|", ""), facts))
     for finding in row.flags:
-        told = Text.assemble((finding.flag.value, STYLES[row.tone]), "  ", make_visible(finding.detail))
+        told = Text.assemble((finding.flag.value, style), "  ", make_visible(finding.detail))
         print_indented(console, told)
-    if row.detail:
-        for gate, reason in row.detail.gates:
+    if detail:
+        for gate, reason in detail.gates:
             told = Text.assemble((make_visible(gate), "bold red"), "  ", make_visible(reason or "no reason was given"))
             print_indented(console, told)
-        print_section(console, "Scores", marks_table(row.detail))
-        print_section(console, "Evidence", quotes_table(row.detail))
+        print_section(console, "Scores", marks_table(detail))
+        print_section(console, "Evidence", quotes_table(detail))
     if row.rules:
         print_section(console, "Rules, in order", Text(make_visible(" → ".join(row.rules))))
     if row.question and with_question:
@@ -321,9 +324,8 @@ def _print_row(row: JudgmentRow, console: Console, *, with_question: bool) -> No
         print_section(console, "Raw reply of the judge", Text(make_visible(row.raw_reply)))
 
 
-def _facts(row: JudgmentRow) -> Iterable[tuple[str, str | None]]:
+def _facts(row: JudgedRow, detail: ScoredDetail | None) -> Iterable[tuple[str, str | None]]:
     truths = [truth for truth in (row.ground_truth, *row.ground_truth_alternatives) if truth is not None]
-    detail = row.detail
     return (
         ("extracted answer", row.extracted_answer),
         ("ground truth", " | ".join(truths) or None),
@@ -338,7 +340,7 @@ def _facts(row: JudgmentRow) -> Iterable[tuple[str, str | None]]:
         ("warnings", "; ".join(wording.warning_text(name) for name in row.warnings) or None),
         ("reason", row.reason),
         ("comment", row.comment),
-        ("task", row.task),
+        ("task", row.task_name),
         ("target model", row.target_model),
         ("question id", row.question_id),
         ("prompt variant", row.prompt_variant),
@@ -352,7 +354,7 @@ def _total_text(detail: ScoredDetail) -> str | None:
     return plain_number(detail.total) + ("" if detail.maximum is None else f" of {plain_number(detail.maximum)}")
 
 
-def response_text(row: JudgmentRow, *, has_colour: bool) -> Text:
+def response_text(row: JudgedRow, *, has_colour: bool) -> Text:
     """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
     if not row.response:
         return Text("(empty)", style=QUIET)

@@ -87,6 +87,8 @@ class ArchiveCheck:
         self._marker = marker
         self._protocol = protocol
         self._maths = maths
+        self._samples = archive / names.SAMPLES
+        self._places: dict[str, int] = {}
         # Digests of paths: a hundred thousand of them take a tenth of the room that the paths would.
         self._known: set[int] = set()
         # Index rows whose file is not where it should be, by digest and by file name.
@@ -98,10 +100,9 @@ class ArchiveCheck:
         yield from self._check_seals()
         if self._protocol.hash != self._marker.protocol_hash:
             yield Problem(names.PROTOCOL, ProblemKind.DIFFERS, "not the protocol that the run was judged by")
-        samples = Samples(self._archive / names.SAMPLES)
-        yield from samples.damage()
+        yield from self._find_samples()
         for row in self._rows():
-            yield from self._check_row(row, samples)
+            yield from self._check_row(row)
         yield from self._check_unmatched_entries()
         for path, row in self._sought.items():
             yield Problem(
@@ -119,6 +120,29 @@ class ArchiveCheck:
             elif digest_of(path) != self._marker.sha256.get(name):
                 yield Problem(name, ProblemKind.CHANGED, "edited since the archive was written")
 
+    def _find_samples(self) -> Iterator[Problem]:
+        """Only where they stand is kept: an archive may hold more text than memory."""
+        offset = 0
+        if not self._samples.is_file():
+            return
+        with self._samples.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                record = decode_sample_line(line)
+                if record is None or record.sample.key() != record.key:
+                    detail = f"line {number}: not the sample that was judged"
+                    yield Problem(names.SAMPLES, ProblemKind.CHANGED, detail)
+                else:
+                    self._places[record.key] = offset
+                offset += len(line)
+
+    def _sample(self, key: str) -> Sample | None:
+        if key not in self._places:
+            return None
+        with self._samples.open("rb") as stream:
+            stream.seek(self._places[key])
+            record = decode_sample_line(stream.readline())
+        return record.sample if record is not None else None
+
     def _rows(self) -> Iterator[dict[str, Any]]:
         path = self._archive / names.INDEX
         if not path.is_file():
@@ -133,7 +157,7 @@ class ArchiveCheck:
                 if row["path"] is not None:
                     yield row
 
-    def _check_row(self, row: dict[str, Any], samples: "Samples") -> Iterator[Problem]:
+    def _check_row(self, row: dict[str, Any]) -> Iterator[Problem]:
         path = row["path"]
         self._known.add(short_digest(path))
         file = self._archive / path
@@ -144,7 +168,7 @@ class ArchiveCheck:
         data = file.read_bytes()
         if digest_bytes(data) != row["sha256"]:
             yield Problem(path, ProblemKind.CHANGED, "edited since the archive was written")
-        sample = samples.get(row["key"])
+        sample = self._sample(row["key"])
         if sample is None:
             yield Problem(path, ProblemKind.DIFFERS, f"{describe_row(row)}: the sample is not in {names.SAMPLES}")
             return
@@ -221,46 +245,6 @@ class ArchiveCheck:
                         yield path
 
 
-class Samples:
-    """The archive's samples by key; only where they stand is kept."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._places: dict[bytes, int] = {}
-        self._damage: list[Problem] = []
-        if path.is_file():
-            self._find_places()
-
-    def _find_places(self) -> None:
-        offset = 0
-        with self._path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                record = decode_sample_line(line)
-                if record is None or record.sample.key() != record.key:
-                    detail = f"line {number}: not the sample that was judged"
-                    self._damage.append(Problem(names.SAMPLES, ProblemKind.CHANGED, detail))
-                else:
-                    self._places[bytes.fromhex(record.key)] = offset
-                offset += len(line)
-
-    def damage(self) -> Iterator[Problem]:
-        """Lines that were edited."""
-        return iter(self._damage)
-
-    def get(self, key: str) -> Sample | None:
-        """Read anew each time: an archive may hold more text than memory."""
-        try:
-            offset = self._places.get(bytes.fromhex(key))
-        except ValueError:
-            return None
-        if offset is None:
-            return None
-        with self._path.open("rb") as stream:
-            stream.seek(offset)
-            record = decode_sample_line(stream.readline())
-        return record.sample if record is not None else None
-
-
 def decode_sample_line(line: bytes) -> SampleRecord | None:
     """None for what is no sample of ours."""
     try:
@@ -304,13 +288,10 @@ def compare(path: str, judgment: ValidJudgment, row: Mapping[str, Any]) -> Itera
         ("total", judgment.fields.get("total"), row.get("total")),
         ("method", judgment.method.value, row.get("method")),
     ):
-        if now != then and not is_near(now, then):
+        # Numbers were written and read again.
+        is_near = isinstance(now, int | float) and isinstance(then, int | float) and abs(now - then) <= _TOLERANCE
+        if now != then and not is_near:
             yield Problem(path, ProblemKind.DIFFERS, f"{name} is {now}, the index says {then}")
-
-
-def is_near(now: object, then: object) -> bool:
-    """Numbers that were written and read again."""
-    return isinstance(now, int | float) and isinstance(then, int | float) and abs(now - then) <= _TOLERANCE
 
 
 def describe_row(row: Mapping[str, Any]) -> str:
