@@ -99,21 +99,19 @@ class Workspace:
 def check_run_name(name: str) -> str:
     """The name as it is stored (NFC); a run's name is a directory's name."""
     normal = unicodedata.normalize("NFC", name)
-    if not normal.strip():
-        why = "is empty"
-    elif any(mark in normal for mark in "/\\"):
-        why = "has a path separator in it"
-    elif normal.startswith("."):
-        why = "begins with a dot"
-    elif normal != normal.strip() or any(unicodedata.category(character) in ("Cc", "Cs") for character in normal):
-        why = "begins or ends with a space, or has a control character in it"
-    elif len(normal.encode("utf-8", "replace")) > _MAX_NAME_BYTES:
-        why = f"is longer than {_MAX_NAME_BYTES} bytes"
-    elif normal == LATEST:
-        why = "is taken: it stands for the run started last"
-    else:
-        return normal
-    raise ConfigurationError(f"run name {name!r} {why}; use letters, digits, - and _")
+    has_control = any(unicodedata.category(character) in ("Cc", "Cs") for character in normal)
+    faults = {
+        "is empty": not normal.strip(),
+        "has a path separator in it": "/" in normal or "\\" in normal,
+        "begins with a dot": normal.startswith("."),
+        "begins or ends with a space, or has a control character in it": normal != normal.strip() or has_control,
+        f"is longer than {_MAX_NAME_BYTES} bytes": len(normal.encode("utf-8", "replace")) > _MAX_NAME_BYTES,
+        "is taken: it stands for the run started last": normal == LATEST,
+    }
+    for why, is_so in faults.items():
+        if is_so:
+            raise ConfigurationError(f"run name {name!r} {why}; use letters, digits, - and _")
+    return normal
 
 
 def default_run_id(

@@ -1,5 +1,6 @@
 """The index says what the journal says, and can be thrown away."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -280,7 +281,11 @@ def test_where_the_usual_memory_does_not_do_most_of_the_machines_is_given(
 def test_a_read_only_workspace_is_said_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the disk's own error as the cause, from which the exit code is derived."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
-    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "replace", refuse)
 
     with pytest.raises(StorageError, match="cannot write the index: permission denied; make it writable") as caught:
         index_run(workspace, run)

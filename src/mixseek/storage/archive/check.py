@@ -1,7 +1,6 @@
 """An archive held against itself: every file read again by the protocol, whoever edited or moved it meanwhile."""
 
 import hashlib
-import json
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.storage.archive import documents as names
 from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED, digest_of
 from mixseek.storage.durable import storage_error
-from mixseek.storage.journal.records import SampleRecord, decode_record
+from mixseek.storage.journal.records import SampleRecord, decode_object, decode_record
 
 # Files that desktops leave behind are nobody's judgments.
 _STRAYS = ("Thumbs.db", "desktop.ini")
@@ -78,7 +77,7 @@ def read_marker(archive: Path) -> ArchiveMarker:
 
 
 class ArchiveCheck:
-    """One pass over the index and one over the files; offsets and digests are held, no text."""
+    """One pass over the index and one over the files; offsets and paths are held, no text."""
 
     def __init__(
         self, archive: Path, marker: ArchiveMarker, protocol: JudgeProtocol, maths: MathsComparer | None = None
@@ -89,8 +88,7 @@ class ArchiveCheck:
         self._maths = maths
         self._samples = archive / names.SAMPLES
         self._places: dict[str, int] = {}
-        # Digests of paths: a hundred thousand of them take a tenth of the room that the paths would.
-        self._known: set[int] = set()
+        self._known: set[str] = set()
         # Index rows whose file is not where it should be, by digest and by file name.
         self._sought: dict[str, dict[str, Any]] = {}
         self.files = 0
@@ -159,7 +157,7 @@ class ArchiveCheck:
 
     def _check_row(self, row: dict[str, Any]) -> Iterator[Problem]:
         path = row["path"]
-        self._known.add(short_digest(path))
+        self._known.add(normalised(path))
         file = self._archive / path
         if not file.is_file():
             self._sought[path] = row
@@ -177,12 +175,11 @@ class ArchiveCheck:
     def _read_again(self, path: str, data: bytes, row: Mapping[str, Any], sample: Sample) -> Iterator[Problem]:
         """What the protocol makes of the file as it is now, where it is now."""
         is_in_valid_room = path.startswith(f"{names.VALID_ROOM}/")
-        try:
-            text = data.decode()
-            if not is_in_valid_room and row.get("has_reply", True):
-                text = raw_reply(text)
-        except ValueError as error:
-            yield Problem(path, ProblemKind.DIFFERS, f"not a file of this archive: {error}")
+        text: Any = data.decode("utf-8", "replace")
+        if not is_in_valid_room and row.get("has_reply", True):
+            text = decode_object(text).get("reply")
+        if not isinstance(text, str):
+            yield Problem(path, ProblemKind.DIFFERS, "not a file of this archive: `reply` is not there")
             return
         judgment = self._judge(text, row, sample)
         match judgment:
@@ -223,7 +220,7 @@ class ArchiveCheck:
         """Files that the index does not know: moved ones are recognised by their bytes or their name."""
         by_digest = {row["sha256"]: path for path, row in self._sought.items()}
         by_name = {Path(path).name: path for path in self._sought}
-        for path in sorted(path for path in self._files_on_disk() if short_digest(path) not in self._known):
+        for path in sorted(path for path in self._files_on_disk() if normalised(path) not in self._known):
             data = (self._archive / path).read_bytes()
             was = by_digest.get(digest_bytes(data)) or by_name.get(Path(path).name)
             row = self._sought.pop(was, None) if was is not None else None
@@ -271,15 +268,6 @@ def read_row(line: bytes) -> dict[str, Any] | None:
     return row if parts[0] in names.ROOMS.values() and ".." not in parts else None
 
 
-def raw_reply(text: str) -> str:
-    """What the judge said, out of a file in the invalid room; raises ValueError."""
-    document = json.loads(text)
-    reply = document.get("reply") if isinstance(document, dict) else None
-    if not isinstance(reply, str):
-        raise ValueError("`reply` is not there")  # noqa: TRY004 - callers catch one kind
-    return reply
-
-
 def compare(path: str, judgment: ValidJudgment, row: Mapping[str, Any]) -> Iterator[Problem]:
     """What the index says of a valid judgment."""
     for name, now, then in (
@@ -298,10 +286,9 @@ def describe_row(row: Mapping[str, Any]) -> str:
     return f"sample {row.get('id')!r} by {row.get('judge')!r}"
 
 
-def short_digest(path: str) -> int:
-    """Eight bytes tell paths apart; normalised, because some file systems give names back decomposed."""
-    name = unicodedata.normalize("NFC", path).encode("utf-8", "surrogateescape")
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())
+def normalised(path: str) -> str:
+    """Some file systems give names back decomposed."""
+    return unicodedata.normalize("NFC", path)
 
 
 def digest_bytes(data: bytes) -> str:

@@ -272,16 +272,14 @@ def read_rubric_file(path: Path) -> RubricFile:
         raise ConfigurationError(str(error).replace("`--rubric`", "--rubric")) from error
 
 
+# Thousands of rows share a rubric, and a dataset is read more than once.
+@lru_cache(maxsize=256)
 def read_rubric(text: str, task_types: tuple[str, ...] | None = None) -> "TaskRubric":
     """What its text says; without types of a protocol's own, by those of seed 000."""
     # Late: most datasets name no rubric.
     from mixseek.protocols.rubric import TASK_TYPES, read_task_rubric
 
     return read_task_rubric(text, TASK_TYPES if task_types is None else task_types)
-
-
-# Thousands of rows share a rubric, and a dataset is read more than once.
-_read_once = lru_cache(maxsize=256)(read_rubric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +381,7 @@ class Attachments:
         task_types = self._requirements.task_types
         if not task_types:
             return
-        rubric = _read_once(text, task_types)
+        rubric = read_rubric(text, task_types)
         if rubric.unknown_task_type is not None:
             raise RowError(
                 f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "

@@ -4,7 +4,6 @@ It is built under another name and put in place whole. A journal that has grown 
 """
 
 import contextlib
-import errno
 import hashlib
 import os
 import shutil
@@ -158,7 +157,6 @@ def index_run(workspace: Workspace, run: RunDirectory) -> None:
     """Make the index say what the journal says now; only what was added is read where nothing else has changed."""
     manifest = read_manifest(run.manifest)
     state = stat_journal(run.journal)
-    check_writable(run)
     try:
         make_index(workspace, run, manifest, state)
     except StorageError as error:
@@ -370,13 +368,6 @@ def read_totals(run: RunDirectory) -> RunTotals | None:
         return RunTotals(JournalState(**document["journal"]), counts, document["mean_score"], document["problem"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def check_writable(run: RunDirectory) -> None:
-    """Said in our words before DuckDB says it in its own."""
-    if not os.access(run.path, os.W_OK):
-        error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        raise storage_error("write the index", run.index, error) from error
 
 
 def stat_journal(journal: Path) -> JournalState:

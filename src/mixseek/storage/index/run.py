@@ -15,15 +15,7 @@ import duckdb
 import orjson
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.domain.counts import (
-    OWN_PARTS,
-    CoverageCell,
-    CoverageCounts,
-    PanelSums,
-    ScoredUnits,
-    UnitGroups,
-    UnitSums,
-)
+from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, PanelSums, ScoredUnits, UnitGroups, UnitSums
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
 from mixseek.storage.durable import storage_error
