@@ -57,19 +57,13 @@ def written_in(texts: Iterable[str]) -> str | None:
 
     Latin letters count as English, which our prompts have; French data are as well served by that.
     """
-    kana = han = latin = 0
-    for text in texts:
-        head = text[:_HEAD]
-        kana += len(_KANA.findall(head))
-        han += len(_HAN.findall(head))
-        latin += len(_LATIN.findall(head))
-    words = kana + han + latin / _LETTERS_PER_WORD
+    heads = "".join(text[:_HEAD] for text in texts)
+    kana, han, latin = (len(script.findall(heads)) for script in (_KANA, _HAN, _LATIN))
     if kana + han + latin < _MIN_LETTERS:
         return None
-    if (latin / _LETTERS_PER_WORD) / words >= _MIN_SHARE:
+    words = kana + han + latin / _LETTERS_PER_WORD
+    if latin / _LETTERS_PER_WORD / words >= _MIN_SHARE:
         return "en"
-    if (kana + han) / words < 1 - _MIN_SHARE:
-        return None
     if kana / (kana + han) >= _MIN_KANA:
         return "ja"
     return "zh" if han / words >= _MIN_SHARE / 2 else None

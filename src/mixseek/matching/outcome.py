@@ -49,6 +49,9 @@ class Reading(NamedTuple):
     end: int
     rule: str
 
+    def left_open(self, rule: str) -> "Reading":
+        return self._replace(decision=Decision.UNDECIDED, rule=rule)
+
 
 class Reader:
     """Knows one ground truth; reads pieces of responses against it."""
