@@ -1,7 +1,6 @@
-"""Whether the words around a value leave it open: alternatives, ranges, inequalities, negations, questions.
+"""Whether the words around a right value leave it open: alternatives, ranges, inequalities, negations, questions.
 
-Asked only of a value that equals the ground truth, so it can take a "correct" back and never make one. The last word
-before a verdict, for every kind of answer: seed 001 calls an ambiguous answer incorrect.
+It can take a "correct" back and never make one: seed 001 calls an ambiguous answer incorrect.
 """
 
 import re

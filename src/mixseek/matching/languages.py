@@ -36,7 +36,6 @@ class Phrases:
 _ENTRY = re.compile(r"\{([a-z_]+)\}")
 
 # A dataset's language is told by its scripts: enough to say that a prompt speaks another one.
-
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")

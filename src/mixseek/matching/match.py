@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.closed.booleans import BooleanReader, polarity_of
-from mixseek.matching.closed.choice import Closed, match_closed
+from mixseek.matching.closed.choice import match_closed
 from mixseek.matching.closed.lists import BracketReader, EitherReader, WordListReader, is_bracket_sequence
 from mixseek.matching.closed.number_answers import NumberReader
 from mixseek.matching.closed.options import OptionReader, comparable, lettered_options, numbered_options
 from mixseek.matching.hedges import OtherValue, leaves_open
 from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.outcome import Decision, MatchResult, Reader
+from mixseek.matching.outcome import Comparison, Decision, MatchResult, Reader
 from mixseek.matching.visible import Visible, fold, visible_part
 
 # Which kind of answer a ground truth is; the first kind that fits wins.
@@ -88,29 +88,24 @@ def match_answer(
     alternatives: Sequence[str] = (),
     maths: MathsComparer | None = None,
 ) -> MatchResult:
-    """Decide what can be decided with near certainty; everything else is undecided.
-
-    Args:
-        maths: who compares mathematics that is more than numbers; without, such answers are undecided.
-    """
+    """Decide what can be decided with near certainty; all else is undecided, and mathematics without a comparer."""
     visible = visible_part(response)
     golds = _golds(ground_truth, alternatives)
     if not visible.text.strip():
         # Reasoning that was closed and opened again: some models answer inside the second block.
         is_reopened = {"reasoning_dropped", "unclosed_reasoning_dropped"}.issubset(visible.rules)
-        reopened = Closed(Decision.UNDECIDED, None, ("reasoning_reopened",))
-        return _result(
-            response, visible, reopened if is_reopened else Closed(Decision.INCORRECT, None, ("no_final_answer",))
-        )
+        decision = Decision.UNDECIDED if is_reopened else Decision.INCORRECT
+        rule = "reasoning_reopened" if is_reopened else "no_final_answer"
+        return _result(response, visible, Comparison(decision, None, (rule,)))
     if not golds or max(map(len, golds)) > _LONGEST_GOLD:
-        return _result(response, visible, Closed(Decision.UNDECIDED, None, ("unusable_ground_truth",)))
+        return _result(response, visible, Comparison(Decision.UNDECIDED, None, ("unusable_ground_truth",)))
     question = question[-_LONGEST_QUESTION:]
     by_gold = {gold: _match_gold(visible, gold, question, bool(alternatives), maths) for gold in golds}
     results = [result for result in by_gold.values() if result is not None]
     texts = [gold for gold, result in by_gold.items() if result is None]
     if texts and lettered_options(question):
         # A letter was asked for, and the ground truth is none of the listed texts: the row itself is doubtful.
-        results.append(Closed(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
+        results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
     return _result(response, visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
@@ -127,7 +122,7 @@ def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
 
 def _match_gold(
     visible: Visible, gold: str, question: str, is_open: bool, maths: MathsComparer | None
-) -> Closed | None:
+) -> Comparison | None:
     """None for free text, which is compared with all its alternatives at once.
 
     A ground truth with alternatives belongs to an open question, where a number stands in prose among other
@@ -146,43 +141,44 @@ def _match_gold(
         return None
     stated = gold_maths(gold)
     if stated is None:
-        return Closed(Decision.UNDECIDED, None, ("expression", "worked_solution"))
+        return Comparison(Decision.UNDECIDED, None, ("expression", "worked_solution"))
     maths_reader = MathsReader(stated, question, maths)
     whole = maths_reader.read_whole(visible.text[: visible.cut])
-    closed = Closed(whole.decision, Span(whole.start, whole.end), (whole.rule,)) if whole else None
+    closed = Comparison(whole.decision, Span(whole.start, whole.end), (whole.rule,)) if whole else None
     return _match_reader(visible, maths_reader, closed)
 
 
-def _match_reader(visible: Visible, reader: Reader, closed: Closed | None = None) -> Closed:
+def _match_reader(visible: Visible, reader: Reader, closed: Comparison | None = None) -> Comparison:
     closed = closed or match_closed(visible, reader)
-    closed = Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
+    closed = Comparison(closed.decision, closed.span, (reader.kind, *closed.rules))
     return _unhedged(visible, closed, lambda place: reader.is_other(visible.text, place))
 
 
-def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed:
+def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Comparison:
     # Late, as above: most ground truths are of a closed kind.
     from mixseek.matching.short_text.rules import compare_short_text
 
     start = len(visible.text) - len(visible.text.lstrip())
-    comparison = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
-    span = comparison.span and Span(comparison.span.start + start, comparison.span.end + start)
-    closed = Closed(comparison.decision, span, ("text", comparison.rule))
+    decision, span, rules = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
+    closed = Comparison(decision, span and Span(span.start + start, span.end + start), ("text", *rules))
     # Whatever word a joint leads to is another name.
     return _unhedged(visible, closed, lambda place: visible.text[place : place + 1].isalnum())
 
 
-def _unhedged(visible: Visible, closed: Closed, is_other: OtherValue) -> Closed:
+def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Comparison:
     """What was found, or undecided where the words around a right value leave it open."""
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
     start, end = closed.span.start, closed.span.end
     if not leaves_open(visible.lowered, start, end, visible.cut, closed.rules[0], is_other):
         return closed
-    return Closed(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
+    return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
 
 
-def _result(response: str, visible: Visible, closed: Closed) -> MatchResult:
-    span = closed.span and Span(closed.span.start + visible.offset, closed.span.end + visible.offset)
+def _result(response: str, visible: Visible, closed: Comparison) -> MatchResult:
+    span = closed.span
+    if span and visible.offset:
+        span = Span(span.start + visible.offset, span.end + visible.offset)
     extracted = response[span.start : span.end] if span else None
     error = ErrorType.NONE if closed.decision is Decision.CORRECT else None
     if closed.decision is Decision.INCORRECT and closed.rules[-1] in _NO_ANSWER:

@@ -1,8 +1,7 @@
 r"""Ground truths that are mathematics: what is cheap and certain is decided here, the rest by whoever compares algebra.
 
-Certain are numbers in any writing, fractions, percentages, units, and lists, sets, pairs and intervals of numbers.
-Everything else (roots, formulas, matrices, inequalities) is handed to a `MathsComparer`; without one it is undecided.
-Nothing is decided about LaTeX that was not read to its end.
+Certain are numbers in any writing, with units, and lists, sets, pairs and intervals of them. Everything else is handed
+to a `MathsComparer`; without one it is undecided. Nothing is decided about LaTeX that was not read to its end.
 """
 
 import re
@@ -63,9 +62,6 @@ def looks_like_maths(gold: str) -> bool:
 def _is_mathematical(word: str) -> bool:
     lowered = word.lower()
     return lowered in _MATHS_WORDS or (len(word) == 2 and lowered not in _SHORT_WORDS)
-
-
-# Plain values
 
 
 class PlainValue(NamedTuple):
@@ -218,8 +214,6 @@ def _is_rounding(ours: Fraction, theirs: Fraction, answer: PlainValue, gold: Pla
         return False
     return abs(ours - theirs) <= min(Fraction(1, 2), abs(theirs) / 200)
 
-
-# Statements
 
 _SEGMENT: Final = re.compile(r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>.+?)\\\)|\\\[(?P<d>.+?)\\\]", re.DOTALL)
 _BARE_LETTER: Final = re.compile(r"\s*[A-Za-z](?:\([a-z]\)|_\{?\w\}?)?\s*")

@@ -8,10 +8,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
-# Character folding that keeps every offset: one character in, one character out.
-#
-# Spans are promised in the original response, so nothing here may change a length. What needs more than
-# one character (ligatures, NFKC in general) is done later, on short pieces that are compared and thrown away.
+# Character folding that keeps every offset: spans are promised in the original response, so nothing here may change a
+# length. What needs more than one character (ligatures, NFKC in general) is done later, on short pieces.
 
 _NAMED = {
     **dict.fromkeys("‘’‚‛′", "'"),
@@ -67,7 +65,7 @@ _ORPHAN_CLOSE = re.compile(rf"</(?:{_BLOCKS})>", re.IGNORECASE)
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
-_LEADING_TOKEN = re.compile(rf"\s*(?:{_SPECIAL.pattern})", re.IGNORECASE)
+_LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_SPECIAL.pattern}))+", re.IGNORECASE)
 # Where a model has said that it is done, what follows is another conversation.
 _END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s>|<(?:eos|end_of_turn)>", re.IGNORECASE)
 # The fence is markup; what stands between fences is still the model's answer.
@@ -121,10 +119,8 @@ def _blank(found: re.Match[str]) -> str:
 
 def _blank_behind_end(text: str, rules: list[str]) -> str:
     """Only the special tokens of a chat template may stand before the end that counts."""
-    begin = 0
-    while (token := _LEADING_TOKEN.match(text, begin)) is not None:
-        begin = token.end()
-    done = _END.search(text, begin)
+    leading = _LEADING_TOKENS.match(text)
+    done = _END.search(text, leading.end() if leading else 0)
     if done is None:
         return text
     if text[done.end() :].strip():

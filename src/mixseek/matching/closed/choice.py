@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.closed import statements
 from mixseek.matching.closed.options import OptionReader
 from mixseek.matching.closed.statements import Statement
 from mixseek.matching.languages import Phrases
-from mixseek.matching.outcome import Decision, Reader, Reading
+from mixseek.matching.outcome import Comparison, Decision, Reader, Reading
 from mixseek.matching.visible import Visible
 
 # Whether the sentence around a value commits to it: conditions, suppositions, denials and questions do not.
@@ -33,16 +32,12 @@ _FUNCTION_WORDS = frozenset({"were", "only", "then", "that", "this", "have", "th
 
 
 def as_said(text: str, lowered: str, offset: int, reading: Reading, cut: int, reader: Reader) -> Reading:
-    """What was read in a piece at `offset`, or an open reading where its sentence does not commit to it.
-
-    Args:
-        cut: where the response ends; a run-on question follows.
-    """
+    """What was read in a piece at `offset`, or an open reading where its sentence does not commit to it."""
     if reading.decision is Decision.UNDECIDED or reader.spans_lines:
         return reading
-    if statements.ends_plainly(lowered, offset + reading.start, offset + reading.end, cut):
-        return reading
     start, end = offset + reading.start, offset + reading.end
+    if statements.ends_plainly(lowered, start, end, cut):
+        return reading
     kind = "boolean" if reading.rule.startswith("boolean") else reader.kind
     if _commits(lowered, start, end, cut if offset < cut else len(text), kind, reader.question):
         return reading
@@ -168,23 +163,15 @@ _SENTENCES = _PROSE | {"answer_line", "whole_response"}
 _CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
 
-class Closed(NamedTuple):
-    """A decision on the visible text; the span is within it, None where silence decided."""
-
-    decision: Decision
-    span: Span | None
-    rules: tuple[str, ...]
-
-
 Stated = tuple[Statement, Reading]
 
 
-def match_closed(visible: Visible, reader: Reader) -> Closed:
+def match_closed(visible: Visible, reader: Reader) -> Comparison:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
     firm, named = _read_firm(visible, reader)
     if (firm is None or _may_be_program(text, firm[0])) and statements.is_code(text):
-        return Closed(Decision.UNDECIDED, None, ("code",))
+        return Comparison(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
     if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
         soft.append(named)
@@ -192,17 +179,17 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
     if firm is not None:
         if decisions and decisions != {firm[1].decision}:
             # The cue belongs to a run-on question; what was said before it says otherwise.
-            return Closed(Decision.UNDECIDED, None, ("answers_conflict",))
+            return Comparison(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
     if statements.is_opening(text):
-        return Closed(Decision.INCORRECT, None, ("no_answer",))
+        return Comparison(Decision.INCORRECT, None, ("no_answer",))
     refusal = statements.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
-        return Closed(decision, refusal, ("refusal",))
+        return Comparison(decision, refusal, ("refusal",))
     unfinished = statements.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
-        return Closed(Decision.INCORRECT, None, ("breaks_off",))
+        return Comparison(Decision.INCORRECT, None, ("breaks_off",))
     if len(decisions) == 1 and visible.cut == len(text):
         first = soft[0][0]
         # What broke off behind a conclusion that is a whole sentence is only its explanation.
@@ -210,11 +197,11 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
         if not unfinished or reader.spans_lines or is_whole:
             return _stated(*soft[0])
     if isinstance(reader, OptionReader) and reader.lists_every_option(text):
-        return Closed(Decision.INCORRECT, None, ("every_option_listed",))
+        return Comparison(Decision.INCORRECT, None, ("every_option_listed",))
     if reader.is_absent(text):
-        return Closed(Decision.INCORRECT, None, ("never_stated",))
+        return Comparison(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
-    return Closed(Decision.UNDECIDED, None, (reason,))
+    return Comparison(Decision.UNDECIDED, None, (reason,))
 
 
 def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
@@ -229,20 +216,25 @@ def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
     )
 
 
-def _stated(statement: Statement, reading: Reading) -> Closed:
+def _stated(statement: Statement, reading: Reading) -> Comparison:
     span = Span(statement.start + reading.start, statement.start + reading.end)
-    return Closed(reading.decision, span, (statement.cue, reading.rule))
+    return Comparison(reading.decision, span, (statement.cue, reading.rule))
+
+
+def _whole_response(text: str, cut: int) -> Iterator[Statement]:
+    stripped = text[:cut].strip()
+    if len(stripped) <= 80 and statements.is_one_sentence(stripped):
+        start = text.find(stripped)
+        yield Statement(start, start + len(stripped), "whole_response")
 
 
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
     text, lowered, cut = visible.text, visible.lowered, visible.cut
-    stripped = text[:cut].strip()
-    whole = Statement(text.find(stripped), text.find(stripped) + len(stripped), "whole_response")
     places = chain(
         statements.firm_statements(text, lowered, 0, cut),
         statements.firm_statements(text, lowered, cut, len(text)),
-        [whole] if len(stripped) <= 80 and statements.is_one_sentence(stripped) else [],
+        _whole_response(text, cut),
     )
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
     for place in places:

@@ -91,8 +91,6 @@ class BracketReader(Reader):
 
 _ITEM = re.compile(r"[^\s,;:<>|→\"*\[\](){}、，：。]+")
 _NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
-# How many mentions of list words are looked through for the list in order.
-_MENTIONS = 2_000
 # Words that join the items of a list without being one.
 _JOINING = {"and", "then", "followed", "by", "comes", "next", "finally", "lastly", "first", "step", "&", "と", "和"}
 _TRIM = ".:'`!?"
@@ -168,5 +166,5 @@ class WordListReader(Reader):
     def is_absent(self, text: str) -> bool:
         """The last words of the list that the text mentions are not the list in order."""
         words = (found[0].casefold().strip(_TRIM) for found in _ITEM.finditer(text))
-        mentioned = [word for word in words if word in self._known][-_MENTIONS:]
+        mentioned = [word for word in words if word in self._known]
         return f" {' '.join(self.words)} " not in f" {' '.join(mentioned)} "

@@ -107,16 +107,14 @@ def _anchors(lowered: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     if last >= 0 and _ANY_ANCHOR.search(lowered, last + 1, end) is None:
         # Most responses are settled by their last "answer": the rest is looked up only when it is asked for.
         yield last, "answer"
-    else:
-        last = -1
+        end = last
     words = _ASCII_ANCHORS if lowered.isascii() else _ASCII_ANCHORS + _OTHER_ANCHORS
     ahead = [(place, word) for word in words if (place := lowered.rfind(word, start, end)) >= 0]
     for _ in range(_MOST_ANCHORS):
         if not ahead:
             return
         place, word = ahead.pop(ahead.index(max(ahead)))
-        if place != last:
-            yield place, word
+        yield place, word
         earlier = lowered.rfind(word, start, place)
         if earlier >= 0:
             ahead.append((earlier, word))

@@ -1,8 +1,7 @@
 """Folding of long texts for quotes, with the way back: every folded range knows where it stands in the original.
 
-PDF text and judges write the same words differently: radicals for ideographs (⽰ for 示), ligatures, line breaks
-inside words and between CJK characters, straight for curly quotes, Markdown that was rendered away. Unlike `fold`,
-which keeps every offset, this folding changes lengths; each pass can tell its edits, so that spans come back.
+PDF text and judges write the same words differently: radicals for ideographs (⽰ for 示), ligatures, line breaks,
+quotes, Markdown rendered away. Unlike `fold` this changes lengths; each pass knows its edits, so spans come back.
 """
 
 import re

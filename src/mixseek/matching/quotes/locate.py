@@ -115,11 +115,6 @@ _NEGATION = re.compile(
 )
 
 
-def has_negation(text: str) -> bool:
-    """Whether a stretch of text negates anything, in English, Japanese or Chinese."""
-    return _NEGATION.search(fold_quotable(text).text) is not None
-
-
 def _without_light_words(text: str) -> FoldedText:
     return without_loose_spaces(FoldedText(text).replaced(_LIGHT, " "))
 
@@ -201,10 +196,7 @@ class QuoteLocator:
 
     def __init__(self, response: str, question: str = "", rubric: str = "") -> None:
         self._response = _Haystack(response)
-        self._others = (
-            (QuoteProblem.FROM_QUESTION, _Haystack(question)),
-            (QuoteProblem.FROM_RUBRIC, _Haystack(rubric)),
-        )
+        self._others = {QuoteProblem.FROM_QUESTION: _Haystack(question), QuoteProblem.FROM_RUBRIC: _Haystack(rubric)}
 
     def locate(self, quote: str) -> QuoteFinding:
         """Never raises. A quote that the response holds is its own, also where it echoes the question."""
@@ -214,7 +206,7 @@ class QuoteLocator:
         if found is not None:
             is_proof = self._response.is_proof(quote, found.spans)
             return found if is_proof else QuoteFinding(problem=QuoteProblem.TOO_SHORT)
-        for problem, text in self._others:
+        for problem, text in self._others.items():
             if text.original and text.find(quote) is not None:
                 return QuoteFinding(problem=problem)
         return QuoteFinding(problem=QuoteProblem.NOT_FOUND)
@@ -297,9 +289,7 @@ class _Haystack:
 
     def _nearest(self, chains: list[tuple[Span, ...]], span: Span, elides: bool) -> tuple[Span, ...] | None:
         before = [chain for chain in chains if not chain or chain[-1].end <= span.start]
-        if not before:
-            return None
-        chain = max(before, key=lambda one: one[-1].end if one else 0)
+        chain = max(before, key=lambda one: one[-1].end if one else 0, default=None)
         if not chain:
             return chain
         gap = self.original[chain[-1].end : span.start]
@@ -307,7 +297,7 @@ class _Haystack:
             return None
         # "It is … good" out of "It is not good": left out inside one sentence, a negation turns the quote round.
         gap = gap[:_MAX_GAP]
-        return None if _SENTENCE_END.search(gap) is None and has_negation(gap) else chain
+        return chain if _SENTENCE_END.search(gap) or not _NEGATION.search(fold_quotable(gap).text) else None
 
     def _find_fuzzily(self, quote: str) -> QuoteFinding | None:
         """The first place where the quote stands but for harmless edits, at most one in twenty-five characters.

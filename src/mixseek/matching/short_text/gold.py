@@ -248,11 +248,7 @@ def _asked(text: str) -> Asked:
 
 @lru_cache(maxsize=2048)
 def prepare_gold(alternatives: tuple[str, ...], asked: frozenset[str]) -> Gold:
-    """Never empty-handed: a gold without a single word gives a `Gold` without answers.
-
-    Args:
-        asked: the folded words of the question; what a gold shares with it tells nothing.
-    """
+    """What a gold shares with `asked`, the folded words of the question, tells nothing."""
     return Gold(list(dict.fromkeys(_separate(alternatives))), asked)
 
 

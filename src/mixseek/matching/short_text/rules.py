@@ -1,8 +1,7 @@
 """Compare a free-text answer with the names, places, titles or short phrases that would be right.
 
-Few rules, and general ones: `make table` holds each against human judgments of open question answering, and one that
-is not right in 98.5 % of its decisions goes (`docs/decisions/0004-what-the-rules-may-decide.md`). What no rule can
-see is that a gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
+Few rules, each held against human judgments (`docs/decisions/0004-what-the-rules-may-decide.md`). No rule can see that
+a gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
 """
 
 import re
@@ -309,23 +308,18 @@ _CONCESSION: Final = frozenset({"however", "but", "believed", "although", "thoug
 
 
 def compare_short_text(response: str, gold: Sequence[str], *, question: str = "") -> Comparison:
-    """Whether the response gives one of the golds; undecided unless a named rule is sure.
-
-    Args:
-        response: the final part of an answer, reasoning already dropped.
-        gold: every acceptable answer; one string that joins several with " | " is taken apart.
-    """
+    """Whether the response, reasoning already dropped, gives one of the golds; undecided unless a rule is sure."""
     asked = read_question(question)
     prepared = prepare_gold(tuple(gold), asked.words)
     is_cut = len(response) > _HEAD
     head = _compare_part(response[:_HEAD], prepared, asked, is_cut=is_cut)
-    if not is_cut or head.decision is not Decision.UNDECIDED or head.rule != Rule.NO_RULE:
+    if not is_cut or head.rules != (Rule.NO_RULE,):
         return head
     offset = _last_sentence(response)
     tail = _compare_part(response[offset:], prepared, asked, is_cut=True)
     if tail.decision is not Decision.CORRECT or tail.span is None:
         return head
-    return Comparison(tail.decision, tail.rule, Span(tail.span.start + offset, tail.span.end + offset))
+    return tail._replace(span=Span(tail.span.start + offset, tail.span.end + offset))
 
 
 def _last_sentence(response: str) -> int:
@@ -340,22 +334,20 @@ def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) ->
     case = Case(part, gold, question, is_cut)
     is_gold = any(answer.padded == case.padded for answer in gold.answers)
     if FILLER_WORDS.issuperset(case.vocabulary) and not (is_gold and case.vocabulary):
-        return Comparison(Decision.UNDECIDED if is_cut else Decision.INCORRECT, Rule.NO_ANSWER)
+        return Comparison(Decision.UNDECIDED if is_cut else Decision.INCORRECT, None, (Rule.NO_ANSWER,))
     objection: Rule | None = None
     for found in _find_gold(case):
         objection = objection_to(case, found)
         if objection is None:
-            return Comparison(Decision.CORRECT, found.rule, case.words.span(found.first, found.last))
+            return Comparison(Decision.CORRECT, case.words.span(found.first, found.last), (found.rule,))
         if objection in _FINAL_OBJECTIONS:
             break
     if _lacks_item(case):
-        return Comparison(Decision.INCORRECT, Rule.MISSING_ITEM)
-    if objection is not None:
-        return Comparison(Decision.UNDECIDED, objection)
-    other = _find_other(case)
+        return Comparison(Decision.INCORRECT, None, (Rule.MISSING_ITEM,))
+    other = _find_other(case) if objection is None else None
     if other is None:
-        return Comparison(Decision.UNDECIDED, Rule.NO_RULE)
-    return Comparison(Decision.INCORRECT, other.rule, case.words.span(other.first, other.last))
+        return Comparison(Decision.UNDECIDED, None, (objection or Rule.NO_RULE,))
+    return Comparison(Decision.INCORRECT, case.words.span(other.first, other.last), (other.rule,))
 
 
 # Is the gold in the response? Each finder knows one way of writing it; whether it is meant is for the objections.
