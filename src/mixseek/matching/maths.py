@@ -52,16 +52,12 @@ def looks_like_maths(gold: str) -> bool:
         return False
     if _DATE_OR_TIME.fullmatch(gold) and not (gold.count("/") == 1 and "-" not in gold and ":" not in gold):
         return False
-    if not all(_is_mathematical(word) for word in _WORD.findall(gold)):
+    words = [word for word in _WORD.findall(gold.lower()) if word not in _MATHS_WORDS]
+    if any(len(word) > 2 or word in _SHORT_WORDS for word in words):
         return False
     if _SYMBOL.search(gold):
         return True
     return any(pattern.search(gold) for pattern in (_OPERATION, _TUPLE, _CALL, _FACTORIAL))
-
-
-def _is_mathematical(word: str) -> bool:
-    lowered = word.lower()
-    return lowered in _MATHS_WORDS or (len(word) == 2 and lowered not in _SHORT_WORDS)
 
 
 class PlainValue(NamedTuple):

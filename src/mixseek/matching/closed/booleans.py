@@ -194,6 +194,5 @@ class BooleanReader(Reader):
         return PolarWord(value, before.start() if before else start, behind.end() if behind else end, is_core)
 
     def is_other(self, text: str, place: int) -> bool:
-        """The opposite polarity, as the next word."""
         words = self.polar_words(text[place : place + 24])
         return bool(words) and words[0].start <= 1 and words[0].value != self.truth

@@ -20,11 +20,8 @@ _BEHIND = 90
 _SENTENCE_STARTS = ("\n", ". ", "? ", "! ", "; ", '." ')
 _SENTENCE_END = re.compile(r"[.!](?=[\s\"'*)]|$)|[;。\n]")
 _UNSPACED_STARTS = "。!?;"
-
 _SAYS = Phrases("commitment")
-
 _QUESTION_MARK = re.compile(r"[^.!?\n]{0,30}\\?")
-
 _TOKEN = re.compile(r"[a-z]{4,}|\d+|[\u3040-\u9fff]{2}")
 # So much of a condition must stand in the question for it to be the question's own.
 _RESTATED_SHARE = 0.6
@@ -312,7 +309,9 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     if statement.start == statement.end:
         return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
     reading = reader.read(piece, firm=True) if statement.cue != "whole_response" else _read_whole(piece, reader)
-    if _is_listing(text, statement) or (not reader.spans_lines and _announces_steps(text, statement)):
+    is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
+    announces_steps = is_below and not reader.spans_lines and _STEPS.match(text, statement.start)
+    if announces_steps or _is_listing(text, statement):
         return None
     if reading is None:
         if statement.cue in _CONTAINERS and reader.kind == "number" and len(piece) < 200:
@@ -325,11 +324,6 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > _LEAD and not reader.spans_lines:
         return None
     return reading
-
-
-def _announces_steps(text: str, statement: Statement) -> bool:
-    is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
-    return is_below and _STEPS.match(text, statement.start) is not None
 
 
 def _read_whole(piece: str, reader: Reader) -> Reading | None:

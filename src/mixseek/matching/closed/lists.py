@@ -78,12 +78,10 @@ class BracketReader(Reader):
         return reading
 
     def is_other(self, text: str, place: int) -> bool:
-        """Any run of brackets that is not the completion."""
         run = _RUN.match(text, place)
         return run is not None and _brackets_of(run[0]) != self.sequence
 
     def is_absent(self, text: str) -> bool:
-        """No run of brackets ends in the completion."""
         return not any(_brackets_of(run[0]).endswith(self.sequence) for run in _RUN.finditer(text))
 
 

@@ -54,11 +54,6 @@ def _counts_something_else(piece: str, token: NumberToken) -> bool:
     return bool(_SAYS.numbered.search(piece, before, token.start) and _LABEL_END.match(piece, token.end))
 
 
-def _is_bare(piece: str) -> bool:
-    """Nothing but a value, so that a sign in it belongs to the value."""
-    return len(piece) <= 40 and _PROSE.search(_COMMAND.sub(" ", piece)) is None
-
-
 def _is_shorter(value: Decimal, gold: Decimal) -> bool:
     """Whether one is the other with fewer digits behind the point, where one has very many: 0.3333 for 1/3."""
     digits = [-int(number.as_tuple().exponent) for number in (value, gold)]
@@ -103,8 +98,9 @@ class NumberReader(Reader):
 
     def _read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
-        # A power of ten behind a number is its scale.
-        if (firm or _is_bare(piece)) and len(piece) < 200 and _ALGEBRA.search(_SCIENTIFIC.sub("", piece)):
+        # In nothing but a value a sign belongs to the value; a power of ten behind a number is its scale.
+        is_bare = len(piece) <= 40 and _PROSE.search(_COMMAND.sub(" ", piece)) is None
+        if (firm or is_bare) and len(piece) < 200 and _ALGEBRA.search(_SCIENTIFIC.sub("", piece)):
             return self._algebra(piece)
         if "/" in self.gold and (ratio := _RATIO.search(piece)) is not None:
             return Reading(Decision.UNDECIDED, *ratio.span(), "ratio")

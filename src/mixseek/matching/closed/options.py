@@ -14,7 +14,6 @@ from mixseek.matching.outcome import Decision, Reader, Reading
 _LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|([A-Z])[.):、．])[ \t]*([^\n]*)")
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
-
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
 
 

@@ -36,13 +36,11 @@ from mixseek.matching.quotes.folding import (
 _REACH = 32
 _SAYS = Phrases("quotes")
 _EMPHASIS = frozenset('*`"“”„«»「」『』')
-
 _NOT_SIGN = re.compile(r"(?<![\w!?.,)\]])!\Z|[¬￢]\Z|(?<!\w)[~−]\Z")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 # Signs and comparisons before a number; at the beginning of a line a hyphen is a bullet and > a quotation.
 _SIGN = re.compile(r"(?:[^\s\w)\]]|\S[^\S\n])[-‐‑−–﹣－]\Z|[≤≥≠±≪≫＜＞]\s?\Z|(?:\S|\S[^\S\n])[<>]=?\s?\Z")
 _FIRST_HALF = re.compile(r"\d[/:^~～–-]\Z")
-
 _UNIT = re.compile(
     r"[%‰°℃℉²³⁴⁵⁶⁷⁸⁹½¼¾a-zµμ万萬億亿兆千百]|[/:^~～–-]\d|\s?[×x]\s?10|\s(?:hundred|thousand|[mbtr]+illion|dozen|per\s?cent)",
     re.IGNORECASE,
@@ -102,11 +100,9 @@ _WEIGHT_PER_EDIT = 25
 _MAX_EDITS = 4
 _MAX_LENGTH = 2_000
 _MAX_PLACES = 4
-
 _TOKEN = re.compile(rf"[{CJK}]|\d+(?:[.,:/]\d+)*|{LETTER}+|\S")
 # May come and go without anybody noticing.
 _LIGHT = re.compile(rf"(?<!{LETTER})(?:an?|the|that)(?!{LETTER})|[的はがをの]")
-
 _NEGATION = re.compile(
     rf"(?<!{LETTER})(?:no|not|non|none|never|nothing|nobody|nowhere|neither|nor|cannot|without|hardly|barely|scarcely"
     r"|lack(?:s|ing|ed)?|fail(?:s|ed|ing)?|unable"
@@ -135,7 +131,6 @@ def _light_words(text: str) -> Counter[tuple[int, str]]:
 _MAX_FOLDED_LENGTH = 20_000
 _MAX_SEGMENTS = 16
 _MAX_OCCURRENCES = 50
-
 # In visible characters, a CJK one counting two: below, a quote could stand anywhere and proves nothing. "是的" and
 # "Yes" are enough; "no", "42" and "OK" only as a whole word that the response holds once; a single character never.
 _MIN_WEIGHT = 3
@@ -148,7 +143,6 @@ _MIN_SEGMENT_WEIGHT = 4
 # What an ellipsis may leave out, in characters, a CJK one counting two: a sentence or two. Two sentences from two pages
 # are two quotes.
 _MAX_GAP = 400
-
 # None of these begins with a repeat: a row of blanks would be looked through once for each of them.
 _ELLIPSIS = re.compile(r"[\[(（【][ ]?(?:\.{3,}+|…++|⋯++)[ ]?[\])）】]|\.{3,}+|…++|⋯++|。{3,}+|・{3,}+")
 # Fragments set side by side: by a bar, by lines, or by the numbers that they have in the response.

@@ -123,19 +123,16 @@ _DETAIL_OF_ONE_ANSWER: Final = 7
 _MOST_WORDS_AROUND: Final = 2
 # Words before the gold: an answer that comes later than this is seldom the one that was asked for.
 _FARTHEST_ANSWER: Final = 40
-
 _SAYS = Phrases("short_text")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
-
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
 _LONGEST_NAME: Final = 4
 _ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
-
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
 # Characters that join words of an unspaced script without belonging to a name.
 _UNSPACED_PARTICLES: Final = frozenset(
