@@ -15,7 +15,7 @@ from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
-from mixseek.protocols.declaration.declaration import Complaint, PromptSource, ProtocolDeclaration, read_template
+from mixseek.protocols.declaration.file import Complaint, PromptSource, ProtocolDeclaration, read_template
 from mixseek.protocols.declaration.lint import lint_protocol, task_types_of
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric

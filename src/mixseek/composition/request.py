@@ -20,7 +20,7 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
-from mixseek.protocols.declaration.declaration import DeclaredProtocol, SampleNeeds
+from mixseek.protocols.declaration.file import DeclaredProtocol, SampleNeeds
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory

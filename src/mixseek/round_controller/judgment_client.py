@@ -14,11 +14,11 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.metric_protocol import REPLY_MODE, closed_object, open_reply, why_no_answer
+from mixseek.evaluator.metric_protocol import REPLY_MODE, open_reply, why_no_answer
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.protocols.reply.fields import FieldReader
+from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.json import canonical
 from mixseek.settings.race import JUDGMENT_NAME
 
