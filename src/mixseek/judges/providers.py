@@ -117,6 +117,8 @@ class ProviderJudge:
         errors = importlib.import_module("pydantic_ai.exceptions")
         words = self.redaction.line(f"judge {self.name}: {str(error) or type(error).__name__}", limit=500)
         match error:
+            case errors.ModelContextWindowExceededError():
+                return PermanentJudgeError(words)
             case (
                 errors.ModelAuthenticationError()
                 | errors.ModelNotFoundError()
@@ -129,7 +131,7 @@ class ProviderJudge:
             case errors.ModelRequestRejectedError() if is_constrained and "schema" in words.lower():
                 self._constrains = False
                 return TransientJudgeError(f"{words}; the reply's schema is not sent any more")
-            case errors.ModelRequestRejectedError() | errors.ModelContextWindowExceededError():
+            case errors.ModelRequestRejectedError():
                 return PermanentJudgeError(words)
             case errors.ModelRateLimitError() | errors.ModelUnavailableError():
                 return TransientJudgeError(words, retry_after_seconds=error.retry_after, is_overload=True)

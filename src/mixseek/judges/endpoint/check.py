@@ -12,18 +12,19 @@ from mixseek.judges.endpoint.wire import SchemaMode
 
 SLOW_SECONDS = 20.0
 _SHOWN_MODELS = 12
+_SHAPE = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}},
+    "required": ["ok"],
+    "additionalProperties": False,
+}
 _CALL = Call(
-    sample_key="check",
-    messages=(
+    "check",
+    (
         Message("system", "You answer with one JSON object and nothing else."),
         Message("user", 'Answer with the JSON object {"ok": true}.'),
     ),
-    reply_schema={
-        "type": "object",
-        "properties": {"ok": {"type": "boolean"}},
-        "required": ["ok"],
-        "additionalProperties": False,
-    },
+    reply_schema=_SHAPE,
 )
 
 

@@ -51,7 +51,7 @@ class MockRecords:
         self.requests = 0
         self.max_in_flight = len(self._in_flight)
         self._abandoned = 0
-        self._times_seen: dict[bytes, int] = {}
+        self._times_seen: Counter[bytes] = Counter()
         self._faults: Counter[str] = Counter()
         self._statuses: Counter[str] = Counter()
 
@@ -63,8 +63,8 @@ class MockRecords:
         """The request's number, and how often this very request had come before."""
         self.requests += 1
         self._number += 1
-        times_seen = self._times_seen.get(digest, 0)
-        self._times_seen[digest] = times_seen + 1
+        times_seen = self._times_seen[digest]
+        self._times_seen[digest] += 1
         self._in_flight.add(self._number)
         self.max_in_flight = max(self.max_in_flight, len(self._in_flight))
         asked = {"request": digest.hex(), "times_seen": times_seen, "wire": wire, "model": model}
