@@ -199,16 +199,13 @@ def _environment() -> ImmutableSandboxedEnvironment:
     return environment
 
 
-def _size(value: object) -> int:
-    return len(value) if isinstance(value, str | list | tuple | dict) else 1
-
-
 def _charged(function: Callable[..., Any], most: int | None = None) -> Callable[..., Any]:
     """A filter of Jinja2's, what it looks at counted, and with a limit where it makes as much as it is told to."""
 
     @wraps(function)
     def charged(*arguments: Any, **named: Any) -> Any:
-        _budget.get().spend_work(sum(map(_size, arguments)))
+        sizes = (len(one) if isinstance(one, str | list | tuple | dict) else 1 for one in arguments)
+        _budget.get().spend_work(sum(sizes))
         numbers = [one for one in (*arguments[1:], *named.values()) if isinstance(one, int)]
         if most is not None and any(abs(number) > most for number in numbers):
             raise SecurityError(f"{function.__name__.removeprefix('do_')} takes a number of at most {most:,}")

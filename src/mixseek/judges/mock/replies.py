@@ -133,7 +133,9 @@ def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float)
 
 def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, Any] | str, bool | None]:
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
-    if _asks_for_verdict(prompt):
+    # Seed 001's object, by its schema, or by how its prompt names the sample.
+    is_named = "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
+    if "is_correct" in (prompt.schema.get("properties") or {}) if prompt.schema else is_named:
         verdict = _semantic_verdict(prompt, seed, correct_share)
         return verdict, verdict["is_correct"]
     drawn = _digest(str(seed), prompt.model, prompt.system, prompt.subject, "reply")
@@ -147,13 +149,6 @@ def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, A
         return _write_submission(material), None
     reply = _write_opinion(material) if "should_continue" in shape else _ScoredReply(shape, material).reply()
     return reply, is_good
-
-
-def _asks_for_verdict(prompt: Prompt) -> bool:
-    """Seed 001's object, by its schema, or by how its prompt names the sample."""
-    if prompt.schema:
-        return "is_correct" in (prompt.schema.get("properties") or {})
-    return "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
 
 
 def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[str, Any]:

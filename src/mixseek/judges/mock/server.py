@@ -368,7 +368,8 @@ class MockServer:
             prompt = wire.read(await request.read())
         except ValidationError as error:
             first = error.errors()[0]
-            return _json(400, wire.error(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
+            place = ".".join(map(str, first["loc"])) or "body"
+            return _json(400, wire.error(400, f"{place}: {first['msg']}"))
         digest = prompt.digest(options.seed)
         number, times_seen = records.received(digest, wire.name, prompt.model, prompt.section("QUESTION"))
         refused = _refusal(request, wire, prompt, options, records.in_flight)
