@@ -70,6 +70,7 @@ def compete(
     """
     from mixseek.cli.competing import RaceGates, run_compete
     from mixseek.composition.race import CompeteRequest
+    from mixseek.composition.request import LiveOptions
     from mixseek.settings.load import load_settings
 
     # The command line wins over the settings.
@@ -78,12 +79,14 @@ def compete(
         race=race,
         workspace=workspace or settings.workspace,
         execution=execution,
-        concurrency=concurrency,
-        max_calls=max_calls,
-        max_cost_usd=max_cost,
-        use_cache=not no_cache,
-        patience_seconds=patience,
-        retry_invalid=retry_invalid,
+        live=LiveOptions(
+            concurrency=concurrency,
+            max_calls=max_calls,
+            max_cost_usd=max_cost,
+            use_cache=not no_cache,
+            patience_seconds=patience,
+            retry_invalid=retry_invalid,
+        ),
         configured=settings.judges,
         environment=os.environ,
     )

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +19,6 @@ from mixseek.reporting.model import (
     RunLine,
     RunScore,
     ScoredReport,
-    ScoreSummary,
     StatusCounts,
     read_detail,
 )
@@ -123,13 +122,17 @@ def judgment_row(row: JudgedRow) -> JudgmentRow:
 
 def write_html(report: ReportData, target: Path) -> None:
     """One self-contained file, whole or not at all."""
+    write_page(render_html(report), target, "report.html")
+
+
+def write_page(page: str, target: Path, usual_name: str) -> None:
+    """Raises ConfigurationError where no file can be at that place."""
     if target.is_dir():
-        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / 'report.html'}")
+        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
     if not target.parent.is_dir():
         raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
-    page = render_html(report).encode("utf-8")
     with replacing(target) as stream:
-        stream.write(page)
+        stream.write(page.encode())
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
@@ -168,16 +171,13 @@ def why_not_counted(run: RunDirectory, totals: RunTotals | None, *, is_sealed: b
     """None where the counts are those of the journal as it is."""
     try:
         state = stat_journal(run.journal)
+        if totals is not None and totals.journal == state:
+            return totals.problem
+        if is_sealed:
+            # Nobody writes to it any more: what changed it is worth reading the file once.
+            verify_journal(run)
     except StorageError as error:
         return str(error)
-    if totals is not None and totals.journal == state:
-        return totals.problem
-    if is_sealed:
-        # Nobody writes to it any more: what changed it is worth reading the file once.
-        try:
-            verify_journal(run)
-        except StorageError as error:
-            return str(error)
     return f"run {run.name}: its last lines are not counted yet; `mixseek report {shlex.quote(run.name)}` counts them"
 
 
@@ -192,11 +192,6 @@ def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]
             hint = f"; similar: {similar}" if similar else ""
             raise ConfigurationError(f"run {run.name}: no sample with the id {sample_id!r}{hint}")
     return rows
-
-
-def sample_document(rows: Sequence[JudgedRow]) -> dict[str, Any]:
-    """One sample for programs."""
-    return {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}
 
 
 # Several runs as one, where that means something: only judgments under one protocol are averaged.
@@ -216,17 +211,13 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
             cells = index.outcome_counts(final_only=True)
-            own = [cell for cell in cells if not cell.is_control]
-            everything += own
-            control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
-            scores.append(
-                run_score(
-                    manifest,
-                    summarise_whole(index, manifest, own),
-                    summarise_scores((cell for cell in cells if cell.is_control), control),
-                )
-            )
-    units = pooled_unit_sums(workspace, runs) if is_one_judge(manifests) else NO_UNITS
+            both = summarise_whole(index, manifest, cells)
+        everything += [cell for cell in cells if not cell.is_control]
+        digest = manifest.dataset.get("sha256")
+        scores.append(RunScore(manifest.run, dataset_name(manifest), digest, manifest.judge_names, *both))
+    # One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's.
+    is_one_judge = len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
+    units = pooled_unit_sums(workspace, runs) if is_one_judge else NO_UNITS
     pooled = summarise_scores(everything, units)
     # One kind of number in every line of a table.
     is_binary = all(run.score.is_binary for run in scores)
@@ -237,11 +228,6 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
         runs=tuple(replace(run, score=replace(run.score, is_binary=is_binary)) for run in scores),
         pooled=replace(pooled, is_binary=is_binary),
     )
-
-
-def is_one_judge(manifests: Sequence[Manifest]) -> bool:
-    """One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's."""
-    return len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
 
 
 def refuse_other_protocols(manifests: Sequence[Manifest]) -> None:
@@ -261,31 +247,11 @@ def describe(manifest: Manifest) -> str:
     return f"{protocol.name} {protocol.version} {protocol.language} {protocol.hash[:8]}"
 
 
-def run_score(manifest: Manifest, score: ScoreSummary, control: ScoreSummary) -> RunScore:
-    """One run of the comparison."""
-    return RunScore(
-        run_id=manifest.run,
-        dataset=dataset_name(manifest),
-        dataset_digest=manifest.dataset.get("sha256"),
-        judges=manifest.judge_names,
-        score=score,
-        control=control,
-    )
-
-
 # Every judgment of a run as a file.
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """What was written."""
-
-    run: str
-    rows: int
-
-
-def export_rows(root: Path, name: str | None, to: Path) -> Exported:
-    """The file that the suffix of `to` asks for."""
+def export_rows(root: Path, name: str | None, to: Path) -> tuple[str, int]:
+    """Writes the file that the suffix of `to` asks for; the run's name, and how many rows it has."""
     workspace = Workspace(root)
     run = find_run(workspace, name)
-    return Exported(run.name, export_run(workspace, run, to))
+    return run.name, export_run(workspace, run, to)

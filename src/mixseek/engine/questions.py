@@ -1,8 +1,6 @@
-"""Single questions through the engine: whoever needs one reply gets the retries, limits, cache, budget and journal.
+"""Single questions through the engine: two who ask the same get the same reply, and it is paid for once.
 
-A question is known by what is asked: two who ask the same get the same reply, and it is paid for once. Where the
-prompt holds what changes by the minute (a leader board), the asker names the question instead; such a question is
-answered once in an execution, and never from the cache.
+A prompt that holds what changes by the minute (a leader board) is known by a name instead, and never from the cache.
 """
 
 import asyncio
@@ -10,23 +8,24 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import TracebackType
 from typing import NamedTuple, Protocol, Self, assert_never
 
-from mixseek.domain.calls import NOTHING_LOST, ReplyKey
+from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache, RequestKeys, reuse
 from mixseek.engine.call import (
     CallContext,
     LiveSlot,
+    NoCache,
     OfflineSlot,
     PendingSample,
+    RequestKeys,
     Slot,
     ask_repeat,
+    conclude,
     lines_of,
-    unwritten_sample_lines,
+    reuse,
 )
 from mixseek.engine.limits import HaltedError
 from mixseek.engine.offline import ask
@@ -35,10 +34,7 @@ from mixseek.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of whom. With `identity`, the question is that one whatever its prompt says today.
-
-    `asks_again` False leaves an invalid reply at that: the words of a re-ask are for replies in JSON.
-    """
+    """With `identity` it is that one whatever its prompt says today; without `asks_again` an invalid reply stands."""
 
     protocol: JudgeProtocol
     sample: Sample
@@ -118,9 +114,7 @@ class Questions:
         self._context.commits.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         left = [one.task for one in self._under_way.values()]
         for task in left:
             task.cancel()
@@ -134,11 +128,6 @@ class Questions:
         """Whether its reply is there already."""
         return question.place in self._before.replies
 
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Who can be asked."""
-        return tuple(self._slots)
-
     def halt(self) -> None:
         """Nothing new is asked from now on: HaltedError; what is in flight comes home and is journaled."""
         self._is_halted = True
@@ -147,11 +136,7 @@ class Questions:
                 slot.endpoint.halt()
 
     async def ask(self, question: Question) -> Answered:
-        """The judge's word on the sample.
-
-        Raises HaltedError, BudgetSpentError, EndpointDownError, StorageError, and PermanentJudgeError where the
-        endpoint refuses everything; any other failure is a Missing.
-        """
+        """The judge's word on the sample. Raises what ends a run; any other failure is a Missing."""
         slot = self._slots.get(question.judge)
         if slot is None:
             there = ", ".join(self._slots) or "nobody"
@@ -195,9 +180,7 @@ class Questions:
             self._before.replies[place] = replies
             self._before.concluded.add(place)
             pending = PendingSample(question.sample, place.key)
-            lost = self._context.lost.pop((place.key, ReplyKey(place.judge, place.repeat)), NOTHING_LOST)
-            line = self._context.encoder.outcome(question.sample, place.key, place.judge, outcome, place.repeat, lost)
-            self._context.commits.add([*unwritten_sample_lines(self._context, pending), line])
+            conclude(self._context, pending, ReplyKey(place.judge, place.repeat), outcome)
         if place in self._told:
             # The same question again costs nothing, and must not be counted as if it did.
             replies = tuple(reuse(reply, reply.judge, place.repeat, reply.attempt) for reply in replies)
@@ -238,10 +221,7 @@ class Questions:
 
 @dataclass(frozen=True, slots=True)
 class LastingQuestions:
-    """Questions whose last reply counts: an invalid one of an earlier process stands until it is asked for again.
-
-    `retries_invalid` asks for it again now; each time is another repeat, so that every attempt stays in the journal.
-    """
+    """The last reply counts: an invalid one of an earlier process stands, unless `retries_invalid` asks once more."""
 
     questions: Questions
     retries_invalid: bool = False
