@@ -68,7 +68,7 @@ def compete(
       mixseek compete race.toml --retry-invalid              ask again for metric replies that cannot be used
       mixseek compete race.toml --fail-under 80 --max-invalid 5%
     """
-    from mixseek.cli.competing import RaceGates, run_compete
+    from mixseek.cli.competing import run_compete
     from mixseek.composition.race import CompeteRequest
     from mixseek.composition.request import LiveOptions
     from mixseek.settings.load import load_settings
@@ -90,7 +90,7 @@ def compete(
         configured=settings.judges,
         environment=os.environ,
     )
-    return run_compete(request, RaceGates(fail_under, max_invalid), as_json=as_json, quiet=quiet, is_dry_run=dry_run)
+    return run_compete(request, (fail_under, max_invalid), as_json=as_json, quiet=quiet, is_dry_run=dry_run)
 
 
 def leaderboard(

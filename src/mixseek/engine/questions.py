@@ -166,15 +166,13 @@ class Questions:
 
     async def _answer(self, question: Question, slot: Slot, place: Place) -> Answered:
         known = self._before.replies.get(place, ())
-        read: list[Reply] = []
         match slot:
             case OfflineSlot():
-                outcome = await self._ask_offline(question, slot, place, read)
+                outcome, replies = await self._ask_offline(question, slot, place, known)
             case LiveSlot():
-                outcome = await self._ask_live(question, slot, place, read)
+                outcome, replies = await self._ask_live(question, slot, place, known)
             case unexpected:
                 assert_never(unexpected)
-        replies = tuple(read)
         is_recalled = place in self._recalled and replies == known
         if replies != known or place not in self._before.concluded:
             self._before.replies[place] = replies
@@ -187,36 +185,36 @@ class Questions:
         self._told.add(place)
         return Answered(outcome, replies[-1] if replies else None, is_recalled, replies[:-1])
 
-    async def _ask_live(self, question: Question, slot: LiveSlot, place: Place, read: list[Reply]) -> Outcome:
+    async def _ask_live(
+        self, question: Question, slot: LiveSlot, place: Place, known: tuple[Reply, ...]
+    ) -> tuple[Outcome, tuple[Reply, ...]]:
         protocol, wanted = question.protocol, ReplyKey(place.judge, place.repeat)
         keys = RequestKeys(protocol.hash, slot.judge.fingerprint, self._nonce_key_id)
         slot = replace(slot, keys=keys, max_reasks=slot.max_reasks if question.asks_again else 0)
         cache = self._context.cache if question.identity is None else NoCache()
-        known = self._before.replies.get(place, ())
-        read.extend(known[:-1])
         cached = {} if known else cache.get_many((keys.key(place.key, wanted, 1),))
         pending = PendingSample(question.sample, place.key, unread={wanted: known} if known else {}, cached=cached)
+        read = list(known[:-1])
         context = replace(self._context, protocol=protocol, cache=cache, read=read)
         outcome = await ask_repeat(context, slot, pending, place.repeat)
         if self._is_halted and isinstance(outcome, Missing):
             # Cut short by the stop: it is not known to be missing, and will be asked for again.
             raise HaltedError("stopping")
-        return outcome
+        return outcome, tuple(read)
 
-    async def _ask_offline(self, question: Question, slot: OfflineSlot, place: Place, read: list[Reply]) -> Outcome:
-        known = self._before.replies.get(place, ())
+    async def _ask_offline(
+        self, question: Question, slot: OfflineSlot, place: Place, known: tuple[Reply, ...]
+    ) -> tuple[Outcome, tuple[Reply, ...]]:
         if known:
-            read.append(known[-1])
-            return question.protocol.parse(known[-1], question.sample)
+            return question.protocol.parse(known[-1], question.sample), known[-1:]
         judged = ask(slot.judge, question.sample, question.protocol)
-        if judged.reply is not None:
-            reply = judged.reply
-            if place.repeat > 1:
-                reply = replace(reply, details={**reply.details, "take": place.repeat})
-            read.append(reply)
-            pending = PendingSample(question.sample, place.key)
-            await self._context.commits.commit(lines_of(self._context, pending, reply))
-        return judged.outcome
+        reply = judged.reply
+        if reply is None:
+            return judged.outcome, ()
+        if place.repeat > 1:
+            reply = replace(reply, details={**reply.details, "take": place.repeat})
+        await self._context.commits.commit(lines_of(self._context, PendingSample(question.sample, place.key), reply))
+        return judged.outcome, (reply,)
 
 
 @dataclass(frozen=True, slots=True)
