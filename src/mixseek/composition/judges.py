@@ -76,7 +76,7 @@ def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: M
     judge = make_live_judge(name, configured, environment)
     from mixseek.judges.endpoint.check import check_judge
 
-    async def check() -> CheckResult:
+    async def check() -> "CheckResult":
         try:
             return await check_judge(judge)
         finally:
