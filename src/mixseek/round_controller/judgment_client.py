@@ -114,11 +114,7 @@ class JudgmentClient:
         execution_id: str,
         asks_anew: bool = False,
     ) -> ImprovementJudgment | NoOpinion:
-        """The model's opinion on the round after those of the history; raises what ends the whole competition.
-
-        `asks_anew`: an invalid reply of an earlier process is no answer. Else it is one, so that a process which died
-        before it could act on the reply leaves no trace.
-        """
+        """The opinion on the round to come. `asks_anew`: an invalid reply of an earlier process is no answer."""
         prompt = await self._format_user_prompt(user_query, round_history, team_id, team_name, execution_id)
         protocol = JudgmentProtocol(prompt, self._prompts.settings.judgment_user_prompt, self._language)
         place = f"{team_id}/{len(round_history)}/{JUDGMENT_NAME}"
