@@ -1,5 +1,6 @@
 """Commands that read what was judged: `report`, `runs`, `show`, `export`, `archive`."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
