@@ -18,18 +18,23 @@ def table(name: str) -> dict[str, str]:
 
 
 class Phrases:
-    """The patterns of one table, by name; lines are joined, and `{name}` stands for another entry."""
+    """The patterns of one table, by name, compiled when one is first used: a short command needs few of them.
+
+    Lines of an entry are joined, and `{name}` stands for another entry.
+    """
 
     def __init__(self, name: str) -> None:
-        texts = {entry: re.sub(r"(?:\A|\n)\s*", "", text) for entry, text in table(name).items()}
-
-        def written_out(text: str) -> str:
-            return _ENTRY.sub(lambda found: written_out(texts[found[1]]), text)
-
-        self.__dict__.update((entry, re.compile(written_out(text))) for entry, text in texts.items())
+        self.texts = {entry: re.sub(r"(?:\A|\n)\s*", "", text) for entry, text in table(name).items()}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        raise AttributeError(f"no such entry in phrases.toml: {name}")
+        if name == "texts" or name not in self.texts:
+            raise AttributeError(f"no such entry in phrases.toml: {name}")
+        pattern = re.compile(self._written_out(self.texts[name]))
+        setattr(self, name, pattern)
+        return pattern
+
+    def _written_out(self, text: str) -> str:
+        return _ENTRY.sub(lambda found: self._written_out(self.texts[found[1]]), text)
 
 
 # Not \text{...}, whose braces are escaped.
