@@ -17,7 +17,7 @@ from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.executor import NoProgress
 from mixseek.errors import MixseekError
-from mixseek.reporting.leaderboard.board import LeaderBoard
+from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.round_controller.controller import watch_nothing
 from mixseek.storage.durable import replacing, storage_error

@@ -27,7 +27,7 @@ from mixseek.engine.offline import Assignment, Recall, pending_batches
 from mixseek.errors import ConfigurationError, JudgeCallError
 from mixseek.matching.languages import written_in
 from mixseek.protocols.registry import load_protocol
-from mixseek.reporting.summary import RunSummary, UnmatchedReplies
+from mixseek.reporting.summary import RunSummary
 from mixseek.storage.journal.journal import JournalFile, read_records, verify_journal
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal
@@ -215,10 +215,10 @@ def tell_gaps(plan: Plan, notify: Callable[[str], None]) -> None:
     if blind and RULES in plan.judge_names:
         notify(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
     tell_coverage(plan, notify)
-    for name, replies in unmatched_replies(plan).items():
-        more = f" and {replies.count - len(replies.first):,} more" if replies.count > len(replies.first) else ""
-        noun = "replies are" if replies.count > 1 else "reply is"
-        notify(f"{name}: {replies.count:,} {noun} about no sample here: {', '.join(replies.first)}{more}")
+    for name, (count, first) in unmatched_replies(plan).items():
+        more = f" and {count - len(first):,} more" if count > len(first) else ""
+        noun = "replies are" if count > 1 else "reply is"
+        notify(f"{name}: {count:,} {noun} about no sample here: {', '.join(first)}{more}")
 
 
 def tell_coverage(plan: Plan, notify: Callable[[str], None]) -> None:
@@ -239,10 +239,10 @@ def tell_coverage(plan: Plan, notify: Callable[[str], None]) -> None:
         notify(f"{len(plan.unplanned):,} samples are not in the plan; they are judged all the same: {shown}")
 
 
-def unmatched_replies(plan: Plan) -> dict[str, UnmatchedReplies]:
+def unmatched_replies(plan: Plan) -> dict[str, tuple[int, list[str]]]:
     """By judge; those whose every reply found its sample are left out."""
     counted = {judge.name: judge.unmatched(UNMATCHED_SHOWN) for judge in plan.judges if replays_file(judge)}
-    return {name: UnmatchedReplies(count, tuple(first)) for name, (count, first) in counted.items() if count}
+    return {name: replies for name, replies in counted.items() if replies[0]}
 
 
 def judge_rest(

@@ -10,7 +10,7 @@ from typing import Any
 from mixseek.composition.summary import combine_judges, dataset_name, is_panel, load_units, run_header, summarise_whole
 from mixseek.domain.counts import NO_UNITS, OutcomeCount
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.reporting.build import ROW_LIMIT, ReportInput, build_report, summarise_scores
+from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored, summarise_scores
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
     JudgmentRow,
@@ -23,7 +23,6 @@ from mixseek.reporting.model import (
     StatusCounts,
     read_detail,
 )
-from mixseek.reporting.scored.build import ScoredInput, build_scored
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal

@@ -72,34 +72,14 @@ class RuleCount:
 
 
 @dataclass(frozen=True, slots=True)
-class FlagCount:
-    """Occurrences of a flag for one reason, told in the words of the first."""
-
-    judge: str
-    flag: Flag
-    reason: str
-    count: int
-    wordings: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """Undecided or missing samples for one reason, told in the words of the first."""
+    """Judgments without a score for one reason, told in the words of the first; `kind` says how they ended."""
 
     judge: str
-    status: Status
+    kind: Flag | Status
     reason: str
     count: int
     wordings: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class WarningCount:
-    """Valid judgments that carry one warning."""
-
-    judge: str
-    warning: str
-    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +126,7 @@ class ScoredCell:
     count: int
     score_total: float = 0.0
     score_total_of_squares: float = 0.0
+    unverified: int = 0  # these protocols extract no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +235,8 @@ class CoverageCell:
     status: Status | None
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageCounts:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageSizes:
     """`expected` is every question under every variant, by every target, before every judge."""
 
     questions: int
@@ -265,8 +246,16 @@ class CoverageCounts:
     expected: int
     valid: int
     holes: Sequence[CoverageCell]  # the first ones, in order
-    grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
     unnamed: int  # samples that name no question, so belong nowhere in the grid
+
+    @property
+    def holes_total(self) -> int:
+        return self.expected - self.valid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageCounts(CoverageSizes):
+    grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """What a report is made of: data first, rendering elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import CoverageCell, Disagreement, EvidenceProblem, ReaskCount
+from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
@@ -76,7 +76,6 @@ def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
 
 
 def read_quote(item: Mapping[str, Any]) -> Quote:
-    """One piece of evidence."""
     return Quote(
         dimension=item.get("dimension"),
         text=item.get("quote") or "",
@@ -94,6 +93,11 @@ def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...
     if not failed and fields.get("critical_fail"):
         return (("critical_fail", fields.get("critical_fail_reason")),)
     return failed
+
+
+def document_of(item: Any, **keys: str) -> dict[str, Any]:
+    """For programs: the fields by their names, but for those that programs know by another key."""
+    return {keys.get(name, name): value for name, value in asdict(item).items()}
 
 
 # What a run found, as plain data: everything a renderer shows is a field here, so renderers only render.
@@ -134,8 +138,8 @@ class StatusCounts:
     """The four ends of samples under one judge; only `valid` ones carry a score."""
 
     valid: int = 0
-    undecided: int = 0
     invalid: int = 0
+    undecided: int = 0
     missing: int = 0
 
     @property
@@ -235,39 +239,27 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`details` are the most frequent, `details_total` says how many kinds there are."""
+    """Why samples ended without a score: undecided or missing, or a kind of invalid reply.
 
+    `details` are the most frequent, `details_total` says how many kinds there are.
+    """
+
+    kind: Flag | Status
     count: int
     details: tuple[Detail, ...]
     details_total: int
 
 
 @dataclass(frozen=True, slots=True)
-class FlagSummary(Explanation):
-    """One kind of invalid reply."""
-
-    flag: Flag
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonSummary(Explanation):
-    """Why samples ended undecided or missing."""
-
-    status: Status
-
-
-@dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """One judge's headline and what stands behind it."""
-
     judge: str
     score: ScoreSummary
     verdicts: tuple[Tally, ...]
     error_types: tuple[Tally, ...]
     tasks: tuple[GroupSummary, ...]
     rules: tuple[RuleUsage, ...]
-    flags: tuple[FlagSummary, ...]
-    reasons: tuple[ReasonSummary, ...]
+    flags: tuple[Explanation, ...]
+    reasons: tuple[Explanation, ...]
     targets: tuple[GroupSummary, ...] = ()
     warnings: tuple[Tally, ...] = ()  # shares of the valid judgments
     reasoning: ReasoningSummary | None = None
@@ -330,7 +322,6 @@ class JudgmentRow:
 
     @property
     def outcome(self) -> str:
-        """The one word for a list."""
         return outcome_word(self.status, self.verdict)
 
     @property
@@ -350,8 +341,6 @@ class ShownCount:
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a list of runs."""
-
     run_id: str
     protocol: str
     protocol_hash: str
@@ -407,16 +396,12 @@ class HistogramBar:
 
 @dataclass(frozen=True, slots=True)
 class DimensionMean:
-    """A dimension's mean in some group."""
-
     dimension: str
     score: ScaleMean
 
 
 @dataclass(frozen=True, slots=True)
 class DimensionSummary(DimensionMean):
-    """One dimension under one judge."""
-
     bars: tuple[HistogramBar, ...]
 
 
@@ -463,8 +448,6 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One judge on every target."""
-
     judge: str
     cells: tuple[MatrixCell, ...]
 
@@ -495,24 +478,12 @@ class CoverageLine:
     statuses: tuple[Status | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage(CoverageSizes):
     """`holes` are the first ones of `holes_total`; `lines` is empty where a grid would not fit on a page."""
 
-    questions: int
-    variants: int
-    targets: int
-    judges: int
-    expected: int
-    valid: int
-    holes: tuple[CoverageCell, ...]
     columns: tuple[tuple[str | None, str], ...]  # target and judge
     lines: tuple[CoverageLine, ...]
-    unnamed: int
-
-    @property
-    def holes_total(self) -> int:
-        return self.expected - self.valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,10 +494,6 @@ class GroupRate:
     invalid: int
     judged: int
     interval: Interval | None
-
-    @property
-    def share(self) -> float | None:
-        return self.invalid / self.judged if self.judged else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -637,7 +604,6 @@ class ReportData:
     models: Mapping[str, str] = field(default_factory=dict)
 
     def label_of(self, judge: str) -> str:
-        """How a judge is called before a reader."""
         return self.models.get(judge, judge)
 
     @property
@@ -646,7 +612,6 @@ class ReportData:
 
     @property
     def is_complete(self) -> bool:
-        """Every judgment of the run is listed."""
         return len(self.rows) >= self.rows_total
 
 
@@ -675,18 +640,13 @@ class RunComparison:
     pooled: ScoreSummary
 
     @property
-    def shares_samples(self) -> bool:
-        """Two runs judge the same dataset, so their judgments are not independent."""
-        digests = [run.dataset_digest for run in self.runs if run.dataset_digest is not None]
-        return len(set(digests)) < len(digests)
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What the pooled number leaves unsaid."""
         notes = []
+        digests = [run.dataset_digest for run in self.runs if run.dataset_digest is not None]
         if self.pooled.mean is None and self.pooled.counts.valid:
             notes.append("No mean over all runs: several judges gave these verdicts, and each has its own.")
-        elif self.shares_samples:
+        elif len(set(digests)) < len(digests):
             notes.append(
                 "Some of these runs judge the same samples: in the mean over all runs each of them counts once."
             )

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 from mixseek.domain.counts import (
     OWN_PARTS,
-    FlagCount,
     OutcomeCount,
     ReasonCount,
     ReasoningCount,
     RuleCount,
     UnitSums,
-    WarningCount,
 )
 from mixseek.domain.judgments import Flag, Status
 from mixseek.reporting.build import ReportInput, ReportUnits
@@ -91,9 +89,9 @@ def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[Judgm
         rows=rows,
         units=units_of(rows),
         rules=[RuleCount(*key, len(scores), sum(scores)) for key, scores in rules.items()],
-        flags=[FlagCount(judge, flag, own[0], len(own), len(set(own))) for (judge, flag, _), own in flags.items()],
+        flags=[ReasonCount(judge, flag, own[0], len(own), len(set(own))) for (judge, flag, _), own in flags.items()],
         reasons=[ReasonCount(judge, why, own[0], len(own), len(set(own))) for (judge, why, _), own in reasons.items()],
-        warnings=[WarningCount(*key, count) for key, count in warnings.items()],
+        warnings=[(*key, count) for key, count in warnings.items()],
         reasoning=[ReasoningCount(*key, count) for key, count in reasoning.items()],
         judges=tuple(dict.fromkeys(row.judge for row in rows)),
     )

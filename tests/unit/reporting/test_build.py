@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.reporting.counting import count_rows
 
-from mixseek.domain.counts import FlagCount, ReasonCount
+from mixseek.domain.counts import ReasonCount
 from mixseek.domain.judgments import Finding, Flag, Status
 from mixseek.reporting.build import ReportInput, build_report
 from mixseek.reporting.model import Detail, JudgmentRow, ReportData, RunHeader, StatusCounts, Tone, tone_of
@@ -100,10 +100,10 @@ def test_rules_are_counted_with_what_became_of_their_samples() -> None:
 def test_flags_and_reasons_carry_their_details() -> None:
     judge = report_of(*MIXED).judges[0]
 
-    assert [(flag.flag, flag.count, flag.details) for flag in judge.flags] == [
+    assert [(flag.kind, flag.count, flag.details) for flag in judge.flags] == [
         (Flag.UNPARSABLE_OUTPUT, 1, (Detail("no JSON object", 1),))
     ]
-    assert [(reason.status, reason.details) for reason in judge.reasons] == [
+    assert [(reason.kind, reason.details) for reason in judge.reasons] == [
         (Status.UNDECIDED, (Detail("two options are named", 1),)),
         (Status.MISSING, (Detail("no recorded reply", 1),)),
     ]
@@ -115,7 +115,7 @@ def test_only_the_most_frequent_wordings_are_kept_but_all_are_counted() -> None:
         {},
         outcomes=count_rows(RUN, {}, MIXED).outcomes,
         rows=(),
-        flags=[FlagCount("rules", Flag.PROTOCOL_VIOLATION, f"wording {n}", n) for n in range(1, 9)],
+        flags=[ReasonCount("rules", Flag.PROTOCOL_VIOLATION, f"wording {n}", n) for n in range(1, 9)],
         reasons=[ReasonCount("rules", Status.UNDECIDED, f"reason {n}", 1) for n in range(3)],
     )
 

@@ -14,7 +14,7 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
-from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
+from mixseek.domain.counts import OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -125,8 +125,8 @@ def test_rules_flags_reasons_and_lengths_are_counted(tmp_path: Path) -> None:
             RuleCount("rules", "option_letter", Status.VALID, 2, 2.0),
         ]
         assert index.flag_counts() == [
-            FlagCount("rules", Flag.INCOMPLETE_COVERAGE, "comment is absent", 1),
-            FlagCount("rules", Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply", 1),
+            ReasonCount("rules", Flag.INCOMPLETE_COVERAGE, "comment is absent", 1),
+            ReasonCount("rules", Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply", 1),
         ]
         assert index.reason_counts() == [
             ReasonCount("rules", Status.UNDECIDED, "two answers", 2),
@@ -145,7 +145,7 @@ def test_one_reason_told_of_several_values_is_counted_once(tmp_path: Path) -> No
     workspace, run = make_run(*build(tmp_path, *told, *missing))
 
     with open_run_index(workspace, run) as index:
-        assert index.flag_counts() == [FlagCount("rules", Flag.INTERNAL_INCONSISTENCY, 'it says "a", not 0', 3, 3)]
+        assert index.flag_counts() == [ReasonCount("rules", Flag.INTERNAL_INCONSISTENCY, 'it says "a", not 0', 3, 3)]
         assert index.reason_counts() == [ReasonCount("rules", Status.MISSING, "HTTP 500 after 1 tries", 2, 2)]
 
 

@@ -18,7 +18,6 @@ from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import (
     OWN_PARTS,
     FailureGroup,
-    FlagCount,
     OutcomeCount,
     ReaskCount,
     ReasonCount,
@@ -27,7 +26,6 @@ from mixseek.domain.counts import (
     TakeSpread,
     UnitGroups,
     UnitSums,
-    WarningCount,
 )
 from mixseek.domain.judgments import Finding, Flag, Span, Status
 from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
@@ -176,9 +174,9 @@ class RunIndex:
         rows = self._all("failure_groups", own_parts=OWN_PARTS)
         return [FailureGroup(judge, Status(status), *rest) for judge, status, *rest in rows]
 
-    def warning_counts(self) -> list[WarningCount]:
-        """Of valid judgments, the most frequent first."""
-        return [WarningCount(*row) for row in self._all("warning_counts")]
+    def warning_counts(self) -> list[tuple[str, str, int]]:
+        """Judge, warning and how many valid judgments carry it, the most frequent first."""
+        return [(judge, warning, count) for judge, warning, count in self._all("warning_counts")]
 
     def reasoning_counts(self) -> list[ReasoningCount]:
         """Reasoning scores crossed with correctness, by judge, task and target; empty where none was assessed."""
@@ -198,10 +196,10 @@ class RunIndex:
             RuleCount(judge, rule, Status(status), *rest) for judge, rule, status, *rest in self._all("rule_counts")
         ]
 
-    def flag_counts(self, limit: int = 1_000) -> list[FlagCount]:
+    def flag_counts(self, limit: int = 1_000) -> list[ReasonCount]:
         """By judge, flag and reason; the most frequent first, because reasons may be as many as rows."""
         rows = self._all("flag_counts", own_parts=OWN_PARTS, limit=limit)
-        return [FlagCount(judge, Flag(flag), *rest) for judge, flag, *rest in rows]
+        return [ReasonCount(judge, Flag(flag), *rest) for judge, flag, *rest in rows]
 
     def reason_counts(self, limit: int = 1_000) -> list[ReasonCount]:
         """By judge, status and reason; the most frequent first."""
