@@ -25,6 +25,7 @@ from mixseek.reporting.model import JudgmentRow, Quote, ReportData, ScoredDetail
 
 # Characters of judged text in one file. 16 million open in a browser in about a second; far more do not.
 TEXT_BUDGET = 16_000_000
+# A judge that quotes the whole response must not make the file twice as large.
 _QUOTE_LIMIT = 1_000
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
@@ -176,21 +177,16 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
     spans = [_page_span(span, response) for span in quote.spans]
     return {
         "dimension": quote.dimension,
-        "text": _shortened(quote.text),
+        "text": wording.shortened(quote.text, _QUOTE_LIMIT),
         **_without_empty(
             {
-                "reason": _shortened(quote.reason),
+                "reason": wording.shortened(quote.reason, _QUOTE_LIMIT),
                 "stage": quote.stage,
                 "problem": quote.problem,
                 "spans": [span for span in spans if span is not None],
             }
         ),
     }
-
-
-def _shortened(text: str) -> str:
-    """A judge that quotes the whole response must not make the file twice as large."""
-    return text if len(text) <= _QUOTE_LIMIT else text[:_QUOTE_LIMIT] + "…"
 
 
 def _first_span(row: JudgmentRow) -> Span | None:

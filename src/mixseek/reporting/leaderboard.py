@@ -15,7 +15,7 @@ from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopRe
 from mixseek.reporting.html import TEXT_BUDGET, Excerpt, asset_text, field_limit, manifest_entries, render_page
 from mixseek.reporting.model import document_of
 from mixseek.reporting.tables import QUIET, fitted, table_of
-from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, usd_text
+from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, shortened, usd_text
 
 STOP_TEXTS = {
     **{reason: reason.value.replace("_", " ") for reason in StopReason},
@@ -329,19 +329,14 @@ def draw_chart(board: LeaderBoard) -> Chart | None:
     drawn = [(index, team, points_of(team)) for index, team in enumerate(board.teams)]
     drawn = [(index, team, points) for index, team, points in drawn if points]
     places = spread([points[-1].y for _, _, points in drawn[:DISTINCT]], _TOP, bottom)
-    curves = tuple(
-        Curve(
-            team_style(index),
-            team.team_name,
-            shorten(team.team_name) if order < len(places) else "",
-            strokes(points),
-            points,
-            places[order] if order < len(places) else 0.0,
-        )
-        for order, (index, team, points) in enumerate(drawn)
-    )
+    curves = []
+    for order, (index, team, points) in enumerate(drawn):
+        # Lines that cannot be told apart have no label.
+        label, place = (team.team_name, places[order]) if order < len(places) else ("", 0.0)
+        label = shortened(" ".join(label.split()), _LABEL_CHARACTERS)
+        curves.append(Curve(team_style(index), team.team_name, label, strokes(points), points, place))
     numbers = tuple((x(number), number) for number in range(1, board.most_rounds + 1))
-    return Chart(tuple((y(tick), tick) for tick in ticks), numbers, curves)
+    return Chart(tuple((y(tick), tick) for tick in ticks), numbers, tuple(curves))
 
 
 def score_ticks(lowest: float, highest: float) -> list[int]:
@@ -380,12 +375,6 @@ def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
         limit = places[index] - _LABEL_HEIGHT
     shift = max(0.0, top - min(places, default=top))
     return [round(place + shift, 1) for place in places]
-
-
-def shorten(name: str) -> str:
-    """A label has one line beside the curves."""
-    plain = " ".join(name.split())
-    return plain if len(plain) <= _LABEL_CHARACTERS else plain[: _LABEL_CHARACTERS - 1] + "…"
 
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
@@ -462,7 +451,8 @@ _STATUS_STYLES = {
 def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | None = None) -> None:
     """Places first, then where the whole story is."""
     console.print(Text.assemble((make_visible(board.execution_id), "bold"), "  ", _status_text(board.status)))
-    facts = f"{moment_text(board.started_at)} · {_first_line(board.task)}"
+    task = shortened(board.task.strip().partition("\n")[0], _TASK_CHARACTERS)
+    facts = f"{moment_text(board.started_at)} · {task}"
     console.print(Text(make_visible(facts), style=QUIET))
     console.print()
     rows = []
@@ -508,8 +498,3 @@ def curve_text(team: TeamView) -> str:
     """One block a round on 0..100; a dot where there is no score, because an empty block would be nought."""
     top = len(_BLOCKS) - 1
     return "".join("·" if entry.score is None else _BLOCKS[round(entry.score / 100 * top)] for entry in team.rounds)
-
-
-def _first_line(task: str) -> str:
-    line = task.strip().partition("\n")[0]
-    return line if len(line) <= _TASK_CHARACTERS else line[: _TASK_CHARACTERS - 1] + "…"

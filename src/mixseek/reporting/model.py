@@ -65,24 +65,23 @@ def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
             for name, score in scores.items()
             if score is not None
         ),
-        quotes=tuple(read_quote(item) for item in fields.get("evidence") or ()),
+        quotes=tuple(
+            Quote(
+                dimension=item.get("dimension"),
+                text=item.get("quote") or "",
+                reason=item.get("reason") or "",
+                spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
+                stage=item.get("stage"),
+                problem=item.get("problem"),
+            )
+            for item in fields.get("evidence") or ()
+        ),
         gates=failed_gates(fields),
         confidence=fields.get("confidence"),
         task_type=fields.get("task_type"),
         inferred_task_type=fields.get("inferred_task_type"),
         same_family=bool(fields.get("same_family")),
         notes=fields.get("notes") or None,
-    )
-
-
-def read_quote(item: Mapping[str, Any]) -> Quote:
-    return Quote(
-        dimension=item.get("dimension"),
-        text=item.get("quote") or "",
-        reason=item.get("reason") or "",
-        spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
-        stage=item.get("stage"),
-        problem=item.get("problem"),
     )
 
 

@@ -254,22 +254,21 @@ def needs_maths_text(count: int) -> str:
     return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
 
 
-_UNVERIFIED = "of them unverified: the answer they call correct is not in the response"
-
-
 def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
     """The mean with what limits it, then how samples ended."""
     counts = score.counts
     interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
     lines = [f"mean score  {wording.score_text(score)}{interval}"]
     lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
-    for status in Status:
+    unverified = f", {score.unverified:,} of them unverified: the answer they call correct is not in the response"
+    notes = {
+        Status.VALID: unverified if score.unverified else "",
+        Status.INVALID: f" {wording.reasks_text(asked_again)}" if asked_again else "",
+    }
+    for status, note in {**dict.fromkeys(Status, ""), **notes}.items():
         # "0 invalid" is true of a judge's last replies only, where first ones had to be asked for again.
-        is_shown = counts.of(status) or status is Status.VALID or (status is Status.INVALID and asked_again)
-        note = f" {wording.reasks_text(asked_again)}" if status is Status.INVALID and asked_again else ""
-        unverified = f", {score.unverified:,} {_UNVERIFIED}" if status is Status.VALID and score.unverified else ""
-        if is_shown:
-            lines.append(f"{status.value:<10}  {counts.of(status):,}{unverified}{note}")
+        if counts.of(status) or status is Status.VALID or note:
+            lines.append(f"{status.value:<10}  {counts.of(status):,}{note}")
     return lines
 
 
@@ -296,8 +295,7 @@ def describe_groups(groups: Sequence[FailureGroup], summary: RunSummary) -> list
 
 def describe_group(group: FailureGroup, *, with_judge: bool) -> str:
     """One line, whatever the judge wrote."""
-    told = " ".join(group.why.split())
-    cut = f"{told[:_WHY_CHARACTERS]}…" if len(told) > _WHY_CHARACTERS else told
+    cut = wording.shortened(" ".join(group.why.split()), _WHY_CHARACTERS)
     by = f" by {group.judge}" if with_judge else ""
     first = "such as" if group.count > 1 else "sample"
     return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {group.sample_id})"

@@ -101,8 +101,17 @@ def _print_judge(judge: model.JudgeSummary, console: Console, report: model.Repo
         print_section(console, "Tasks", _group_table("task", judge.tasks, wording.NO_TASK, console))
     if len(judge.targets) > 1:
         print_section(console, "Targets", _group_table("target", judge.targets, wording.NO_NAME, console))
-    print_section(console, "Most used rules", _rule_table(judge))
-    print_section(console, "Without a score, and why", _unscored_table(judge))
+    rules = []
+    for usage in judge.rules:
+        mean = NOTHING if usage.mean is None else percent(usage.mean)
+        rules.append((usage.rule, f"{usage.count:,}", mean, number_cell(usage.undecided, STYLES[Tone.UNDECIDED])))
+    heads = ("rule", ">used", ">mean", ">undecided")
+    print_section(console, "Most used rules", table_of(heads, rules, limit=_RULES_SHOWN))
+    unscored: list[Sequence[Cell]] = []
+    for item in (*judge.reasons, *judge.flags):
+        tone = Tone.INVALID if isinstance(item.kind, Flag) else Tone(item.kind.value)
+        unscored += [((item.kind.value, STYLES[tone]), f"{detail.count:,}", detail.text) for detail in item.details]
+    print_section(console, "Without a score, and why", table_of(("|", ">", ""), unscored))
     console.print()
 
 
@@ -187,22 +196,6 @@ def _interval_plot(score: model.ScoreSummary) -> Text:
         ("·" * low, QUIET), ("━" * (mean - low), "blue"), ("●", "bold blue"), ("━" * (high - mean), "blue"),
         ("·" * (last - high), QUIET),
     )  # fmt: skip
-
-
-def _rule_table(judge: model.JudgeSummary) -> Table:
-    rows = []
-    for usage in judge.rules:
-        mean = NOTHING if usage.mean is None else percent(usage.mean)
-        rows.append((usage.rule, f"{usage.count:,}", mean, number_cell(usage.undecided, STYLES[Tone.UNDECIDED])))
-    return table_of(("rule", ">used", ">mean", ">undecided"), rows, limit=_RULES_SHOWN)
-
-
-def _unscored_table(judge: model.JudgeSummary) -> Table:
-    rows: list[Sequence[Cell]] = []
-    for item in (*judge.reasons, *judge.flags):
-        tone = Tone.INVALID if isinstance(item.kind, Flag) else Tone(item.kind.value)
-        rows += [((item.kind.value, STYLES[tone]), f"{detail.count:,}", detail.text) for detail in item.details]
-    return table_of(("|", ">", ""), rows)
 
 
 def _print_calls(accounts: Sequence[CallAccount], console: Console) -> None:

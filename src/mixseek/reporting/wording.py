@@ -89,6 +89,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def shortened(text: str, limit: int) -> str:
+    """So many characters, and a sign that there are more."""
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
 def plain_number(value: float) -> str:
     """`2`, not `2.0`."""
     return f"{value:g}"
