@@ -104,6 +104,8 @@ def test_the_list_of_runs_names_the_damaged_one(place: Path, damage: str) -> Non
 
     listed = mixseek_here("runs", "--workspace", "ws", cwd=place)
 
+    # The list reads no journal: what has the right length is held against its digest where its results are read.
+    words = "perhaps changed since it was written" if words.startswith("changed") else words
     assert "other" in listed.stdout
     assert re.search(rf"journal\.jsonl: {words}", listed.stderr), listed.stderr
 

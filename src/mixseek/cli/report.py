@@ -119,12 +119,11 @@ def show(
     """
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
-    from mixseek.composition.report import judgment_row, load_sample, sample_document
+    from mixseek.composition.report import load_sample, sample_document
     from mixseek.reporting.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
-    shown = [judgment_row(row) for row in rows]
-    return print_answer(sample_document(rows), lambda console: print_rows(shown, console), as_json=as_json)
+    return print_answer(sample_document(rows), lambda console: print_rows(rows, console), as_json=as_json)
 
 
 def export(

@@ -13,7 +13,7 @@ from mixseek.composition.leaderboards import write_leader_board
 from mixseek.composition.race import CompeteRequest
 from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.executor import NoProgress
 from mixseek.errors import MixseekError
@@ -21,7 +21,7 @@ from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.round_controller.controller import watch_nothing
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.index.run import JudgedRow, open_run_index
+from mixseek.storage.index.run import open_run_index
 from mixseek.storage.workspace import Workspace
 
 # The demo's competition: three teams, recorded replies, one program, and a board.

@@ -2,18 +2,19 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from mixseek.composition.summary import combine_judges, dataset_name, is_panel, load_units, run_header, summarise_whole
+from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount
+from mixseek.domain.judgments import JudgedRow
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored, summarise_scores
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
-    JudgmentRow,
     ReportData,
     RunComparison,
     RunLine,
@@ -21,21 +22,18 @@ from mixseek.reporting.model import (
     ScoredReport,
     ScoreSummary,
     StatusCounts,
-    read_detail,
 )
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
-from mixseek.storage.index.run import JudgedRow, RowQuery, RunIndex, open_run_index, pooled_unit_sums
-from mixseek.storage.journal.journal import is_being_written, verify_journal
-from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest
+from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
+from mixseek.storage.journal.journal import broken_seal, find_wrong_length, is_being_written
+from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
-# What the index and a report call by the same name.
-_SAME_FIELDS = {one.name for one in fields(JudgmentRow)} & {one.name for one in fields(JudgedRow)}
 
 
 def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
@@ -59,19 +57,19 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
                 manifest=manifest.model_dump(mode="json", exclude={"counts"}),
-                outcomes=index.outcome_counts(),
-                rows=(judgment_row(row) for row in index.rows(RowQuery(limit_per_kind=ROW_LIMIT))),
+                outcomes=index.counts(OutcomeCount, final_only=False),
+                rows=index.rows(limit_per_kind=ROW_LIMIT),
                 units=load_units(index),
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
                 scored=load_scored(index),
                 models=index.judge_models(),
-                rules=index.rule_counts(),
-                flags=index.flag_counts(),
-                reasons=index.reason_counts(),
-                warnings=index.warning_counts(),
-                reasoning=index.reasoning_counts(),
-                reasks=index.reask_counts(),
+                rules=index.counts(counts.RuleCount),
+                flags=index.counts(counts.FlagCount),
+                reasons=index.counts(counts.ReasonCount),
+                warnings=index.counts(counts.WarningCount),
+                reasoning=index.counts(counts.ReasoningCount),
+                reasks=index.counts(counts.ReaskCount),
             )
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
@@ -82,42 +80,26 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:
     """Samples of the dataset that a stopped run has not come to; one that is sealed has come to all."""
-    if manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE):
-        return 0
-    return max(0, manifest.sample_count - index.sample_count())
+    return 0 if manifest.has_ended else max(0, manifest.sample_count - index.sample_count())
 
 
 def load_scored(index: RunIndex) -> ScoredReport | None:
     """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
-    scored = index.scored()
-    if scored is None:
+    if not index.has_scores():
         return None
     source = ScoredInput(
-        cells=scored.cells(),
-        units=scored.units(),
-        dimensions=scored.dimension_cells(),
-        buckets=scored.dimension_buckets(),
-        variants=scored.variant_sums(),
-        evidence=scored.evidence_counts(),
-        evidence_problems=scored.evidence_problems(),
-        panel=scored.panel_sums(),
-        disagreements=scored.disagreements(),
-        coverage=scored.coverage(),
+        cells=index.counts(counts.ScoredCell),
+        units=index.scored_units(),
+        dimensions=index.counts(counts.DimensionCell),
+        buckets=index.counts(counts.DimensionBucket),
+        variants=index.counts(counts.VariantSums),
+        evidence=index.counts(counts.EvidenceCount),
+        evidence_problems=index.counts(counts.EvidenceProblem),
+        panel=index.panel_sums(),
+        disagreements=index.counts(counts.Disagreement),
+        coverage=index.coverage(),
     )
     return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
-
-
-def judgment_row(row: JudgedRow) -> JudgmentRow:
-    """One sample under one judge as a report shows it."""
-    same: dict[str, Any] = {name: getattr(row, name) for name in _SAME_FIELDS}
-    return JudgmentRow(
-        **same,
-        task=row.task_name,
-        detail=read_detail(row.fields),
-        repeat=row.take,
-        extraction_verified=row.fields.get("extraction_verified"),
-        warnings=tuple(row.fields.get("warnings") or ()),
-    )
 
 
 def write_html(report: ReportData, target: Path) -> None:
@@ -146,7 +128,6 @@ def describe_run(run: RunDirectory) -> RunLine:
         return RunLine(run.name, "", "", "", (), None, is_sealed=False, problem=str(error))
     totals = read_totals(run)
     counted = totals if totals is not None and totals.problem is None else None
-    is_sealed = manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
     return RunLine(
         run_id=manifest.run,
         protocol=manifest.protocol.name,
@@ -156,28 +137,31 @@ def describe_run(run: RunDirectory) -> RunLine:
         counts=StatusCounts(**counted.counts) if counted is not None else None,
         mean=counted.mean_score if counted is not None and not is_panel(manifest) else None,
         started_at=manifest.started_at.isoformat(),
-        is_sealed=is_sealed,
+        is_sealed=manifest.has_ended,
         # A process that died could not say so; its lock is free.
-        is_running=not is_sealed and is_being_written(run.journal.with_suffix(".lock")),
-        problem=why_not_counted(run, totals, is_sealed=is_sealed),
+        is_running=not manifest.has_ended and is_being_written(run.journal.with_suffix(".lock")),
+        problem=why_not_counted(run, manifest, totals),
     )
 
 
-def why_not_counted(run: RunDirectory, totals: RunTotals | None, *, is_sealed: bool) -> str | None:
-    """None where the counts are those of the journal as it is."""
+def why_not_counted(run: RunDirectory, manifest: Manifest, totals: RunTotals | None) -> str | None:
+    """None where the counts are those of the journal as it is. No journal is read: there may be gigabytes of them."""
     try:
         state = stat_journal(run.journal)
     except StorageError as error:
         return str(error)
     if totals is not None and totals.journal == state:
         return totals.problem
-    if is_sealed:
-        # Nobody writes to it any more: what changed it is worth reading the file once.
-        try:
-            verify_journal(run)
-        except StorageError as error:
-            return str(error)
-    return f"run {run.name}: its last lines are not counted yet; `mixseek report {shlex.quote(run.name)}` counts them"
+    command = f"`mixseek report {shlex.quote(run.name)}`"
+    problem = find_wrong_length(state.size_bytes, manifest) if manifest.has_ended else None
+    if problem is not None:
+        return str(broken_seal(run.journal, problem))
+    # Nobody writes to the journal of a run that has ended; a copy of a workspace may be as new.
+    if manifest.has_ended and state.changed_ns > run.manifest.stat().st_mtime_ns:
+        return (
+            f"{run.journal}: perhaps changed since it was written: newer than the end of its run; {command} verifies it"
+        )
+    return f"run {run.name}: its last lines are not counted yet; {command} counts them"
 
 
 def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
@@ -214,7 +198,7 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     everything: list[OutcomeCount] = []
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
-            cells = index.outcome_counts(final_only=True)
+            cells = index.counts(OutcomeCount, final_only=True)
             own = [cell for cell in cells if not cell.is_control]
             everything += own
             control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)

@@ -54,7 +54,7 @@ def demands_of(protocol: JudgeProtocol, judges: Sequence[AnyJudge], rubric: Path
         fields=needs.fields,
         rubric=needs.rubric,
         task_types=needs.task_types,
-        rubrics=RubricDirectory.open(rubric) if rubric is not None else None,
+        rubrics=RubricDirectory(rubric) if rubric is not None else None,
     )
 
 

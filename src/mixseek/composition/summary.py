@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount
-from mixseek.domain.judgments import Status
+from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, RuleCount, TakeSpread
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary
 from mixseek.reporting.summary import SHOWN, RunSummary
-from mixseek.storage.index.run import JudgedRow, RowQuery, RunIndex, open_run_index
+from mixseek.storage.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -25,14 +25,14 @@ def is_panel(manifest: Manifest) -> bool:
 def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -> RunSummary:
     """From the index, which is brought up to date first."""
     with open_run_index(workspace, run) as index:
-        cells = index.outcome_counts()
-        final = index.outcome_counts(final_only=True)
+        cells = index.counts(OutcomeCount, final_only=False)
+        final = index.counts(OutcomeCount, final_only=True)
         units = index.unit_sums("judge")
         calls = tuple(index.call_accounts())
-        spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
+        spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
         missing_for_good = index.missing_for_good()
-        needs_maths = sum(one.count for one in index.rule_counts() if one.rule == NEEDS_MATHS)
-        reasks = tuple(index.reask_counts())
+        needs_maths = sum(one.count for one in index.counts(RuleCount) if one.rule == NEEDS_MATHS)
+        reasks = tuple(index.counts(ReaskCount))
         whole = summarise_whole(index, manifest, final)
         control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
@@ -82,7 +82,7 @@ def load_units(index: RunIndex) -> ReportUnits:
 def combine_judges(index: RunIndex, manifest: Manifest) -> JudgeSummary | None:
     """A cascade as one: all final judgments under one name; None for an empty run."""
     name = " → ".join(manifest.judge_names)
-    counts = [replace(cell, judge=name) for cell in index.outcome_counts(final_only=True)]
+    counts = [replace(cell, judge=name) for cell in index.counts(OutcomeCount, final_only=True)]
     units = ReportUnits(
         judges={(name,): index.unit_sums(final_only=True).get((), NO_UNITS)},
         controls={(name,): index.unit_sums(final_only=True, control=True).get((), NO_UNITS)},
@@ -121,7 +121,7 @@ def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str,
     if not wanted:
         return []
     with open_summarised(summary) as index:
-        rows = [row for status in wanted for row in index.rows(RowQuery(status=status, limit=limit))]
+        rows = [row for status in wanted for row in index.rows(status=status, limit=limit)]
     return [{"id": row.id, "judge": row.judge, "status": row.status, "why": why(row)} for row in rows]
 
 
@@ -137,7 +137,7 @@ def failure_groups(summary: RunSummary) -> tuple[FailureGroup, ...]:
     if not any(count.invalid or count.missing for count in counts):
         return ()
     with open_summarised(summary) as index:
-        return tuple(index.failure_groups())
+        return tuple(index.counts(FailureGroup))
 
 
 def open_summarised(summary: RunSummary) -> AbstractContextManager[RunIndex]:

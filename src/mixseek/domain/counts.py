@@ -72,14 +72,34 @@ class RuleCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonCount:
-    """Judgments without a score for one reason, told in the words of the first; `kind` says how they ended."""
+class FlagCount:
+    """Occurrences of a flag for one reason, told in the words of the first."""
 
     judge: str
-    kind: Flag | Status
+    kind: Flag
     reason: str
     count: int
     wordings: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCount:
+    """Undecided or missing samples for one reason, told in the words of the first."""
+
+    judge: str
+    kind: Status
+    reason: str
+    count: int
+    wordings: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class WarningCount:
+    """Valid judgments that carry one warning."""
+
+    judge: str
+    warning: str
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +255,7 @@ class CoverageCell:
     status: Status | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CoverageSizes:
     """`expected` is every question under every variant, by every target, before every judge."""
 
@@ -253,7 +273,7 @@ class CoverageSizes:
         return self.expected - self.valid
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CoverageCounts(CoverageSizes):
     grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
 

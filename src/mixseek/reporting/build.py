@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from mixseek.domain import counts
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
-from mixseek.reporting.model import JudgmentRow, ScoreSummary
+from mixseek.reporting.model import ScoreSummary, is_critical
 from mixseek.stats.agreement import krippendorff_alpha, paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
 from mixseek.stats.uneven import Rate, holm_adjusted, uneven_spread_test
@@ -39,12 +39,12 @@ class ReportInput:
     run: model.RunHeader
     manifest: Mapping[str, Any]
     outcomes: Iterable[OutcomeCount]
-    rows: Iterable[JudgmentRow]
+    rows: Iterable[JudgedRow]
     units: ReportUnits = field(default_factory=ReportUnits)
     rules: Sequence[counts.RuleCount] = ()
-    flags: Sequence[counts.ReasonCount] = ()
+    flags: Sequence[counts.FlagCount] = ()
     reasons: Sequence[counts.ReasonCount] = ()
-    warnings: Sequence[tuple[str, str, int]] = ()  # judge, warning, how many valid judgments carry it
+    warnings: Sequence[counts.WarningCount] = ()
     reasoning: Sequence[counts.ReasoningCount] = ()
     reasks: Sequence[counts.ReaskCount] = ()
     judges: tuple[str, ...] = ()  # in the order to be shown; judges that only occur in the counts follow by name
@@ -80,12 +80,12 @@ def kind_of(status: Status, score: float | None, is_critical: bool = False) -> K
     return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
 
 
-def select_rows(rows: Iterable[JudgmentRow], limit: int = ROW_LIMIT) -> tuple[JudgmentRow, ...]:
+def select_rows(rows: Iterable[JudgedRow], limit: int = ROW_LIMIT) -> tuple[JudgedRow, ...]:
     """At most `limit` rows, critical fails first, else in the order they came; always the same for the same run."""
-    kinds = grouped(enumerate(rows), lambda item: kind_of(item[1].status, item[1].score, item[1].is_critical))
+    kinds = grouped(enumerate(rows), lambda item: kind_of(item[1].status, item[1].score, is_critical(item[1].fields)))
     places = _places({kind: len(kinds.get(kind, ())) for kind in Kind}, limit)
     chosen = [item for kind, own in kinds.items() for item in sorted(own, key=_draw)[: places[kind]]]
-    return tuple(row for _, row in sorted(chosen, key=lambda item: (not item[1].is_critical, item[0])))
+    return tuple(row for _, row in sorted(chosen, key=lambda item: (not is_critical(item[1].fields), item[0])))
 
 
 def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:
@@ -100,7 +100,7 @@ def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:
     return places
 
 
-def _draw(item: tuple[int, JudgmentRow]) -> int:
+def _draw(item: tuple[int, JudgedRow]) -> int:
     """A fair lot that does not depend on the clock, on a seed or on the order of the rows."""
     row = item[1]
     blob = f"{row.judge}\x1f{row.id}".encode("utf-8", "surrogatepass")
@@ -151,7 +151,7 @@ def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[Outcome
         # Under a protocol with dimensions targets have a table of their own.
         targets=() if source.scored else _summarise_groups(judge, own, reasoning, "target", units.targets),
         warnings=tally(
-            ((warning, count) for name, warning, count in source.warnings if name == judge), whole=score.counts.valid
+            ((cell.warning, cell.count) for cell in source.warnings if cell.judge == judge), whole=score.counts.valid
         ),
         reasoning=summarise_reasoning(reasoning),
         first_replies=next((cell for cell in source.reasks if cell.judge == judge), None),
@@ -272,7 +272,7 @@ def _summarise_rules(cells: Iterable[counts.RuleCount]) -> tuple[model.RuleUsage
     return tuple(sorted(usages, key=lambda usage: (-usage.count, usage.rule)))
 
 
-def _explain(judge: str, cells: Iterable[counts.ReasonCount]) -> Iterator[model.Explanation]:
+def _explain(judge: str, cells: Iterable[counts.FlagCount | counts.ReasonCount]) -> Iterator[model.Explanation]:
     """By kind: how many there are, the most frequent reasons, and how many reasons in all."""
     for kind, own in grouped((cell for cell in cells if cell.judge == judge), lambda cell: cell.kind).items():
         # One of several wordings is an example, and said to be one.
@@ -281,9 +281,9 @@ def _explain(judge: str, cells: Iterable[counts.ReasonCount]) -> Iterator[model.
         yield model.Explanation(kind, sum(cell.count for cell in own), tuple(details[:_DETAILS_SHOWN]), len(details))
 
 
-def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgmentRow]) -> tuple[model.ShownCount, ...]:
+def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgedRow]) -> tuple[model.ShownCount, ...]:
     """Per outcome word, in the order good, mixed, bad, then what carries no score."""
-    listed = Counter(row.outcome for row in rows)
+    listed = Counter(model.outcome_word(row.status, row.verdict) for row in rows)
     parts = []
     for name, own in grouped(outcomes, lambda cell: model.outcome_word(cell.status, cell.verdict)).items():
         total = sum(cell.count for cell in own)

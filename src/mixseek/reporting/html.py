@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.domain.judgments import Span
+from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reporting import wording
 from mixseek.reporting.build import grouped
-from mixseek.reporting.model import JudgmentRow, Quote, ReportData, ScoredDetail
+from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
 
@@ -33,8 +33,8 @@ _QUOTE_LIMIT = 1_000
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 # Rows that agree in these are of one sample.
 _SAMPLE_KEY = attrgetter(
-    "id", "task", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response", "question_id",
-    "prompt_variant",
+    "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
+    "question_id", "prompt_variant",
 )  # fmt: skip
 
 
@@ -102,12 +102,12 @@ def embed_json(payload: Any) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
+def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
     question = row.question[:limit]
     return _without_empty(
         {
             "id": row.id,
-            "task": row.task,
+            "task": row.task_name,
             "model": row.target_model,
             "qid": row.question_id,
             "variant": row.prompt_variant,
@@ -122,13 +122,14 @@ def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
     )
 
 
-def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
+def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
     reply = row.raw_reply[:limit] if row.raw_reply else None
+    detail = read_detail(row.fields)
     return {
         "sample": sample,
         "judge": row.judge,
         "status": row.status.value,
-        "tone": row.tone.value,
+        "tone": tone_of(row.status, row.score).value,
         "score": row.score,  # outside of what may be left out: a score of 0 is a score
         **_without_empty(
             {
@@ -146,10 +147,10 @@ def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[s
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
                 "warnings": list(row.warnings),
-                "repeat": row.repeat if row.repeat > 1 else None,
+                "repeat": row.take if row.take > 1 else None,
             }
         ),
-        **(_detail(row.detail, response) if row.detail else {}),
+        **(_detail(detail, response) if detail else {}),
     }
 
 
@@ -189,9 +190,10 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
     }
 
 
-def _first_span(row: JudgmentRow) -> Span | None:
+def _first_span(row: JudgedRow) -> Span | None:
     """What a cut response is kept around: the extracted answer, or the first quote."""
-    quotes = row.detail.quotes if row.detail else ()
+    detail = read_detail(row.fields)
+    quotes = detail.quotes if detail else ()
     return row.span or next((span for quote in quotes for span in quote.spans), None)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
-from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
@@ -92,6 +92,11 @@ def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...
     if not failed and fields.get("critical_fail"):
         return (("critical_fail", fields.get("critical_fail_reason")),)
     return failed
+
+
+def is_critical(fields: Mapping[str, Any]) -> bool:
+    """A gate was not passed: what a reader must see first."""
+    return isinstance(fields.get("scores"), Mapping) and bool(failed_gates(fields))
 
 
 def document_of(item: Any, **keys: str) -> dict[str, Any]:
@@ -278,57 +283,6 @@ class JudgeSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgmentRow:
-    """One sample under one judge, with all that a person needs to check it."""
-
-    id: str
-    judge: str
-    status: Status
-    response: str
-    question: str = ""
-    task: str | None = None
-    verdict: str | None = None
-    score: float | None = None
-    ground_truth: str | None = None
-    ground_truth_alternatives: tuple[str, ...] = ()
-    extracted_answer: str | None = None
-    span: Span | None = None
-    rules: tuple[str, ...] = ()
-    error_type: str | None = None
-    flags: tuple[Finding, ...] = ()
-    comment: str | None = None
-    reason: str | None = None  # why undecided or missing
-    target_model: str | None = None
-    raw_reply: str | None = None
-    question_id: str | None = None
-    prompt_variant: str | None = None
-    is_control: bool = False  # a model on its own output
-    detail: ScoredDetail | None = None  # under a protocol with dimensions
-    reasoning_score: int | None = None  # seed 001
-    extraction_verified: bool | None = None  # None where nothing was extracted, or nobody looked
-    warnings: tuple[str, ...] = ()  # what is remarkable about a valid judgment
-    repeat: int = 1  # which of several independent replies of one judge
-
-    @property
-    def is_unverified(self) -> bool:
-        """Called correct by an answer that does not stand in the response."""
-        return self.status is Status.VALID and self.extraction_verified is False and (self.score or 0.0) > 0
-
-    @property
-    def is_critical(self) -> bool:
-        """A gate was not passed: what a reader must see first."""
-        return self.detail is not None and bool(self.detail.gates)
-
-    @property
-    def outcome(self) -> str:
-        return outcome_word(self.status, self.verdict)
-
-    @property
-    def tone(self) -> Tone:
-        return tone_of(self.status, self.score)
-
-
-@dataclass(frozen=True, slots=True)
 class ShownCount:
     """How many judgments of one outcome are listed, of how many there are."""
 
@@ -477,7 +431,7 @@ class CoverageLine:
     statuses: tuple[Status | None, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Coverage(CoverageSizes):
     """`holes` are the first ones of `holes_total`; `lines` is empty where a grid would not fit on a page."""
 
@@ -595,7 +549,7 @@ class ReportData:
     run: RunHeader
     manifest: Mapping[str, Any]
     judges: tuple[JudgeSummary, ...]
-    rows: tuple[JudgmentRow, ...]
+    rows: tuple[JudgedRow, ...]
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
     scored: "ScoredReport | None" = None  # under a protocol with dimensions

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.judgments import Flag, Status
+from mixseek.domain.judgments import Flag, JudgedRow, Status
 from mixseek.reporting import model, tables, wording
 from mixseek.reporting.model import Tone
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
@@ -443,7 +443,7 @@ def _evidence_view(report: model.ScoredReport) -> Iterable[RenderableType]:
 # One sample under each of its judges: everything needed to check a judgment by eye.
 
 
-def print_rows(rows: Sequence[model.JudgmentRow], console: Console) -> None:
+def print_rows(rows: Sequence[JudgedRow], console: Console) -> None:
     """Texts are printed whole, a question once."""
     question = None
     for number, row in enumerate(rows):
@@ -453,24 +453,25 @@ def print_rows(rows: Sequence[model.JudgmentRow], console: Console) -> None:
         question = row.question
 
 
-def _print_row(row: model.JudgmentRow, console: Console, *, with_question: bool) -> None:
-    outcome = (make_visible(row.outcome), f"bold {STYLES[row.tone]}")
-    judge = f"  judge {make_visible(row.judge)}{f', repeat {row.repeat}' if row.repeat > 1 else ''}"
+def _print_row(row: JudgedRow, console: Console, *, with_question: bool) -> None:
+    detail, style = model.read_detail(row.fields), STYLES[model.tone_of(row.status, row.score)]
+    outcome = (make_visible(model.outcome_word(row.status, row.verdict)), f"bold {style}")
+    judge = f"  judge {make_visible(row.judge)}{f', repeat {row.take}' if row.take > 1 else ''}"
     console.print(Text.assemble((make_visible(row.id), "bold"), "  ", outcome, (judge, QUIET)))
-    facts = [((label, QUIET), value) for label, value in _facts(row) if value is not None]
+    facts = [((label, QUIET), value) for label, value in _facts(row, detail) if value is not None]
     tables.print_indented(console, table_of(("|", ""), facts))
     for finding in row.flags:
-        told = Text.assemble((finding.flag.value, STYLES[row.tone]), "  ", make_visible(finding.detail))
+        told = Text.assemble((finding.flag.value, style), "  ", make_visible(finding.detail))
         tables.print_indented(console, told)
-    if row.detail:
-        for gate, reason in row.detail.gates:
+    if detail:
+        for gate, reason in detail.gates:
             told = Text.assemble((make_visible(gate), "bold red"), "  ", make_visible(reason or "no reason was given"))
             tables.print_indented(console, told)
         marks = [
-            (mark.dimension, _of_maximum(mark.score, mark.maximum), mark.reason or NOTHING) for mark in row.detail.marks
+            (mark.dimension, _of_maximum(mark.score, mark.maximum), mark.reason or NOTHING) for mark in detail.marks
         ]
         print_section(console, "Scores", table_of(("dimension", ">score", "reason"), marks))
-        print_section(console, "Evidence", _quotes_table(row.detail))
+        print_section(console, "Evidence", _quotes_table(detail))
     if row.rules:
         print_section(console, "Rules, in order", Text(make_visible(" → ".join(row.rules))))
     if row.question and with_question:
@@ -481,12 +482,12 @@ def _print_row(row: model.JudgmentRow, console: Console, *, with_question: bool)
         print_section(console, "Raw reply of the judge", Text(make_visible(row.raw_reply)))
 
 
-def _facts(row: model.JudgmentRow) -> Iterable[tuple[str, str | None]]:
+def _facts(row: JudgedRow, detail: model.ScoredDetail | None) -> Iterable[tuple[str, str | None]]:
     truths = [truth for truth in (row.ground_truth, *row.ground_truth_alternatives) if truth is not None]
     yield "extracted answer", row.extracted_answer
     yield "ground truth", " | ".join(truths) or None
     yield "score", None if row.score is None else plain_number(row.score)
-    if detail := row.detail:
+    if detail:
         yield "total", None if detail.total is None else _of_maximum(detail.total, detail.maximum)
         yield "confidence", detail.confidence
         yield "task type", detail.task_type
@@ -495,8 +496,8 @@ def _facts(row: model.JudgmentRow) -> Iterable[tuple[str, str | None]]:
     yield "reasoning score", None if row.reasoning_score is None else str(row.reasoning_score)
     yield "error type", row.error_type
     yield "warnings", "; ".join(wording.warning_text(name) for name in row.warnings) or None
-    for name in ("reason", "comment", "task", "target_model", "question_id", "prompt_variant"):
-        yield name.replace("_", " "), getattr(row, name)
+    for name in ("reason", "comment", "task_name", "target_model", "question_id", "prompt_variant"):
+        yield name.removesuffix("_name").replace("_", " "), getattr(row, name)
     yield "method", "self-judgment: a control, in no mean" if row.is_control else None
 
 
@@ -521,7 +522,7 @@ def _found_text(quote: model.Quote) -> str:
     return f"{quote.stage or 'found'} at {', '.join(f'{span.start}–{span.end}' for span in quote.spans)}"
 
 
-def _response_text(row: model.JudgmentRow, *, has_colour: bool) -> Text:
+def _response_text(row: JudgedRow, *, has_colour: bool) -> Text:
     """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
     if not row.response:
         return Text("(empty)", style=QUIET)

@@ -59,10 +59,7 @@ def usable_memory_bytes() -> int:
 
 @contextlib.contextmanager
 def private_directory(scratch: Path) -> Iterator[Path]:
-    """For one piece of work of this process, gone at its end; DuckDB's own temporary files would meet in a shared one.
-
-    What killed processes left behind is removed on the way.
-    """
+    """For one piece of work of this process, gone at its end; what killed processes left behind is removed, too."""
     directory = scratch / f"{os.getpid()}-{next(_numbers)}"
     try:
         directory.mkdir(parents=True)
@@ -93,19 +90,14 @@ def remove_leftovers(scratch: Path) -> None:
     """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
     for entry in scratch.iterdir():
         owner, _, number = entry.name.partition("-")
-        if owner.isdecimal() and number.isdecimal() and not is_running(int(owner)):
-            shutil.rmtree(entry, ignore_errors=True)
-
-
-def is_running(process: int) -> bool:
-    """Also for a process of somebody else's."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        if owner.isdecimal() and number.isdecimal():
+            try:
+                os.kill(int(owner), 0)
+            except ProcessLookupError:
+                shutil.rmtree(entry, ignore_errors=True)
+            except OSError:
+                # A process of somebody else's is running too.
+                continue
 
 
 def read_sql(package: str, name: str) -> str:
@@ -153,13 +145,3 @@ def is_short_of_memory(error: duckdb.Error) -> bool:
 def is_beyond_repair(error: duckdb.Error) -> bool:
     """The file's fault, not the disk's or the memory's: making it anew helps."""
     return not is_short_of_memory(error) and not any(words in str(error).lower() for words in _FAULTS_OF_THE_DISK)
-
-
-def try_connect(path: Path, read_only: bool, settings: Settings) -> duckdb.DuckDBPyConnection | None:
-    """None while another process holds the file."""
-    try:
-        return duckdb.connect(str(path), read_only=read_only, config=settings)
-    except duckdb.IOException as error:
-        if "could not set lock" in str(error).lower():
-            return None
-        raise

@@ -5,7 +5,6 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,43 +19,21 @@ _MAX_NAME_BYTES = 150
 _STEM_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True)
 class RunDirectory:
     """The files of one run; none of them need exist yet."""
 
-    name: str
-    path: Path
-
-    @property
-    def manifest(self) -> Path:
-        return self.path / "manifest.json"
-
-    @property
-    def journal(self) -> Path:
-        return self.path / "journal.jsonl"
-
-    @property
-    def index(self) -> Path:
-        """Made from the journal, and made anew whenever it is in doubt."""
-        return self.path / "index.duckdb"
-
-    @property
-    def totals(self) -> Path:
-        """What the index says of the run as a whole, for lists of runs."""
-        return self.path / "totals.json"
-
-    @property
-    def report(self) -> Path:
-        return self.path / "report.html"
-
-    @property
-    def protocol(self) -> Path:
-        """What was asked, kept whole: a user's own file may change after the run."""
-        return self.path / "protocol.json"
-
-    @property
-    def archive(self) -> Path:
-        return self.path / "archive"
+    def __init__(self, name: str, path: Path) -> None:
+        self.name, self.path = name, path
+        self.manifest = path / "manifest.json"
+        self.journal = path / "journal.jsonl"
+        # Made from the journal, and made anew whenever it is in doubt.
+        self.index = path / "index.duckdb"
+        # What the index says of the run as a whole, for lists of runs.
+        self.totals = path / "totals.json"
+        self.report = path / "report.html"
+        # What was asked, kept whole: a user's own file may change after the run.
+        self.protocol = path / "protocol.json"
+        self.archive = path / "archive"
 
     def exists(self) -> bool:
         """A run begins with its manifest."""
@@ -70,26 +47,17 @@ class RunDirectory:
             raise storage_error("create the run", self.path, error) from error
 
 
-@dataclass(frozen=True, slots=True)
 class Workspace:
     """A directory of runs."""
 
-    root: Path
-
-    @property
-    def outdated_index(self) -> Path:
-        """Where earlier versions kept one index for all runs."""
-        return self.root / "mixseek.duckdb"
-
-    @property
-    def spool(self) -> Path:
-        """Copies of stdin."""
-        return self.root / "spool"
-
-    @property
-    def scratch(self) -> Path:
-        """What DuckDB puts on disk for a moment when memory is short."""
-        return self.root / "tmp"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        # Where earlier versions kept one index for all runs.
+        self.outdated_index = root / "mixseek.duckdb"
+        # Copies of stdin.
+        self.spool = root / "spool"
+        # What DuckDB puts on disk for a moment when memory is short.
+        self.scratch = root / "tmp"
 
     def run(self, name: str) -> RunDirectory:
         """The run of that name, existing or not; raises ConfigurationError for what cannot be a name."""
@@ -131,21 +99,19 @@ class Workspace:
 def check_run_name(name: str) -> str:
     """The name as it is stored (NFC); a run's name is a directory's name."""
     normal = unicodedata.normalize("NFC", name)
-    if not normal.strip():
-        why = "is empty"
-    elif any(mark in normal for mark in "/\\"):
-        why = "has a path separator in it"
-    elif normal.startswith("."):
-        why = "begins with a dot"
-    elif normal != normal.strip() or any(unicodedata.category(character) in ("Cc", "Cs") for character in normal):
-        why = "begins or ends with a space, or has a control character in it"
-    elif len(normal.encode("utf-8", "replace")) > _MAX_NAME_BYTES:
-        why = f"is longer than {_MAX_NAME_BYTES} bytes"
-    elif normal == LATEST:
-        why = "is taken: it stands for the run started last"
-    else:
-        return normal
-    raise ConfigurationError(f"run name {name!r} {why}; use letters, digits, - and _")
+    has_control = any(unicodedata.category(character) in ("Cc", "Cs") for character in normal)
+    faults = {
+        "is empty": not normal.strip(),
+        "has a path separator in it": "/" in normal or "\\" in normal,
+        "begins with a dot": normal.startswith("."),
+        "begins or ends with a space, or has a control character in it": normal != normal.strip() or has_control,
+        f"is longer than {_MAX_NAME_BYTES} bytes": len(normal.encode("utf-8", "replace")) > _MAX_NAME_BYTES,
+        "is taken: it stands for the run started last": normal == LATEST,
+    }
+    for why, is_so in faults.items():
+        if is_so:
+            raise ConfigurationError(f"run name {name!r} {why}; use letters, digits, - and _")
+    return normal
 
 
 def default_run_id(

@@ -7,15 +7,17 @@ from typing import Any, NamedTuple
 
 from mixseek.domain.counts import (
     OWN_PARTS,
+    FlagCount,
     OutcomeCount,
     ReasonCount,
     ReasoningCount,
     RuleCount,
     UnitSums,
+    WarningCount,
 )
-from mixseek.domain.judgments import Flag, Status
+from mixseek.domain.judgments import Flag, JudgedRow, Status
 from mixseek.reporting.build import ReportInput, ReportUnits
-from mixseek.reporting.model import JudgmentRow, RunHeader
+from mixseek.reporting.model import RunHeader
 
 _Key = tuple[str, str | None, Status, str | None, str | None]
 
@@ -55,16 +57,16 @@ def sums_of(units: Iterable[Unit]) -> UnitSums:
     )
 
 
-def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> ReportInput:
+def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgedRow]) -> ReportInput:
     """All that a report is built of."""
-    outcomes: dict[tuple[_Key, bool, str | None], list[JudgmentRow]] = defaultdict(list)
+    outcomes: dict[tuple[_Key, bool, str | None], list[JudgedRow]] = defaultdict(list)
     rules: dict[tuple[str, str, Status], list[float]] = defaultdict(list)
     flags: dict[tuple[str, Flag, str], list[str]] = defaultdict(list)
     reasons: dict[tuple[str, Status, str], list[str]] = defaultdict(list)
     warnings: Counter[tuple[str, str]] = Counter()
     reasoning: Counter[tuple[str, str | None, str | None, int, bool]] = Counter()
     for row in rows:
-        key = (row.judge, row.task, row.status, row.verdict, row.error_type)
+        key = (row.judge, row.task_name, row.status, row.verdict, row.error_type)
         outcomes[key, row.is_control, row.target_model].append(row)
         if row.is_control:
             continue
@@ -78,7 +80,7 @@ def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[Judgm
         if row.status is Status.VALID:
             warnings.update((row.judge, warning) for warning in row.warnings)
             if row.reasoning_score is not None:
-                reasoning[row.judge, row.task, row.target_model, row.reasoning_score, bool(row.score)] += 1
+                reasoning[row.judge, row.task_name, row.target_model, row.reasoning_score, bool(row.score)] += 1
     return ReportInput(
         run=run,
         manifest=manifest,
@@ -89,9 +91,9 @@ def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[Judgm
         rows=rows,
         units=units_of(rows),
         rules=[RuleCount(*key, len(scores), sum(scores)) for key, scores in rules.items()],
-        flags=[ReasonCount(judge, flag, own[0], len(own), len(set(own))) for (judge, flag, _), own in flags.items()],
+        flags=[FlagCount(judge, flag, own[0], len(own), len(set(own))) for (judge, flag, _), own in flags.items()],
         reasons=[ReasonCount(judge, why, own[0], len(own), len(set(own))) for (judge, why, _), own in reasons.items()],
-        warnings=[(*key, count) for key, count in warnings.items()],
+        warnings=[WarningCount(*key, count) for key, count in warnings.items()],
         reasoning=[ReasoningCount(*key, count) for key, count in reasoning.items()],
         judges=tuple(dict.fromkeys(row.judge for row in rows)),
     )
@@ -102,27 +104,27 @@ def _reason_of(text: str) -> str:
     return re.sub(OWN_PARTS, "_", text)
 
 
-def units_of(rows: Iterable[JudgmentRow]) -> ReportUnits:
+def units_of(rows: Iterable[JudgedRow]) -> ReportUnits:
     """Samples are told apart by their ids."""
     own = [row for row in rows if not row.is_control]
     return ReportUnits(
         judges=_group_units(own, lambda row: (row.judge,)),
         controls=_group_units((row for row in rows if row.is_control), lambda row: (row.judge,)),
-        tasks=_group_units(own, lambda row: (row.judge, row.task)),
+        tasks=_group_units(own, lambda row: (row.judge, row.task_name)),
         targets=_group_units(own, lambda row: (row.judge, row.target_model)),
     )
 
 
 def _group_units(
-    rows: Iterable[JudgmentRow], name_of: Callable[[JudgmentRow], tuple[str | None, ...]]
+    rows: Iterable[JudgedRow], name_of: Callable[[JudgedRow], tuple[str | None, ...]]
 ) -> dict[tuple[str | None, ...], UnitSums]:
-    groups: dict[tuple[str | None, ...], dict[str, list[JudgmentRow]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[tuple[str | None, ...], dict[str, list[JudgedRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         groups[name_of(row)][row.id].append(row)
     return {name: sums_of(_unit(own) for own in samples.values()) for name, samples in groups.items()}
 
 
-def _unit(rows: Sequence[JudgmentRow]) -> Unit:
+def _unit(rows: Sequence[JudgedRow]) -> Unit:
     """One sample, whoever judged it how often."""
     valid = [_score(row) for row in rows if row.status is Status.VALID]
     lowest = sum(0.0 if row.is_unverified else _score(row) for row in rows)
@@ -135,10 +137,10 @@ def _unit(rows: Sequence[JudgmentRow]) -> Unit:
     )
 
 
-def _score(row: JudgmentRow) -> float:
+def _score(row: JudgedRow) -> float:
     return row.score if row.status is Status.VALID and row.score is not None else 0.0
 
 
-def _sums_of(rows: Sequence[JudgmentRow]) -> tuple[float, float]:
+def _sums_of(rows: Sequence[JudgedRow]) -> tuple[float, float]:
     scores = [_score(row) for row in rows]
     return sum(scores), sum(score * score for score in scores)

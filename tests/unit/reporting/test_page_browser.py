@@ -13,17 +13,25 @@ from tests.unit.reporting import scored_material as scored
 from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import DimensionBucket, DimensionCell
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import JudgmentRow, RunHeader
+from mixseek.reporting.model import RunHeader
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-ROW = JudgmentRow("tea-1", "model", Status.VALID, "Green tea.", "Which tea?", verdict="correct", score=1.0)
+ROW = JudgedRow(
+    id="tea-1",
+    judge="model",
+    status=Status.VALID,
+    response="Green tea.",
+    question="Which tea?",
+    verdict="correct",
+    score=1.0,
+)
 ROWS = (
     ROW,
-    replace(ROW, repeat=2, verdict="incorrect", score=0.0, reasoning_score=2),
-    replace(ROW, repeat=3, extraction_verified=False, warnings=("extracted_answer_not_in_response",)),
+    replace(ROW, take=2, verdict="incorrect", score=0.0, reasoning_score=2),
+    replace(ROW, take=3, fields={"extraction_verified": False, "warnings": ["extracted_answer_not_in_response"]}),
     replace(ROW, id="coffee-1", response="Black coffee.", reasoning_score=5),
 )
 SCRIPT = """<script>
@@ -118,7 +126,7 @@ def said_by(page: str, script: str, tmp_path: Path, size: str) -> str:
     return unescape(title[1])
 
 
-def page_of(*rows: JudgmentRow) -> str:
+def page_of(*rows: JudgedRow) -> str:
     return render_html(build_report(count_rows(RunHeader("r", "semantic", "1", "ab" * 32, "d", 2), {}, rows)))
 
 
@@ -141,9 +149,9 @@ def test_keys_filters_and_addresses(tmp_path: Path) -> None:
 LONG = "a_name_of_more_than_sixty_characters_that_has_no_space_to_break_at_"
 MANY = [
     replace(
-        ROW, id=f"{LONG}{number}", judge=f"{LONG}{judge}", task=f"{LONG}{number}", target_model=f"{LONG}{number}",
+        ROW, id=f"{LONG}{number}", judge=f"{LONG}{judge}", task_name=f"{LONG}{number}", target_model=f"{LONG}{number}",
         verdict=f"{LONG}{number % 2}", score=number % 2, error_type=LONG, reasoning_score=number + 1, rules=(LONG,),
-        extracted_answer=LONG, ground_truth=LONG, extraction_verified=False, warnings=(LONG,),
+        extracted_answer=LONG, ground_truth=LONG, fields={"extraction_verified": False, "warnings": [LONG]},
     )
     for number in range(4)
     for judge in "ab"

@@ -6,20 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.reporting.counting import count_rows
 
-from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.html import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
-from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
+from mixseek.reporting.model import ReportData, RunHeader
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
 
-def report_of(*rows: JudgmentRow) -> ReportData:
+def report_of(*rows: JudgedRow) -> ReportData:
     return build_report(count_rows(RunHeader("r", "semantic", "1", "00", "d", len(rows)), {}, rows))
 
 
-def valid(name: str, response: str, span: Span | None = None, judge: str = "rules") -> JudgmentRow:
-    return JudgmentRow(name, judge, Status.VALID, response, verdict="incorrect", score=0.0, span=span)
+def valid(name: str, response: str, span: Span | None = None, judge: str = "rules") -> JudgedRow:
+    return JudgedRow(
+        id=name, judge=judge, status=Status.VALID, response=response, verdict="incorrect", score=0.0, span=span
+    )
 
 
 @given(st.recursive(ANY_TEXT, lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner), max_leaves=5))
@@ -54,8 +56,9 @@ def test_a_panel_repeats_no_text() -> None:
 
 
 def test_everything_a_reader_needs_is_there() -> None:
-    row = JudgmentRow(
-        "a", "replay", Status.INVALID, "resp", "quest", "task", ground_truth="B", ground_truth_alternatives=("b",),
+    row = JudgedRow(
+        id="a", judge="replay", status=Status.INVALID, response="resp", question="quest", task_name="task",
+        ground_truth="B", ground_truth_alternatives=("b",),
         extracted_answer="C", rules=("one", "two"), error_type="wrong_logic", comment="why", reason="because",
         flags=(Finding(Flag.PROTOCOL_VIOLATION, "score is 7"),), target_model="model-x", raw_reply="{}",
     )  # fmt: skip
@@ -121,7 +124,7 @@ def test_responses_beyond_the_budget_are_cut_around_the_answer() -> None:
 
 
 def test_questions_and_replies_beyond_the_budget_keep_their_beginning() -> None:
-    row = JudgmentRow("a", "j", Status.INVALID, "r", question="q" * 500, raw_reply="z" * 500)
+    row = JudgedRow(id="a", judge="j", status=Status.INVALID, response="r", question="q" * 500, raw_reply="z" * 500)
 
     payload = page_payload(report_of(row), budget=201)
 

@@ -2,6 +2,7 @@
 
 import errno
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from mixseek.errors import StorageError
 from mixseek.protocols.registry import load_protocol
 from mixseek.storage.archive.check import ArchiveCheck, read_marker
 from mixseek.storage.archive.documents import (
-    AttemptCounts,
+    JudgeTally,
     describe_run_log,
     describe_temperature,
     label_judge,
@@ -158,8 +159,9 @@ def test_the_run_log_names_models_parameters_and_counts() -> None:
     judge = JudgeEntry(name="a|b", kind="openai", model="m-1", parameters={"temperature": 0.2, "max_tokens": 512})
     manifest = make_manifest(judges=("x",)).model_copy(update={"judges": (judge,), "network_used": True})
 
-    counts = {"a|b": {"valid": 5, "invalid": 2, "missing": 1}}
-    log = run_log(manifest, {"a|b": ["m-1-2026"]}, counts, {"a|b": AttemptCounts(7, 3, 2)})
+    counts = Counter({"valid": 5, "invalid": 2, "missing": 1})
+    tally = JudgeTally(counts, models={"m-1-2026": None}, takes=7, first_invalid=3, asked_again=2)
+    log = run_log(manifest, {"a|b": tally})
     text = describe_run_log(log)
 
     assert log["judges"][0]["parameters"] == {"temperature": 0.2, "max_tokens": 512}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample
+from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample, totals_of
 
 from mixseek.domain.calls import CallAccount, Latency, LostRequests
 from mixseek.domain.judgments import Missing, Reply
@@ -170,7 +170,7 @@ def test_recorded_replies_are_no_calls(tmp_path: Path, details: Mapping[str, Any
 
     with open_run_index(workspace, run) as index:
         assert index.call_accounts() == []
-        assert index.totals()[0].valid == 1
+        assert totals_of(index)[0].valid == 1
 
 
 def test_details_of_another_type_count_as_unknown(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The index says what the journal says, and can be thrown away."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -24,15 +25,17 @@ from tests.unit.storage.material import (
     judged_lines,
     make_run,
     make_sample,
+    totals_of,
 )
 from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
-from mixseek.domain.judgments import Method, Missing, Outcome, Status, ValidJudgment, status_of
+from mixseek.domain.counts import DimensionCell, EvidenceCount, OutcomeCount, ScoredCell
+from mixseek.domain.judgments import JudgedRow, Method, Missing, Outcome, Status, ValidJudgment, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.storage.index import loading as index
 from mixseek.storage.index.loading import ensure_indexed, index_error, index_run, is_fresh
-from mixseek.storage.index.run import JudgedRow, RowOrder, RowQuery, open_run_index
+from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -278,7 +281,11 @@ def test_where_the_usual_memory_does_not_do_most_of_the_machines_is_given(
 def test_a_read_only_workspace_is_said_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the disk's own error as the cause, from which the exit code is derived."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
-    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "replace", refuse)
 
     with pytest.raises(StorageError, match="cannot write the index: permission denied; make it writable") as caught:
         index_run(workspace, run)
@@ -348,14 +355,13 @@ def test_a_journal_that_has_grown_is_read_from_where_the_index_ends(
 
 def everything_about(workspace: Workspace, run: RunDirectory) -> list[Any]:
     with open_run_index(workspace, run) as opened:
-        scored = opened.scored()
-        assert scored is not None
+        assert opened.has_scores()
         return [
             list(opened.rows()),
-            opened.outcome_counts(final_only=True),
-            scored.cells(),
-            scored.dimension_cells(),
-            scored.evidence_counts(),
+            opened.counts(OutcomeCount, final_only=True),
+            opened.counts(ScoredCell),
+            opened.counts(DimensionCell),
+            opened.counts(EvidenceCount),
         ]
 
 
@@ -403,7 +409,7 @@ def test_nobody_waits_for_another_process_that_indexes(tmp_path: Path) -> None:
         with open_run_index(workspace, run) as opened:
             append_lines(run, judged_lines(make_sample(2), {"rules": INCORRECT}))
             index_run(workspace, run)
-            assert [totals.valid for totals in opened.totals()] == [1]
+            assert [totals.valid for totals in totals_of(opened)] == [1]
         assert len(rows_of(workspace, run)) == 2
         assert time.monotonic() - began < 50
         other.kill()
@@ -492,17 +498,4 @@ def test_rows_of_every_shape_are_indexed(tmp_path: Path, shape: str) -> None:
     workspace, run = make_run(tmp_path, lines, ("a",))
 
     with open_run_index(workspace, run) as opened:
-        assert [totals.valid for totals in opened.totals()] == [6_000 if "takes" in shape else count]
-
-
-def test_rows_are_paged_with_offset_and_order(tmp_path: Path) -> None:
-    """For whoever looks at a million of them, a page at a time."""
-    lines = [line for n in range(9) for line in judged_lines(make_sample(n, response="x" * (20 - n)), {"a": CORRECT})]
-    workspace, run = make_run(tmp_path, lines, ("a",))
-
-    with open_run_index(workspace, run) as opened:
-        pages = [[row.id for row in opened.rows(RowQuery(limit=4, offset=offset))] for offset in (0, 4, 8, 12)]
-        longest = [row.id for row in opened.rows(RowQuery(limit=2, offset=1, order=RowOrder.LONGEST_FIRST))]
-
-    assert pages == [["s0", "s1", "s2", "s3"], ["s4", "s5", "s6", "s7"], ["s8"], []]
-    assert longest == ["s1", "s2"]
+        assert [totals.valid for totals in totals_of(opened)] == [6_000 if "takes" in shape else count]

@@ -5,13 +5,14 @@ import json
 import re
 import shlex
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import PurePath
 from typing import Any
 
-from mixseek.domain.judgments import Method
+from mixseek.domain.judgments import Method, Status
 from mixseek.storage.index.run import JudgedTake
 from mixseek.storage.journal.manifest import JudgeEntry, Manifest
 from mixseek.storage.journal.records import decode_object, make_plain, replace_surrogates
@@ -55,20 +56,16 @@ class JudgeFolders:
 
     def __init__(self) -> None:
         self._folders: dict[tuple[str, str], str] = {}
-        self._taken: set[str] = set()
 
     def name(self, judge: str, model: str) -> str:
         """The same for the same judge and model; never one that another has, not even where A is a."""
-        known = self._folders.get((judge, model))
-        if known is not None:
-            return known
-        name = make_safe(model)
-        if not name or name.casefold() in self._taken:
-            digest = _digest(f"{judge}\n{model}")[:8]
-            name = f"{name or 'judge'}-{digest}"
-        self._taken.add(name.casefold())
-        self._folders[judge, model] = name
-        return name
+        if (judge, model) not in self._folders:
+            name = make_safe(model)
+            if not name or name.casefold() in {taken.casefold() for taken in self._folders.values()}:
+                digest = _digest(f"{judge}\n{model}")[:8]
+                name = f"{name or 'judge'}-{digest}"
+            self._folders[judge, model] = name
+        return self._folders[judge, model]
 
 
 def name_file(sample: Mapping[str, Any], key: str, judge: str, take: int, attempt: int | None = None) -> str:
@@ -76,7 +73,7 @@ def name_file(sample: Mapping[str, Any], key: str, judge: str, take: int, attemp
 
     `attempt` numbers replies that were asked for again; the one that counts has none in its name.
     """
-    parts = [make_safe(str(sample[field])) for field in _NAMING_FIELDS if sample.get(field)]
+    parts = [make_safe(str(sample[name])) for name in _NAMING_FIELDS if sample.get(name)]
     parts = parts or [make_safe(str(sample.get("output_id") or sample["id"]))]
     readable = [part for part in parts if part] or ["sample"]
     tried = "" if attempt is None else f"_a{attempt}"
@@ -111,23 +108,44 @@ def spell_out(text: str) -> str:
 
 
 @dataclass(slots=True)
-class AttemptCounts:
-    """Of one judge: takes with a reply, those whose first reply was invalid, and replies that were asked for again."""
+class JudgeTally:
+    """What is learnt of one judge on the way through the journal."""
 
+    counts: Counter[str] = field(default_factory=Counter)  # by status
+    methods: Counter[str] = field(default_factory=Counter)
+    models: dict[str, None] = field(default_factory=dict)  # names that the endpoint gave itself
+    recorded_models: dict[str, None] = field(default_factory=dict)
+    # Takes with a reply, those whose first reply was invalid, and replies that were asked for again.
     takes: int = 0
     first_invalid: int = 0
     asked_again: int = 0
 
-    def add(self, earlier: int, *, is_invalid: bool) -> None:
-        """One take: so many invalid replies before the one that counts, and whether that one is invalid too."""
-        self.takes += 1
-        self.first_invalid += bool(earlier) or is_invalid
-        self.asked_again += earlier
+    def add(self, judged: JudgedTake, status: str, method: str | None) -> None:
+        """One take: how it ended, who answered, and how often it had to be asked."""
+        self.counts[status] += 1
+        if method:
+            self.methods[method] += 1
+        details = (judged.reply or {}).get("details", {})
+        for table, name in ((self.models, details.get("model")), (self.recorded_models, details.get("judge_model"))):
+            if isinstance(name, str):
+                table[name] = None
+        if judged.reply is not None:
+            self.takes += 1
+            self.first_invalid += bool(judged.earlier) or status == Status.INVALID
+            self.asked_again += len(judged.earlier)
 
-    def document(self) -> dict[str, Any]:
+    def describe(self, judge: JudgeEntry) -> dict[str, Any]:
         """For programs; no rate where nothing was said."""
-        rate = self.first_invalid / self.takes if self.takes else None
-        return {**asdict(self), "first_invalid_rate": rate}
+        return {
+            **judge.model_dump(include={"name", "kind", "model"}),
+            "models_answering": list(self.models or self.recorded_models),
+            "parameters": judge.parameters,
+            "temperature": describe_temperature(judge),
+            "attempts": {
+                **{name: getattr(self, name) for name in ("takes", "first_invalid", "asked_again")},
+                "first_invalid_rate": self.first_invalid / self.takes if self.takes else None,
+            },
+        }
 
 
 def wire_document(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None) -> Any:
@@ -211,33 +229,13 @@ def read_details(judged: JudgedTake) -> dict[str, Any]:
     return {name: details[name] for name in _READ_DETAILS if details.get(name) is not None}
 
 
-def is_ruled(outcome: Mapping[str, Any]) -> bool:
-    """Decided without any reply."""
-    return bool(outcome.get("method") == Method.RULES)
-
-
-def run_log(
-    manifest: Manifest,
-    models: Mapping[str, list[str]],
-    counts: Mapping[str, Any],
-    attempts: Mapping[str, AttemptCounts],
-) -> dict[str, Any]:
-    """Seed 003 §8, from the manifest; `models` are names that endpoints gave themselves, or that were recorded."""
+def run_log(manifest: Manifest, tallies: Mapping[str, JudgeTally]) -> dict[str, Any]:
+    """Seed 003 §8, from the manifest and the journal."""
+    copied = manifest.model_dump(mode="json", include={"repeats", "cascade", "protocol", "dataset", "environment"})
     return {
         "run": manifest.run,
         "status": manifest.status,
-        "judges": [
-            {
-                "name": judge.name,
-                "kind": judge.kind,
-                "model": judge.model,
-                "models_answering": models.get(judge.name, []),
-                "parameters": judge.parameters,
-                "temperature": describe_temperature(judge),
-                "attempts": attempts.get(judge.name, AttemptCounts()).document(),
-            }
-            for judge in manifest.judges
-        ],
+        "judges": [tallies.get(judge.name, JudgeTally()).describe(judge) for judge in manifest.judges],
         "tools_used": manifest.tools_used,
         "network_used": manifest.network_used,
         "time_range": {
@@ -245,12 +243,8 @@ def run_log(
             "to": manifest.finished_at.isoformat() if manifest.finished_at else None,
         },
         "sample_count": manifest.sample_count,
-        "counts": counts,
-        "repeats": manifest.repeats,
-        "cascade": manifest.cascade,
-        "protocol": manifest.protocol.model_dump(mode="json"),
-        "dataset": dict(manifest.dataset),
-        "environment": manifest.environment.model_dump(mode="json"),
+        "counts": {judge: tally.counts for judge, tally in tallies.items()},
+        **{name: copied[name] for name in ("repeats", "cascade", "protocol", "dataset", "environment")},
     }
 
 
@@ -268,45 +262,16 @@ def describe_temperature(judge: JudgeEntry) -> float | str | None:
 
 def describe_run_log(log: Mapping[str, Any]) -> str:
     """The same for a person; `run_log.json` has all of it."""
-    rows = [
-        {
-            "cells": (
-                judge["name"],
-                judge["model"] or "–",
-                ", ".join(judge["models_answering"]) or "–",
-                json.dumps(make_plain(judge["parameters"]), ensure_ascii=False) if judge["parameters"] else "–",
-                "–" if judge["temperature"] is None else judge["temperature"],
-            ),
-            **count_cells(log["counts"].get(judge["name"], {})),
-            "attempts": judge["attempts"],
-        }
-        for judge in log["judges"]
-    ]
     environment = log["environment"]
     command = environment["command"] or shlex.join(environment["command_line"])
-    return render("run_log.md.jinja", log=log, rows=rows, command=command)
+    return render("run_log.md.jinja", log=log, command=command)
 
 
-def count_cells(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Valid and invalid ones have columns of their own."""
-    other = [f"{name} {count}" for name, count in counts.items() if name not in ("valid", "invalid")]
-    return {"valid": counts.get("valid", 0), "invalid": counts.get("invalid", 0), "other": ", ".join(other) or "–"}
-
-
-def describe_prompts(manifest: Manifest, protocol: Mapping[str, Any], methods: Mapping[str, Mapping[str, int]]) -> str:
+def describe_prompts(manifest: Manifest, protocol: Mapping[str, Any], tallies: Mapping[str, JudgeTally]) -> str:
     """Seed 003 §9: the prompts that judges were given, cross and self, with what they were filled from."""
     used = {Method.RULES.value: "无 none: rules", _REPLAY: "未知 not known: replies were recorded elsewhere"}
-    rows = [
-        {
-            "cells": (judge.name, judge.model or "–", used.get(judge.kind, "下列模板 the templates below")),
-            "cross": methods.get(judge.name, {}).get(Method.CROSS_JUDGE, 0),
-            "own": methods.get(judge.name, {}).get(Method.SELF_JUDGE, 0),
-        }
-        for judge in manifest.judges
-    ]
-    parameters = json.dumps(make_plain(protocol.get("parameters", {})), ensure_ascii=False, indent=2)
-    templates = protocol.get("templates", {})
-    return render("prompts.md.jinja", manifest=manifest, rows=rows, templates=templates, parameters=parameters)
+    methods = {judge.name: tallies.get(judge.name, JudgeTally()).methods for judge in manifest.judges}
+    return render("prompts.md.jinja", manifest=manifest, used=used, methods=methods, given=protocol)
 
 
 def render(name: str, **values: Any) -> str:
@@ -318,8 +283,13 @@ def render(name: str, **values: Any) -> str:
     environment = Environment(  # noqa: S701 - Markdown, in which nothing is to be escaped as HTML
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    environment.filters |= {"cell": escape_cell, "fenced": fenced}
+    environment.filters |= {"cell": escape_cell, "fenced": fenced, "json": plain_json}
     return environment.from_string(text).render(values)
+
+
+def plain_json(value: Any, indent: int | None = None) -> str:
+    """For reading, whatever script it is in."""
+    return json.dumps(make_plain(value), ensure_ascii=False, indent=indent)
 
 
 def fenced(text: str, language: str) -> str:

@@ -1,10 +1,10 @@
 """Competitions on disk: the truth of what was submitted, how it was scored and why it stopped (DESIGN §6)."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -32,17 +32,14 @@ from mixseek.storage.competition.connection import Patience, Worker, read_versio
 from mixseek.storage.duckdb_session import read_statements
 from mixseek.storage.journal.records import replace_surrogates
 
+Value = TypeVar("Value")
+
 # Rows of the competitions' store as the values of `domain.rounds`, and back.
-
-
-def plain_text(text: str) -> str:
-    """As the database can hold it: half a character has no UTF-8."""
-    return replace_surrogates(text)
 
 
 def plain_json(value: Mapping[str, Any]) -> str:
     """Canonical, so that equal mappings are equal texts; raises ValueError for NaN, TypeError for what is not JSON."""
-    return plain_text(json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True))
+    return replace_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True))
 
 
 def stored_time(moment: datetime) -> datetime:
@@ -50,13 +47,13 @@ def stored_time(moment: datetime) -> datetime:
     return to_utc(moment).replace(tzinfo=None)
 
 
-def read_time(stored: datetime | None) -> datetime | None:
+def read_cell(kind: Callable[[Any], Value], cell: Any) -> Value | None:
+    """None where the column is null."""
+    return None if cell is None else kind(cell)
+
+
+def read_time(stored: datetime) -> datetime:
     """The same with its zone."""
-    return None if stored is None else stored.replace(tzinfo=UTC)
-
-
-def known_time(stored: datetime) -> datetime:
-    """For columns that are never null."""
     return stored.replace(tzinfo=UTC)
 
 
@@ -64,31 +61,23 @@ def opinion_columns(opinion: Opinion | None) -> dict[str, Any]:
     """All four are null where nobody was asked."""
     columns: dict[str, Any] = dict.fromkeys(("should_continue", "reasoning", "confidence_score", "no_opinion_reason"))
     match opinion:
-        case None:
-            pass
         case ImprovementJudgment():
             columns["should_continue"] = opinion.should_continue
-            columns["reasoning"] = plain_text(opinion.reasoning)
+            columns["reasoning"] = replace_surrogates(opinion.reasoning)
             columns["confidence_score"] = float(opinion.confidence_score)
         case NoOpinion():
-            columns["no_opinion_reason"] = plain_text(opinion.reason)
+            columns["no_opinion_reason"] = replace_surrogates(opinion.reason)
     return columns
 
 
 def read_execution(row: tuple[Any, ...]) -> Execution:
     """From a row of `executions`."""
-    execution_id, task, configuration, status, started_at, ended_at = row
-    return Execution(
-        execution_id,
-        task,
-        json.loads(configuration),
-        ExecutionStatus(status),
-        known_time(started_at),
-        read_time(ended_at),
-    )
+    name, task, configuration, status, started_at, ended_at = row
+    times = read_time(started_at), read_cell(read_time, ended_at)
+    return Execution(name, task, json.loads(configuration), ExecutionStatus(status), *times)
 
 
-def read_round(row: tuple[Any, ...]) -> RoundProgress:
+def read_round(row: Sequence[Any]) -> RoundProgress:
     """From a row of `rounds` without its first two columns."""
     number, submission, usage, submitted_at, score, details, evaluated_at, *judged = row
     should_continue, reasoning, confidence, no_opinion_reason, continues, stop_reason, decided_by, decided_at = judged
@@ -99,20 +88,18 @@ def read_round(row: tuple[Any, ...]) -> RoundProgress:
         opinion = ImprovementJudgment(should_continue, reasoning, confidence)
     decision = None
     if continues is not None:
-        decision = RoundDecision(
-            continues, None if stop_reason is None else StopReason(stop_reason), DecidedBy(decided_by)
-        )
+        decision = RoundDecision(continues, read_cell(StopReason, stop_reason), DecidedBy(decided_by))
     return RoundProgress(
         number,
         submission,
         json.loads(usage),
-        known_time(submitted_at),
+        read_time(submitted_at),
         score,
-        {} if details is None else json.loads(details),
-        read_time(evaluated_at),
+        json.loads(details or "{}"),
+        read_cell(read_time, evaluated_at),
         opinion,
         decision,
-        read_time(decided_at),
+        read_cell(read_time, decided_at),
     )
 
 
@@ -122,19 +109,14 @@ def read_progress(rounds: Iterable[tuple[Any, ...]], endings: Iterable[tuple[Any
     played: dict[str, list[RoundProgress]] = {}
     for team_id, team_name, *row in rounds:
         names[team_id] = team_name
-        played.setdefault(team_id, []).append(read_round(tuple(row)))
+        played.setdefault(team_id, []).append(read_round(row))
     ended = {team_id: tuple(ending) for team_id, *ending in endings}
     teams = {}
     for team_id in sorted(played.keys() | ended.keys()):
         name, reason, message, finished_at = ended.get(team_id, (None, None, "", None))
-        teams[team_id] = TeamProgress(
-            team_id,
-            names.get(team_id) or name or team_id,
-            tuple(played.get(team_id, ())),
-            None if reason is None else StopReason(reason),
-            message,
-            read_time(finished_at),
-        )
+        end = read_cell(StopReason, reason), message, read_cell(read_time, finished_at)
+        own = tuple(played.get(team_id, ()))
+        teams[team_id] = TeamProgress(team_id, names.get(team_id) or name or team_id, own, *end)
     return teams
 
 
@@ -166,7 +148,7 @@ class AggregationStore:
     ) -> None:
         """A finished execution stays finished; any other is running again."""
         check_name(execution_id, "execution_id")
-        given = plain_text(task), plain_json(configuration)
+        given = replace_surrogates(task), plain_json(configuration)
         running = {"execution": execution_id, "running": ExecutionStatus.RUNNING.value}
         row = {**running, "task": given[0], "configuration": given[1], "at": stored_time(started_at)}
 
@@ -194,8 +176,8 @@ class AggregationStore:
         check_name(team_id, "team_id")
         check_round_number(round_number)
         where = {"execution": execution_id, "team": team_id, "round": round_number}
-        text = plain_text(submission)
-        named = {"execution": execution_id, "team": team_id, "name": plain_text(team_name)}
+        text = replace_surrogates(submission)
+        named = {"execution": execution_id, "team": team_id, "name": replace_surrogates(team_name)}
         told = {"submission": text, "usage": plain_json(usage), "at": stored_time(submitted_at)}
 
         def save(connection: Connection) -> None:
@@ -220,8 +202,7 @@ class AggregationStore:
     ) -> None:
         """Refuses a second score for a round: it is evaluated once, however often it is resumed."""
         where = {"execution": execution_id, "team": team_id, "round": round_number}
-        number = None if score is None else check_score(score)
-        document = plain_json(details)
+        number, document = read_cell(check_score, score), plain_json(details)
         row = {**where, "score": number, "details": document, "at": stored_time(evaluated_at)}
 
         def save(connection: Connection) -> None:
@@ -276,28 +257,18 @@ class AggregationStore:
     ) -> None:
         """How a team ended; the last word holds."""
         check_name(team_id, "team_id")
-        row = {
-            "execution": execution_id,
-            "team": team_id,
-            "name": None if team_name is None else plain_text(team_name),
-            "reason": stop_reason.value,
-            "message": plain_text(message),
-            "at": stored_time(at),
-        }
-
-        def finish(connection: Connection) -> None:
-            self._require_execution(connection, execution_id)
-            connection.execute(_SQL["end_team"], row)
-
-        await self._worker.run(finish)
+        ending = {"reason": stop_reason.value, "message": replace_surrogates(message), "at": stored_time(at)}
+        name = read_cell(replace_surrogates, team_name)
+        await self._finish("end_team", {"execution": execution_id, "team": team_id, "name": name, **ending})
 
     async def finish_execution(self, execution_id: str, status: ExecutionStatus, at: datetime) -> None:
         """How the whole ended."""
-        row = {"execution": execution_id, "status": status.value, "at": stored_time(at)}
+        await self._finish("finish", {"execution": execution_id, "status": status.value, "at": stored_time(at)})
 
+    async def _finish(self, statement: str, row: Mapping[str, Any]) -> None:
         def finish(connection: Connection) -> None:
-            self._require_execution(connection, execution_id)
-            connection.execute(_SQL["finish"], row)
+            self._require_execution(connection, row["execution"])
+            connection.execute(_SQL[statement], row)
 
         await self._worker.run(finish)
 
@@ -325,9 +296,8 @@ class AggregationStore:
                 return [[] for _ in names]
             return [connection.execute(_SQL[name], parameters).fetchall() for name in names]
 
-        if self._is_absent_fine and not self.path.is_file():
-            return [[] for _ in names]
-        return await self._worker.run(read)
+        is_absent = self._is_absent_fine and not self.path.is_file()
+        return [[] for _ in names] if is_absent else await self._worker.run(read)
 
     def _require_execution(self, connection: Connection, execution_id: str) -> None:
         known = connection.execute(_SQL["request"], {"execution": execution_id}).fetchone()

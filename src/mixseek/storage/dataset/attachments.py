@@ -9,7 +9,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
@@ -77,16 +77,6 @@ _KEPT_CHARACTERS = 16 << 20
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseFile:
-    """What one file says; `sha256` is over its bytes, not over the text that was read out of them."""
-
-    name: str
-    text: str
-    sha256: str
-    size_bytes: int
-
-
 class ResponseFiles:
     """Files named by the rows of one dataset, relative to its directory.
 
@@ -100,17 +90,28 @@ class ResponseFiles:
         self._kept: dict[tuple[str, str], str] = {}
         self._kept_characters = 0
 
-    def read(self, given: str) -> ResponseFile:
-        """Raises RowError with the one thing that is wrong."""
+    def fill(self, values: dict[str, Any]) -> tuple[str, int] | None:
+        """Put the file's text where the row has only its path; None for a row with the text itself.
+
+        Returns sha256 and size of the file's bytes; raises RowError with the one thing that is wrong.
+        """
+        given = values.pop(PATH_COLUMN, None)
+        if given is None:
+            return None
+        if "response" in values:
+            raise RowError(f"both `response` and `{PATH_COLUMN}` are given; keep the one that is to be judged")
         suffix = Path(given).suffix.lower()
         if suffix not in SUFFIXES:
             found = f"suffix {suffix}" if suffix else "no suffix"
             raise RowError(f"`{PATH_COLUMN}` {given!r} has {found}; outputs are read from {', '.join(SUFFIXES)}")
         data = self.read_bytes(given, PATH_COLUMN)
         digest = hashlib.sha256(data).hexdigest()
-        text = self._read_pdf(given, data, digest) if suffix == PDF_SUFFIX else decode_text(given, data, PATH_COLUMN)
+        is_pdf = suffix == PDF_SUFFIX
+        values["response"] = self._read_pdf(given, data, digest) if is_pdf else decode_text(given, data, PATH_COLUMN)
         # The last part of the path, also of one that was written on Windows.
-        return ResponseFile(PureWindowsPath(given).name or given, text, digest, len(data))
+        values.setdefault("output_id", PureWindowsPath(given).name or given)
+        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: given, "response_sha256": digest}
+        return digest, len(data)
 
     def read_bytes(self, given: str, column: str) -> bytes:
         """Of a file that a row may name."""
@@ -129,19 +130,6 @@ class ResponseFiles:
                 self._kept[given, digest] = text
                 self._kept_characters += len(text)
         return text
-
-    def fill(self, values: dict[str, Any]) -> ResponseFile | None:
-        """Put the file's text where the row has only its path; None for a row with the text itself."""
-        given = values.pop(PATH_COLUMN, None)
-        if given is None:
-            return None
-        if "response" in values:
-            raise RowError(f"both `response` and `{PATH_COLUMN}` are given; keep the one that is to be judged")
-        file = self.read(given)
-        values["response"] = file.text
-        values.setdefault("output_id", file.name)
-        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: given, "response_sha256": file.sha256}
-        return file
 
 
 def refuse_outside(path: Path, given: str, directory: Path, column: str) -> None:
@@ -207,51 +195,56 @@ RUBRIC_COLUMN = "rubric_path"
 
 @dataclass(frozen=True, slots=True)
 class RubricFile:
-    """A rubric with the two names by which a row may ask for it."""
+    """A rubric with the names by which a row may ask for it: its own first, for a file may have been copied."""
 
     path: Path
     rubric: "TaskRubric"
     sha256: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Its own first: a file may have been copied under another name."""
-        own = self.rubric.task_name
-        return (self.path.stem,) if own is None or own == self.path.stem else (own, self.path.stem)
-
-
-@dataclass(frozen=True, slots=True)
-class RubricDirectory:
-    """What `--rubric` names. `single` is a file that was named itself, and serves rows without a task name."""
-
-    where: Path
-    by_name: Mapping[str, RubricFile] = field(default_factory=dict)
-    single: RubricFile | None = None
+    names: tuple[str, ...]
 
     @classmethod
-    def open(cls, path: Path) -> "RubricDirectory":
+    def make(cls, path: Path, text: str) -> "RubricFile":
+        """Its name is read here; its type where the protocol's types are known."""
+        if not text.strip():
+            raise RowError(f"{path}: the rubric is empty; write down what earns and what costs points")
+        rubric = read_rubric(text)
+        names = dict.fromkeys(name for name in (rubric.task_name, path.stem) if name is not None)
+        return cls(path, rubric, hashlib.sha256(text.encode()).hexdigest(), tuple(names))
+
+
+class RubricDirectory:
+    """What `--rubric` names. A file that was named itself serves rows without a task name, too."""
+
+    def __init__(self, path: Path) -> None:
         """Reads every rubric at once: there are as many as tasks, not as rows."""
-        if path.is_dir():
-            return cls(path, index_names(path, read_directory(path)))
-        file = read_rubric_file(path)
-        return cls(path, index_names(path, [file]), file)
+        self._where = path
+        files = read_directory(path) if path.is_dir() else [read_rubric_file(path)]
+        self._single = None if path.is_dir() else files[0]
+        self._by_name: dict[str, RubricFile] = {}
+        for file in files:
+            for name in file.names:
+                other = self._by_name.setdefault(name, file)
+                if other is not file:
+                    raise ConfigurationError(
+                        f"--rubric {path}: {other.path.name} and {file.path.name} are both for the task {name!r}; "
+                        "keep one"
+                    )
 
     def find(self, task_name: str | None) -> RubricFile:
         """Raises RowError with what there is."""
-        if self.single is not None and (task_name is None or self.single.rubric.task_name is None):
-            return self.single
+        if self._single is not None and (task_name is None or self._single.rubric.task_name is None):
+            return self._single
         if task_name is None:
             raise RowError(
-                f"row has no `task_name`, so none of the rubrics in {self.where} is known to be its own; "
+                f"row has no `task_name`, so none of the rubrics in {self._where} is known to be its own; "
                 "name the column with --map task_name=COLUMN, or give one file with --rubric FILE"
             )
-        found = self.by_name.get(task_name)
-        if found is None:
+        if task_name not in self._by_name:
             raise RowError(
-                f"no rubric for the task {task_name!r} in {self.where}; there is {list_names(self.by_name)}; "
+                f"no rubric for the task {task_name!r} in {self._where}; there is {list_names(self._by_name)}; "
                 f"add {task_name}.md, or put the text into a column `rubric`"
             )
-        return found
+        return self._by_name[task_name]
 
 
 def read_directory(path: Path) -> list[RubricFile]:
@@ -274,41 +267,19 @@ def read_rubric_file(path: Path) -> RubricFile:
         raise ConfigurationError(f"--rubric {path}: no such file or directory; check the path")
     try:
         data = read_bytes(path, str(path), "--rubric")
-        return make_rubric_file(path, decode_text(str(path), data, "--rubric"))
+        return RubricFile.make(path, decode_text(str(path), data, "--rubric"))
     except RowError as error:
         raise ConfigurationError(str(error).replace("`--rubric`", "--rubric")) from error
 
 
-def make_rubric_file(path: Path, text: str) -> RubricFile:
-    """Its name is read here; its type where the protocol's types are known."""
-    if not text.strip():
-        raise RowError(f"{path}: the rubric is empty; write down what earns and what costs points")
-    return RubricFile(path, read_rubric(text), hashlib.sha256(text.encode()).hexdigest())
-
-
-def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
-    """Two rubrics of one name cannot be told apart."""
-    index: dict[str, RubricFile] = {}
-    for file in files:
-        for name in file.names:
-            other = index.setdefault(name, file)
-            if other is not file:
-                raise ConfigurationError(
-                    f"--rubric {where}: {other.path.name} and {file.path.name} are both for the task {name!r}; keep one"
-                )
-    return index
-
-
+# Thousands of rows share a rubric, and a dataset is read more than once.
+@lru_cache(maxsize=256)
 def read_rubric(text: str, task_types: tuple[str, ...] | None = None) -> "TaskRubric":
     """What its text says; without types of a protocol's own, by those of seed 000."""
     # Late: most datasets name no rubric.
     from mixseek.protocols.rubric import TASK_TYPES, read_task_rubric
 
     return read_task_rubric(text, TASK_TYPES if task_types is None else task_types)
-
-
-# Thousands of rows share a rubric, and a dataset is read more than once.
-_read_once = lru_cache(maxsize=256)(read_rubric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,9 +342,10 @@ class Attachments:
         """Raises RowError for a file that cannot be used."""
         file = self._files.fill(values)
         if file is not None:
-            self._digest.update(file.sha256.encode() + b"\n")
+            sha256, size_bytes = file
+            self._digest.update(sha256.encode() + b"\n")
             self._count += 1
-            self._size_bytes += file.size_bytes
+            self._size_bytes += size_bytes
         self._fill_rubric(values)
 
     def _fill_rubric(self, values: dict[str, Any]) -> None:
@@ -386,7 +358,7 @@ class Attachments:
             if given not in self._read:
                 data = self._files.read_bytes(given, RUBRIC_COLUMN)
                 path = self._files.directory / given
-                self._read[given] = make_rubric_file(path, decode_text(given, data, RUBRIC_COLUMN))
+                self._read[given] = RubricFile.make(path, decode_text(given, data, RUBRIC_COLUMN))
             self._put(values, self._read[given])
         elif "rubric" not in values and rubrics is not None:
             self._put(values, rubrics.find(values.get("task_name")))
@@ -409,7 +381,7 @@ class Attachments:
         task_types = self._requirements.task_types
         if not task_types:
             return
-        rubric = _read_once(text, task_types)
+        rubric = read_rubric(text, task_types)
         if rubric.unknown_task_type is not None:
             raise RowError(
                 f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "

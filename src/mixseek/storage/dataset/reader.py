@@ -7,16 +7,26 @@ import stat
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol
+from typing import Any, BinaryIO
 
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
-from mixseek.storage.dataset.files import DelimitedLines, JsonLines, Row, reading, spool_stdin
+from mixseek.storage.dataset.files import (
+    Row,
+    Rows,
+    RowSource,
+    read_delimited,
+    read_json_array,
+    read_json_lines,
+    read_parquet,
+    reading,
+    spool_stdin,
+)
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.journal.records import decode_object
 
@@ -32,81 +42,46 @@ _LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_n
 _WHOLE_FILES = (".json", ".txt", ".md")
 
 
-class RowSource(Protocol):
-    """A file as rows; `unit` is the word for the number that comes with each."""
-
-    path: Path
-
-    @property
-    def unit(self) -> str: ...
-    @property
-    def format(self) -> str: ...
-    def rows(self) -> Iterator[tuple[int, Row]]: ...
-
-
-class ReplyRows:
-    """Rows as they are; where bundles are asked for, one becomes a row for each of its entries."""
-
-    def __init__(self, source: RowSource, mapping: Mapping[str, str], takes_bundles: bool) -> None:
-        self.path, self.unit, self.format = source.path, source.unit, source.format
-        self._takes_bundles = takes_bundles
-        self._source = source
-        columns = (
-            "response",
-            *ALIASES["response"],
-            *(name for name, field in FILE_FIELDS.items() if field == "response"),
-        )
-        self._texts = tuple(mapping.get(column, column) for column in columns)
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Line number and row; all entries of a bundle have the number of its line."""
-        for place, row in self._source.rows():
-            column = next((name for name in REPLY_COLUMNS if row.get(name) is not None), None)
-            # Beside its judged text a reply is about that text, whatever it looks like.
-            if column is None or any(row.get(name) for name in self._texts):
-                yield place, row
-                continue
-            reply = row[column]
-            text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-            rest = {name: value for name, value in row.items() if name != column}
-            bundle = split_bundle(text) if self._takes_bundles else None
-            if bundle is None:
-                yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
-            else:
-                prefix = f"{row['id']}/" if row.get("id") is not None else f"{place}/"
-                yield from ((place, entry) for entry in entry_rows(bundle, rest, prefix))
-
-
-class BundleFile:
-    """A file that is one bundle, as a judge wrote it."""
-
-    unit: ClassVar[str] = "entry"
-    format: ClassVar[str] = "bundle"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Number of the entry, and a row for it."""
-        bundle = split_bundle(read_whole(self.path))
+def read_replies(source: RowSource, mapping: Mapping[str, str], takes_bundles: bool) -> Rows:
+    """Rows as they are; where bundles are asked for, one becomes a row for each of its entries, all with its number."""
+    paths = (name for name, field in FILE_FIELDS.items() if field == "response")
+    texts = [mapping.get(column, column) for column in ("response", *ALIASES["response"], *paths)]
+    for place, row in source.rows():
+        column = next((name for name in REPLY_COLUMNS if row.get(name) is not None), None)
+        # Beside its judged text a reply is about that text, whatever it looks like.
+        if column is None or any(row.get(name) for name in texts):
+            yield place, row
+            continue
+        reply = row[column]
+        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        rest = {name: value for name, value in row.items() if name != column}
+        bundle = split_bundle(text) if takes_bundles else None
         if bundle is None:
-            raise DatasetError(f"{self.path}: changed while it was being read; run again")
-        yield from enumerate(entry_rows(bundle, {}, ""), 1)
+            yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
+        else:
+            prefix = f"{row['id']}/" if row.get("id") is not None else f"{place}/"
+            yield from ((place, entry) for entry in entry_rows(bundle, rest, prefix))
 
 
-def choose_reply_source(path: Path, takes_bundles: bool) -> BundleFile | None:
-    """A whole-file bundle, or None for what is rows: JSON lines by another name, or a list of rows with replies.
+def read_bundle_file(path: Path) -> Rows:
+    """Number of the entry, and a row for it, of a file that is one bundle, as a judge wrote it."""
+    bundle = split_bundle(read_whole(path))
+    if bundle is None:
+        raise DatasetError(f"{path}: changed while it was being read; run again")
+    yield from enumerate(entry_rows(bundle, {}, ""), 1)
 
-    Raises DatasetError for a bundle that nobody asked for.
-    """
+
+def choose_reply_source(path: Path, takes_bundles: bool) -> RowSource | None:
+    """A whole-file bundle, or None for what is rows; raises DatasetError for a bundle that nobody asked for."""
     if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
         return None
     bundle = split_bundle(read_whole(path))
-    if bundle is None or any(is_row(entry) for entry in bundle.entries[:1]):
+    # An entry that holds a reply, instead of being one, is a row.
+    if bundle is None or any(name in decode_object(one.text) for one in bundle.entries[:1] for name in REPLY_COLUMNS):
         return None
     if not takes_bundles:
         raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
-    return BundleFile(path)
+    return RowSource(path, "bundle", "entry", partial(read_bundle_file, path))
 
 
 def read_whole(path: Path) -> str:
@@ -143,11 +118,6 @@ def lifted(text: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def is_row(entry: BundleEntry) -> bool:
-    """An entry that holds a reply, instead of being one."""
-    return any(name in decode_object(entry.text) for name in REPLY_COLUMNS)
-
-
 # A file of rows as a stream of samples: surveyed once before anything is judged, then read again.
 
 STDIN = "-"
@@ -179,22 +149,11 @@ class Survey:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Places:
-    """How many, and where the first ones are."""
-
-    count: int = 0
-    first: list[int] = field(default_factory=list)
-
-    def add(self, place: int) -> None:
-        self.count += 1
-        if self.count <= _PLACES_KEPT:
-            self.first.append(place)
-
-    def describe(self, unit: str) -> str:
-        shown = ", ".join(map(str, self.first))
-        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
-        return f"in {unit}{'s' if self.count > 1 else ''} {shown}{more}"
+def describe_places(places: Sequence[int], unit: str) -> str:
+    """The first ones, and how many more."""
+    shown = ", ".join(map(str, places[:_PLACES_KEPT]))
+    more = f" and {len(places) - _PLACES_KEPT:,} more" if len(places) > _PLACES_KEPT else ""
+    return f"in {unit}{'s' if len(places) > 1 else ''} {shown}{more}"
 
 
 class Dataset:
@@ -238,10 +197,6 @@ class Dataset:
             **survey.attached,
         }
 
-    def survey(self) -> Survey:
-        """Check every row before anything is paid for; raises DatasetError for the first that cannot be judged."""
-        return self._survey
-
     def batches(self, size: int) -> Iterator[list[Sample]]:
         """Lists of at most `size` samples, in the order of the file; of fewer where their texts are long."""
         surveyed = self.__dict__.get("_fingerprint")
@@ -268,6 +223,10 @@ class Dataset:
     def _fingerprint(self) -> tuple[int, int]:
         return fingerprint(self.path)
 
+    def survey(self) -> Survey:
+        """Check every row before anything is paid for; raises DatasetError for the first that cannot be judged."""
+        return self._survey
+
     @cached_property
     def _survey(self) -> Survey:
         size_bytes, _ = self._fingerprint
@@ -275,14 +234,14 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        places: list[int] = []
-        unnamed, empty = _Places(), _Places()
+        # Numbers of rows that a person is told of.
+        lacking, unnamed, empty = array("q"), array("q"), array("q")
         for place, values in self._checked_rows(reader, attachments):
             if reader.is_blank_id:
-                unnamed.add(place)
+                unnamed.append(place)
             response = values["response"]
             if (not response or response.isspace()) and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
-                empty.add(place)
+                empty.append(place)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
             rows += 1
@@ -290,7 +249,7 @@ class Dataset:
                 self._note_row(values)
             if missing := self._requirements.missing(values):
                 incomplete.update(missing)
-                places.extend([place] if len(places) < _PLACES_KEPT else [])
+                lacking.append(place)
             without_truth += "ground_truth" not in values
         if not rows:
             raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
@@ -300,26 +259,23 @@ class Dataset:
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
-        digest = attachments.cover(digest_file(self.path))
+        told = {
+            "blank `id` {}: the number of the row is taken instead": unnamed,
+            "empty response {}: judged as no answer": empty,
+        }
+        notices = [words.format(describe_places(found, self._source.unit)) for words, found in told.items() if found]
         return Survey(
             rows,
-            digest,
+            attachments.cover(digest_file(self.path)),
             size_bytes,
             without_truth,
             tuple(reader.columns),
             dict(reader.resolved),
             incomplete,
-            tuple(places),
+            tuple(lacking[:_PLACES_KEPT]),
             attachments.description(),
-            tuple(self._notices(unnamed, empty)),
+            tuple(f"{self.name}: {notice}" for notice in notices),
         )
-
-    def _notices(self, unnamed: "_Places", empty: "_Places") -> Iterator[str]:
-        unit = self._source.unit
-        if unnamed.count:
-            yield f"{self.name}: blank `id` {unnamed.describe(unit)}: the number of the row is taken instead"
-        if empty.count:
-            yield f"{self.name}: empty response {empty.describe(unit)}: judged as no answer"
 
     def _reader(self) -> RowReader:
         return RowReader(self._mapping, needs_response=self._requirements.response)
@@ -370,10 +326,7 @@ def open_dataset(
     requirements: RowRequirements | None = None,
     note_row: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Dataset:
-    """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
-
-    Stdin is copied into `spool_directory` first, so that it can be read twice and the run resumed.
-    """
+    """The dataset behind a path or `-`, which is copied to be read twice; DatasetError where none can be read."""
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
         file = check_file(path)
@@ -386,7 +339,9 @@ def open_dataset(
     if requirements is not None and not requirements.response:
         if path != STDIN:
             source = choose_reply_source(file, requirements.bundles)
-        source = source or ReplyRows(choose_source(file), mapping, requirements.bundles)
+        if source is None:
+            plain = choose_source(file)
+            source = replace(plain, rows=partial(read_replies, plain, mapping, requirements.bundles))
     return Dataset(path, source or choose_source(file), mapping, requirements, note_row)
 
 
@@ -399,10 +354,9 @@ def check_file(path: str) -> Path:
         close = difflib.get_close_matches(file.name, list_directory(file.parent), n=1)
         meant = f"; did you mean {file.parent / close[0]}?" if close else "; check the path, or use - for stdin"
         raise DatasetError(f"{path}: no such file{meant}") from None
-    except OSError as error:
-        raise DatasetError(f"{path!r}: cannot be opened: {(error.strerror or str(error)).lower()}") from error
-    except ValueError as error:
-        raise DatasetError(f"{path!r}: cannot be opened: {error}") from error
+    except (OSError, ValueError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise DatasetError(f"{path!r}: cannot be opened: {why}") from error
     if stat.S_ISDIR(mode):
         raise DatasetError(
             f"{path}: a directory, expected a file; name one inside it, such as {file / 'answers.jsonl'}"
@@ -427,28 +381,23 @@ def choose_source(path: Path) -> RowSource:
     suffix = suffixes[-2:-1] if packed else suffixes[-1:]
     match suffix:
         case [".jsonl" | ".ndjson"]:
-            return JsonLines(path)
+            return RowSource(path, "jsonl", "line", partial(read_json_lines, path))
         case [".csv" | ".tsv" as delimited]:
-            return DelimitedLines(path, delimited[1:])
+            return RowSource(path, delimited[1:], "line", partial(read_delimited, path, delimited[1:]))
+        case [".json"] if is_json_list(path):
+            return RowSource(path, "json", "item", partial(read_json_array, path))
         case [".json"]:
-            return choose_json(path)
+            return RowSource(path, "jsonl", "line", partial(read_json_lines, path))
         case [".parquet"] if not packed:
-            from mixseek.storage.dataset.files import ParquetTable
-
-            return ParquetTable(path)
+            return RowSource(path, "parquet", "row", partial(read_parquet, path))
     shown = "".join(suffixes[-2:]) if packed else "".join(suffixes[-1:])
     raise DatasetError(f"{path}: {f'unknown suffix {shown}' if shown else 'no suffix'}; supported are {SUPPORTED}")
 
 
-def choose_json(path: Path) -> RowSource:
+def is_json_list(path: Path) -> bool:
     """A .json file may be one list of objects, or JSON lines by another name."""
     with reading(path) as stream:
-        is_list = next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
-    if not is_list:
-        return JsonLines(path)
-    from mixseek.storage.dataset.files import JsonArray
-
-    return JsonArray(path)
+        return next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
 
 
 def fingerprint(path: Path) -> tuple[int, int]:
@@ -512,16 +461,8 @@ class PlannedGrid:
 
 def make_hole(cell: Cell) -> Sample:
     """A sample without a response, which no judge is asked about."""
-    question, variant, target, *output = cell
-    return Sample(
-        id=f"planned: {' / '.join(cell)}",
-        response="",
-        question_id=question,
-        prompt_variant=variant,
-        target_model=target,
-        output_id=output[0] if output else None,
-        metadata={PLANNED_WITHOUT_OUTPUT: True},
-    )
+    place: dict[str, Any] = dict(zip((*GRID_FIELDS, _OUTPUT), cell, strict=False))
+    return Sample(f"planned: {' / '.join(cell)}", "", **place, metadata={PLANNED_WITHOUT_OUTPUT: True})
 
 
 def read_cells(path: Path) -> dict[Cell, None]:
@@ -529,19 +470,14 @@ def read_cells(path: Path) -> dict[Cell, None]:
     source = choose_source(path)
     cells: dict[Cell, None] = {}
     for place, row in source.rows():
-        cell = [str(row.get(name) if row.get(name) is not None else "").strip() for name in GRID_FIELDS]
-        missing = [name for name, value in zip(GRID_FIELDS, cell, strict=True) if not value]
+        told = {name: str(row[name]).strip() for name in (*GRID_FIELDS, _OUTPUT) if row.get(name) is not None}
+        missing = [f"`{name}`" for name in GRID_FIELDS if not told.get(name)]
         if missing:
             raise DatasetError(
-                f"{path}: {source.unit} {place}: no {list_names(missing)}; a plan has the columns "
-                f"{list_names(GRID_FIELDS)} and, if you like, {_OUTPUT}"
+                f"{path}: {source.unit} {place}: no {', '.join(missing)}; a plan has the columns "
+                f"{', '.join(f'`{name}`' for name in GRID_FIELDS)} and, if you like, {_OUTPUT}"
             )
-        output = str(row.get(_OUTPUT) if row.get(_OUTPUT) is not None else "").strip()
-        cells[*cell, *([output] if output else [])] = None
+        cells[tuple(value for value in told.values() if value)] = None
     if not cells:
         raise DatasetError(f"{path}: the plan is empty; give it a row for each output that was to be judged")
     return cells
-
-
-def list_names(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -5,7 +5,6 @@ import re
 import shutil
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -128,17 +127,19 @@ def write_table(run: RunDirectory, target: Path, suffix: str, directory: Path, s
         connection.execute(_PAIRS)
         (longest,) = connection.execute("SELECT longest_bytes FROM index_state").fetchall()[0]
         written: list[Path] = []
-        for part in list_parts(connection):
+        for first, last, begin, end in list_parts(connection):
             texts, path = directory / "texts.jsonl", directory / f"{len(written)}{suffix}"
-            copy_part(run.journal, part.begin, part.end, texts)
+            copy_part(run.journal, begin, end, texts)
             parameters: dict[str, Any] = {"texts": escape_glob(texts), "object_bytes": object_bytes(longest)}
-            parameters |= {"target": str(path), "first": part.first, "last": part.last}
+            parameters |= {"target": str(path), "first": first, "last": last}
             done = connection.execute(table_statement(suffix, is_first=not written), parameters).fetchone()
             rows += done[0] if done else 0
             if suffix == ".parquet":
                 written.append(path)
             else:
-                append_file(path, target)
+                with path.open("rb") as stream, target.open("ab") as whole:
+                    shutil.copyfileobj(stream, whole, 1 << 20)
+                path.unlink()
                 written = [path]
         if suffix == ".parquet":
             paths = [escape_glob(path) for path in written]
@@ -149,18 +150,8 @@ def write_table(run: RunDirectory, target: Path, suffix: str, directory: Path, s
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Samples in a row, by position, and the bytes of the journal that hold their lines."""
-
-    first: int
-    last: int
-    begin: int
-    end: int
-
-
-def list_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[Part]:
-    """Of about the same length; one at least, because an empty table has a header too."""
+def list_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int, int, int]]:
+    """First and last sample, and where their lines begin and end; one at least: an empty table has a header too."""
     (indexed,) = connection.execute("SELECT indexed_bytes FROM index_state").fetchall()[0]
     places = connection.execute("SELECT offsets FROM places WHERE kind = 'sample' ORDER BY first").fetchall()
     offsets = array("q", b"".join(row[0] for row in places))
@@ -168,17 +159,10 @@ def list_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[Part]:
     while first < len(offsets):
         after = max(first + 1, bisect.bisect_left(offsets, offsets[first] + _PART_BYTES))
         end = offsets[after] if after < len(offsets) else indexed
-        yield Part(first + 1, after, offsets[first], end)
+        yield first + 1, after, offsets[first], end
         first = after
     if not offsets:
-        yield Part(1, 0, 0, 0)
-
-
-def append_file(source: Path, target: Path) -> None:
-    """And remove it."""
-    with source.open("rb") as stream, target.open("ab") as whole:
-        shutil.copyfileobj(stream, whole, 1 << 20)
-    source.unlink()
+        yield 1, 0, 0, 0
 
 
 def table_statement(suffix: str, *, is_first: bool) -> str:

@@ -1,12 +1,9 @@
 """The index of a run: a DuckDB file beside its journal, made from it and thrown away whenever in doubt.
 
-It is built under another name and then put in place, so that readers never wait for it and never see half of it; a file
-in place is never written again. A journal that has grown is read from where the index ends; one that has changed
-otherwise is read from its beginning.
+It is built under another name and put in place whole. A journal that has grown is read from where the index ends.
 """
 
 import contextlib
-import errno
 import hashlib
 import os
 import shutil
@@ -35,12 +32,13 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.index.statements import SCHEMA_VERSION
-from mixseek.storage.journal.journal import VerifiedStart, damaged, orphaned, read_lines, verify_journal
+from mixseek.storage.journal.journal import VerifiedStart, damaged, orphaned, read_blocks, read_lines, verify_journal
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
 
+# Raise it with any change of the tables or of what fills them: an index of another version is made anew.
+SCHEMA_VERSION = 12
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
@@ -51,7 +49,6 @@ _SMALLEST_OBJECT_BYTES = 4 << 20
 _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in _TABLES}
 # What stands before the end of the indexed part: if it is the same as then, so is the part.
 _LAST_BLOCK_BYTES = 1 << 16
-_COPIED_BYTES = 1 << 20
 _PLACES_PER_ROW = 16_384
 # In the order of `final_totals`.
 _STATUSES = ("valid", "invalid", "undecided", "missing")
@@ -103,11 +100,6 @@ class IndexState:
             return None
         return VerifiedStart(self.verified_bytes, self.verified_crc32)
 
-    def is_made_for(self, manifest: Manifest) -> bool:
-        """Whose order of judges and protocol its rows follow."""
-        made_for = (tuple(self.judges), self.cascade, self.protocol)
-        return made_for == (manifest.judge_names, manifest.cascade, manifest.protocol.name)
-
 
 @dataclass(frozen=True, slots=True)
 class JournalLines:
@@ -127,8 +119,7 @@ def ensure_indexed(workspace: Workspace, run: RunDirectory) -> None:
 
 def is_fresh(run: RunDirectory) -> bool:
     """Whether the index says what the journal says."""
-    state = stat_journal(run.journal)
-    indexed = read_state(run.index)
+    state, indexed = stat_journal(run.journal), read_state(run.index)
     return indexed is not None and indexed.journal == state
 
 
@@ -137,7 +128,7 @@ def read_state(path: Path) -> IndexState | None:
     if not path.is_file():
         return None
     try:
-        with duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path))) as connection:
+        with connect_reading(path) as connection:
             row = connection.execute("FROM index_state").fetchone()
     except duckdb.Error as error:
         if is_beyond_repair(error):
@@ -146,16 +137,17 @@ def read_state(path: Path) -> IndexState | None:
     return IndexState(*row) if row is not None and row[0] == SCHEMA_VERSION else None
 
 
-def reading_scratch(path: Path) -> Path:
-    """The same for all connections of a process: DuckDB refuses two that differ in their settings."""
-    return path.parent.parent.parent / "tmp" / f"{os.getpid()}-0"
+def connect_reading(path: Path) -> duckdb.DuckDBPyConnection:
+    """With the same scratch for all connections of a process: DuckDB refuses two that differ in their settings."""
+    scratch = path.parent.parent.parent / "tmp" / f"{os.getpid()}-0"
+    return duckdb.connect(str(path), read_only=True, config=session_settings(scratch))
 
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to an index that is in place."""
     try:
-        with duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path))) as connection:
+        with connect_reading(path) as connection:
             yield connection
     except duckdb.Error as error:
         raise index_error(path, error) from error
@@ -165,7 +157,6 @@ def index_run(workspace: Workspace, run: RunDirectory) -> None:
     """Make the index say what the journal says now; only what was added is read where nothing else has changed."""
     manifest = read_manifest(run.manifest)
     state = stat_journal(run.journal)
-    check_writable(run)
     try:
         make_index(workspace, run, manifest, state)
     except StorageError as error:
@@ -198,8 +189,13 @@ def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, stat
         workspace.outdated_index.unlink(missing_ok=True)
 
     def build_and_place(directory: Path, settings: Settings) -> None:
-        totals = build(directory, run, lines, now, settings)
-        put_in_place(directory / run.index.name, run, state, totals)
+        *counts, mean = build(directory, run, lines, now, settings)
+        try:
+            # Whoever reads the index that was there goes on reading it.
+            (directory / run.index.name).replace(run.index)
+        except OSError as error:
+            raise storage_error("write the index", run.index, error) from error
+        write_totals(run, RunTotals(state, dict(zip(_STATUSES, counts, strict=True)), mean))
 
     try:
         run_in_scratch(workspace.scratch, build_and_place)
@@ -208,14 +204,13 @@ def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, stat
 
 
 def find_beginning(run: RunDirectory, manifest: Manifest, state: JournalState) -> IndexState | None:
-    """The index that is there, where the journal has only grown since."""
+    """The index that is there, where the journal has only grown since, and judges and protocol are the same."""
     indexed = read_state(run.index)
-    if indexed is None or not indexed.indexed_bytes or not indexed.is_made_for(manifest):
+    if indexed is None or not indexed.indexed_bytes or state.size_bytes <= indexed.journal_bytes:
         return None
-    if state.size_bytes <= indexed.journal_bytes:
-        return None
-    is_same = read_last_block(run.journal, indexed.indexed_bytes) == indexed.last_block
-    return indexed if is_same else None
+    made_for = (tuple(indexed.judges), indexed.cascade, indexed.protocol)
+    is_same = made_for == (manifest.judge_names, manifest.cascade, manifest.protocol.name)
+    return indexed if is_same and read_last_block(run.journal, indexed.indexed_bytes) == indexed.last_block else None
 
 
 def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
@@ -284,10 +279,8 @@ def load_lines(
         offsets = lines.offsets[kind]
         if not offsets:
             continue
-        parameters: dict[str, Any] = {
-            "journal": escape_glob(source),
-            "object_bytes": object_bytes(lines.longest_bytes),
-        }
+        length = object_bytes(lines.longest_bytes)
+        parameters: dict[str, Any] = {"journal": escape_glob(source), "object_bytes": length}
         if kind == "outcome":
             parameters["judges"] = state.judges
         connection.execute(LOADING[kind], parameters)
@@ -361,16 +354,6 @@ def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: in
         connection.execute(LOADING[f"fill_{table}"], {"after": before if was_scored else 0})
 
 
-def put_in_place(built: Path, run: RunDirectory, state: JournalState, totals: tuple[Any, ...]) -> None:
-    """Whoever reads the index that was there goes on reading it."""
-    try:
-        built.replace(run.index)
-    except OSError as error:
-        raise storage_error("write the index", run.index, error) from error
-    *counts, mean = totals
-    write_totals(run, RunTotals(state, dict(zip(_STATUSES, counts, strict=True)), mean))
-
-
 def write_totals(run: RunDirectory, totals: RunTotals) -> None:
     """For lists of runs, which open no index."""
     with replacing(run.totals) as stream:
@@ -387,13 +370,6 @@ def read_totals(run: RunDirectory) -> RunTotals | None:
         return None
 
 
-def check_writable(run: RunDirectory) -> None:
-    """Said in our words before DuckDB says it in its own."""
-    if not os.access(run.path, os.W_OK):
-        error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        raise storage_error("write the index", run.index, error) from error
-
-
 def stat_journal(journal: Path) -> JournalState:
     """Size and time of the last change."""
     try:
@@ -406,22 +382,17 @@ def stat_journal(journal: Path) -> JournalState:
 def read_last_block(journal: Path, end: int) -> str:
     """The digest of what stands before a byte."""
     try:
-        with journal.open("rb") as stream:
-            begin = max(0, end - _LAST_BLOCK_BYTES)
-            stream.seek(begin)
-            return hashlib.sha256(stream.read(end - begin)).hexdigest()
+        with journal.open("rb", buffering=0) as stream:
+            blocks = b"".join(read_blocks(stream, max(0, end - _LAST_BLOCK_BYTES), end))
+            return hashlib.sha256(blocks).hexdigest()
     except OSError as error:
         raise storage_error("read the journal", journal, error) from error
 
 
 def copy_part(journal: Path, begin: int, end: int, target: Path) -> None:
     """DuckDB reads files from their beginning."""
-    with journal.open("rb") as stream, target.open("wb") as copy:
-        stream.seek(begin)
-        left = end - begin
-        while left > 0 and (block := stream.read(min(left, _COPIED_BYTES))):
-            left -= len(block)
-            copy.write(block)
+    with journal.open("rb", buffering=0) as stream, target.open("wb") as copy:
+        copy.writelines(read_blocks(stream, begin, end))
 
 
 def find_damage(run: RunDirectory) -> StorageError:

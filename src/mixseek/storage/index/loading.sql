@@ -7,10 +7,10 @@
 -- name: sample
 INSERT INTO samples
     SELECT key, NULL, sample.id, sample.task_name, sample.task_type, sample.question_id, sample.prompt_variant,
-        sample.target_model, sample.output_id, sample.metadata.language, length(sample.response)
+        sample.target_model, sample.output_id, sample.metadata.language
     FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
-        columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, response VARCHAR, question_id VARCHAR,
-            prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR,
+        columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
+            target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR,
             metadata STRUCT(language VARCHAR))'})
     WHERE t = 'sample'
 

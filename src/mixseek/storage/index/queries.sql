@@ -1,15 +1,11 @@
--- What RunIndex asks: grouping and choosing; texts are read from the journal, at the places that this says.
+-- What RunIndex asks: grouping and choosing; texts are read from the journal, at the places that this says. A query
+-- that bears the name of a type gives its fields. Reasons may be as many as rows: the most frequent are enough.
 -- A model on its own output is a control, beside all statistics and in none of them.
 
 -- name: sample_count
 SELECT count(*) FROM samples
 
--- name: totals
-SELECT judge, count(*) FILTER (status = 'valid'), count(*) FILTER (status = 'invalid'),
-    count(*) FILTER (status = 'undecided'), count(*) FILTER (status = 'missing'), avg(score) FILTER (status = 'valid')
-    FROM outcomes WHERE NOT is_control GROUP BY judge, judge_order ORDER BY judge_order, judge
-
--- name: outcome_counts
+-- name: OutcomeCount
 -- Sums of valid scores only: an invalid judgment has no number to add.
 SELECT judge, task_name, status, verdict, error_type, count(*),
     coalesce(sum(score) FILTER (status = 'valid'), 0), coalesce(sum(score * score) FILTER (status = 'valid'), 0),
@@ -18,7 +14,7 @@ SELECT judge, task_name, status, verdict, error_type, count(*),
     GROUP BY judge, judge_order, task_name, target_model, status, verdict, error_type, is_control
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, status, verdict, error_type, is_control
 
--- name: failure_groups
+-- name: FailureGroup
 -- The first finding of each says what is wrong.
 SELECT judge, status, any_value(why ORDER BY position), count(*), any_value(id ORDER BY position)
     FROM (SELECT *, CASE WHEN len(flags) > 0 THEN flags[1].flag || ': ' || flags[1].detail
@@ -27,20 +23,20 @@ SELECT judge, status, any_value(why ORDER BY position), count(*), any_value(id O
     GROUP BY judge, judge_order, status, regexp_replace(why, $own_parts, '_', 'g')
     ORDER BY count(*) DESC, judge_order, status, min(position)
 
--- name: warning_counts
+-- name: WarningCount
 -- A judgment may carry several warnings.
 SELECT judge, warning, count(*)
     FROM (SELECT judge, judge_order, unnest(from_json(warnings, '["VARCHAR"]')) AS warning
         FROM outcomes WHERE status = 'valid' AND NOT is_control AND len(warnings) > 2)
     GROUP BY judge, judge_order, warning ORDER BY judge_order, judge, count(*) DESC, warning
 
--- name: reasoning_counts
+-- name: ReasoningCount
 SELECT judge, task_name, target_model, reasoning_score, is_correct, count(*)
     FROM judged WHERE status = 'valid' AND NOT is_control AND reasoning_score IS NOT NULL AND is_correct IS NOT NULL
     GROUP BY judge, judge_order, task_name, target_model, reasoning_score, is_correct
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, reasoning_score, is_correct
 
--- name: reask_counts
+-- name: ReaskCount
 -- A reply asked for after an invalid one has a number above 1; recorded replies have none, and are asked for once.
 -- A first reply was invalid if another one was asked for, or if it was the last and its judgment is.
 SELECT judge, count(*), count(*) FILTER (asks > 1), count(*) FILTER (asks > 1 OR status = 'invalid')
@@ -48,32 +44,32 @@ SELECT judge, count(*), count(*) FILTER (asks > 1), count(*) FILTER (asks > 1 OR
     JOIN outcomes USING (key, judge, take)
     GROUP BY judge, judge_order ORDER BY judge_order, judge
 
--- name: take_spreads
+-- name: TakeSpread
 -- Only samples with at least two valid takes can show a spread.
 SELECT judge, count(*), count(*) FILTER (verdicts = 1), avg(spread)
     FROM (SELECT judge, judge_order, key, count(DISTINCT verdict) AS verdicts, stddev_pop(score) AS spread
         FROM outcomes WHERE status = 'valid' GROUP BY judge, judge_order, key HAVING count(*) > 1)
     GROUP BY judge, judge_order ORDER BY judge_order, judge
 
--- name: rule_counts
+-- name: RuleCount
 -- A rule that stands twice in a trace counts once.
 SELECT judge, rule, status, count(*), coalesce(sum(score) FILTER (status = 'valid'), 0)
     FROM (SELECT judge, judge_order, status, score, unnest(list_distinct(rules)) AS rule
         FROM outcomes WHERE NOT is_control)
     GROUP BY judge, judge_order, rule, status ORDER BY judge_order, judge, count(*) DESC, rule, status
 
--- name: flag_counts
+-- name: FlagCount
 SELECT judge, flag.flag, any_value(flag.detail ORDER BY position) AS first, count(*), count(DISTINCT flag.detail)
     FROM (SELECT judge, judge_order, position, unnest(flags) AS flag FROM outcomes
         WHERE status = 'invalid' AND NOT is_control)
     GROUP BY judge, judge_order, flag.flag, regexp_replace(flag.detail, $own_parts, '_', 'g')
-    ORDER BY count(*) DESC, judge_order, flag.flag, first LIMIT $limit
+    ORDER BY count(*) DESC, judge_order, flag.flag, first LIMIT 1000
 
--- name: reason_counts
+-- name: ReasonCount
 SELECT judge, status, any_value(reason ORDER BY position) AS first, count(*), count(DISTINCT reason)
     FROM outcomes WHERE reason IS NOT NULL AND NOT is_control
     GROUP BY judge, judge_order, status, regexp_replace(reason, $own_parts, '_', 'g')
-    ORDER BY count(*) DESC, judge_order, status, first LIMIT $limit
+    ORDER BY count(*) DESC, judge_order, status, first LIMIT 1000
 
 -- name: call_totals
 -- Only live judges write down whether a reply came from the cache: that tells their replies from recorded ones.
@@ -112,15 +108,14 @@ SELECT judge, judge_model FROM only_models
 -- name: choose
 SELECT position, sample_position, key, judge, take, status, is_final, is_control, reason
     FROM judged
-    WHERE ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status){kinds}
-    ORDER BY {order} LIMIT $limit OFFSET $offset
+    WHERE ($status IS NULL OR status = $status){kinds}
+    ORDER BY sample_position, judge_order, judge, take LIMIT $limit
 
 -- name: some_of_each_kind
 -- Keys are digests, so their order is a fair lot, and the same one every time. A score of nought is a kind of its own:
 -- critical fails, which a report lists first, are among them.
  AND position IN (
         SELECT unnest(arg_min(position, key || '-' || take, $per_kind)) FROM outcomes
-        WHERE ($judge IS NULL OR judge = $judge) AND ($status IS NULL OR status = $status)
         GROUP BY judge, status, coalesce(score < 0.5, false), coalesce(score = 0, false))
 
 -- name: find

@@ -9,122 +9,90 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar, get_type_hints
 
 import duckdb
 import orjson
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.domain.counts import (
-    OWN_PARTS,
-    FailureGroup,
-    OutcomeCount,
-    ReaskCount,
-    ReasonCount,
-    ReasoningCount,
-    RuleCount,
-    TakeSpread,
-    UnitGroups,
-    UnitSums,
-)
-from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, PanelSums, ScoredUnits, UnitGroups, UnitSums
+from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
 from mixseek.storage.durable import storage_error
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
-from mixseek.storage.index.statements import judged_unit_sums, read_unit_groups
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace
 
-if TYPE_CHECKING:
-    from mixseek.storage.index.scored import ScoredIndex
-
+Counted = TypeVar("Counted")
 # Of a judge that never answered: from `calls` to `finish_reasons`.
 _NO_REPLIES: tuple[Any, ...] = (*(0,) * 8, Decimal(0), 0, None, (), {})
-
-
 _PAGE_ROWS = 500
-_SQL = read_statements("mixseek.storage.index", "queries.sql")
-_DATASET_ORDER = "sample_position, judge_order, judge, take"
-
-
-class RowOrder(StrEnum):
-    """How rows come."""
-
-    DATASET = "dataset"
-    WORST_FIRST = "worst_first"
-    LONGEST_FIRST = "longest_first"
-
-
-_ORDERS = {
-    RowOrder.DATASET: _DATASET_ORDER,
-    RowOrder.WORST_FIRST: f"score NULLS LAST, {_DATASET_ORDER}",
-    RowOrder.LONGEST_FIRST: f"response_characters DESC, {_DATASET_ORDER}",
+_SQL = {
+    **read_statements("mixseek.storage.index", "queries.sql"),
+    **read_statements("mixseek.storage.index", "scored.sql"),
+}
+# What a page can show as a grid, and what can be laid out in a moment to find the holes.
+_GRID_CELLS = 2_000
+_PRODUCT_CELLS = 500_000
+# Factor of a report to the column that holds its values; the whole has none.
+_INVALID_FACTORS = {
+    "": (),
+    "judge": ("judge",),
+    "target": ("target_model",),
+    "variant": ("prompt_variant",),
+    "language": ("language",),
+    "method": ("method",),
 }
 
-
-@dataclass(frozen=True, slots=True)
-class JudgeTotals:
-    """How one judge's samples ended; `mean_score` is over valid ones, None where there are none."""
-
-    judge: str
-    valid: int
-    invalid: int
-    undecided: int
-    missing: int
-    mean_score: float | None
+# Unit of analysis: whatever is averaged, compared or given an interval is first brought to one row a sample
+# (`sample_units`: more judges or repeats are no more samples), then summed by question (`unit_sums`: samples of one
+# question resemble each other). A new statistic needs a SELECT of judgments in `queries.sql` or `scored.sql`, and
+# these two functions.
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRow:
-    """One sample under one judge, with all that a person needs to check it."""
+def unit_sums(units: str, groups: Sequence[str]) -> str:
+    """From units to the columns of UnitSums, for each group.
 
-    id: str
-    judge: str
-    take: int
-    status: Status
-    is_final: bool  # False where a later judge of the cascade was asked
-    is_control: bool  # a model on its own output
-    method: str | None
-    score: float | None
-    verdict: str | None
-    is_correct: bool | None
-    extracted_answer: str | None
-    reasoning_score: int | None
-    error_type: str | None
-    comment: str | None
-    span: Span | None
-    fields: Mapping[str, Any]  # the protocol's own scale and words; of an invalid judgment: its quotes
-    rules: tuple[str, ...]
-    flags: tuple[Finding, ...]
-    repairs: tuple[str, ...]
-    reason: str | None
-    raw_reply: str | None  # the last attempt's
-    task_name: str | None
-    target_model: str | None
-    question_id: str | None
-    prompt_variant: str | None
-    ground_truth: str | None
-    ground_truth_alternatives: tuple[str, ...]
-    question: str
-    response: str
-
-
-@dataclass(frozen=True, slots=True)
-class RowQuery:
-    """Which rows, in which order; `limit_per_kind` takes that many of each status, low and high scores apart.
-
-    `offset` passes over rows that an earlier page has shown.
+    `units` gives a row for each unit (a sample, mostly) of each group, with the columns question, value, lowest and
+    highest.
     """
+    named = ", ".join(groups)
+    first = f"{named}, " if named else ""
+    grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
+    return f"""
+    WITH questions AS (
+        SELECT {first}count(*) AS samples, count(value) AS n, coalesce(sum(value), 0) AS s,
+            coalesce(sum(value * value), 0) AS squares, sum(lowest) AS lowest, sum(highest) AS highest
+        FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
+            FROM ({units})) GROUP BY {first}question
+    )
+    SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
+        coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
+        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0)
+    FROM questions {grouped}"""  # noqa: S608 - our own text
 
-    judge: str | None = None
-    status: Status | None = None
-    limit: int | None = None
-    offset: int = 0
-    limit_per_kind: int | None = None
-    order: RowOrder = RowOrder.DATASET
+
+def sample_units(judged: str, groups: Sequence[str]) -> str:
+    """One row a sample and group: whoever judged it how often, its scores are averaged first.
+
+    `judged` gives a row for each judgment with key, question_id, status, score, is_unverified and the group's columns.
+    """
+    first = "".join(f"{name}, " for name in groups)
+    return f"""
+        SELECT {first}coalesce(any_value(question_id), key) AS question, avg(score) FILTER (status = 'valid') AS value,
+            avg(CASE WHEN status = 'valid' AND NOT is_unverified THEN score ELSE 0 END) AS lowest,
+            avg(CASE WHEN status = 'valid' THEN score ELSE 1 END) AS highest
+        FROM ({judged}) GROUP BY {first}key"""  # noqa: S608 - our own text
 
 
-ALL_ROWS = RowQuery()
+def judged_unit_sums(groups: Sequence[str], indexes: Sequence[str] = ("main",)) -> str:
+    """Of all judgments of one index, or of several attached ones: a sample that several judge is one, by its key."""
+    columns = ", ".join(dict.fromkeys(("key", "question_id", "status", "score", "is_unverified", *groups)))
+    judged = " UNION ALL ".join(
+        f"SELECT {columns} FROM {index}.judged WHERE is_control = $control AND (is_final OR NOT $final_only)"  # noqa: S608 - our own names
+        for index in indexes
+    )
+    return unit_sums(sample_units(judged, groups), groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,58 +121,24 @@ class RunIndex:
         """How many samples the journal holds: fewer than the dataset where a run was stopped."""
         return int(self._all("sample_count")[0][0])
 
-    def totals(self) -> list[JudgeTotals]:
-        """In the order of the judges."""
-        return [JudgeTotals(*row) for row in self._all("totals")]
-
-    def outcome_counts(self, *, final_only: bool = False) -> list[OutcomeCount]:
-        """By judge, task, status, verdict and error type; judgments of a model on its own output apart."""
+    def counts(self, kind: type[Counted], **parameters: Any) -> list[Counted]:
+        """All values of one of the types in `domain.counts`, in the order of a report; see the query of its name."""
+        if "$own_parts" in _SQL[kind.__name__]:
+            parameters["own_parts"] = OWN_PARTS
+        make: Callable[..., Counted] = kind
+        # Words of the table become members of the enums that the type has in their places.
+        enums = [
+            hint if isinstance(hint, type) and issubclass(hint, StrEnum) else None
+            for hint in get_type_hints(kind).values()
+        ]
         return [
-            OutcomeCount(judge, task, Status(status), *rest)
-            for judge, task, status, *rest in self._all("outcome_counts", final_only=final_only)
+            make(*(enum(cell) if enum else cell for enum, cell in zip(enums, row, strict=False)))
+            for row in self._all(kind.__name__, **parameters)
         ]
 
     def unit_sums(self, *groups: str, final_only: bool = False, control: bool = False) -> UnitGroups:
         """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
-        parameters = {"final_only": final_only, "control": control}
-        return read_unit_groups(fetch_all(self._connection, judged_unit_sums(groups), parameters), len(groups))
-
-    def failure_groups(self) -> list[FailureGroup]:
-        """Invalid and missing judgments by what is wrong, the most frequent first."""
-        rows = self._all("failure_groups", own_parts=OWN_PARTS)
-        return [FailureGroup(judge, Status(status), *rest) for judge, status, *rest in rows]
-
-    def warning_counts(self) -> list[tuple[str, str, int]]:
-        """Judge, warning and how many valid judgments carry it, the most frequent first."""
-        return [(judge, warning, count) for judge, warning, count in self._all("warning_counts")]
-
-    def reasoning_counts(self) -> list[ReasoningCount]:
-        """Reasoning scores crossed with correctness, by judge, task and target; empty where none was assessed."""
-        return [ReasoningCount(*row) for row in self._all("reasoning_counts")]
-
-    def reask_counts(self) -> list[ReaskCount]:
-        """Of judges that gave replies, in the order of the judges."""
-        return [ReaskCount(*row) for row in self._all("reask_counts")]
-
-    def take_spreads(self) -> list[TakeSpread]:
-        """Of judges that were asked several times; empty without repeats."""
-        return [TakeSpread(*row) for row in self._all("take_spreads")]
-
-    def rule_counts(self) -> list[RuleCount]:
-        """By judge, rule and status; the most frequent first."""
-        return [
-            RuleCount(judge, rule, Status(status), *rest) for judge, rule, status, *rest in self._all("rule_counts")
-        ]
-
-    def flag_counts(self, limit: int = 1_000) -> list[ReasonCount]:
-        """By judge, flag and reason; the most frequent first, because reasons may be as many as rows."""
-        rows = self._all("flag_counts", own_parts=OWN_PARTS, limit=limit)
-        return [ReasonCount(judge, Flag(flag), *rest) for judge, flag, *rest in rows]
-
-    def reason_counts(self, limit: int = 1_000) -> list[ReasonCount]:
-        """By judge, status and reason; the most frequent first."""
-        rows = self._all("reason_counts", own_parts=OWN_PARTS, limit=limit)
-        return [ReasonCount(judge, Status(status), *rest) for judge, status, *rest in rows]
+        return self._units(judged_unit_sums(groups), groups, final_only=final_only, control=control)
 
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
@@ -235,28 +169,79 @@ class RunIndex:
         """Judges whose recorded replies are all one model's, with that model."""
         return dict(self._all("only_models"))
 
-    def scored(self) -> "ScoredIndex | None":
-        """What else can be asked under a protocol with dimensions; None under one without."""
-        # Late: a run's summary asks for counts alone.
-        from mixseek.storage.index.scored import ScoredIndex
+    # Under a protocol with dimensions.
 
-        index = ScoredIndex(self._connection)
-        return index if index.has_scores() else None
+    def has_scores(self) -> bool:
+        """False for a protocol without dimensions: there is nothing else to ask."""
+        return bool(self._all("has_scored")[0][0])
 
-    def rows(self, query: RowQuery = ALL_ROWS) -> Iterator[JudgedRow]:
-        """One in memory at a time, however many and however long they are."""
-        parameters: dict[str, Any] = {
-            "judge": query.judge,
-            "status": query.status and query.status.value,
-            "limit": query.limit,
-            "offset": query.offset,
-        }
+    def scored_units(self) -> ScoredUnits:
+        """What every interval rests on: samples and their questions, not judgments."""
+        return ScoredUnits(
+            targets=self._sums("units_of_totals", "target_model", control=False),
+            task_types=self._sums("units_of_totals", "task_type", control=False),
+            pairs=self._sums("units_of_totals", "judge", "target_model", control=False),
+            own_outputs=self._sums("units_of_totals", "judge", "target_model", control=True),
+            judge_dimensions=self._sums("units_of_marks", "judge", "dimension"),
+            target_dimensions=self._sums("units_of_marks", "target_model", "dimension"),
+            task_type_dimensions=self._sums("units_of_marks", "task_type", "dimension"),
+            invalid={name: self._sums("units_of_invalid", *columns) for name, columns in _INVALID_FACTORS.items()},
+            quotes={**self._sums("quotes", "judge", "dimension"), **self._sums("quotes", "judge")},
+            unanimous=self._sums("unanimous")[()],
+        )
+
+    def panel_sums(self) -> PanelSums | None:
+        """None where no sample has two judges."""
+        (sums,) = self.counts(PanelSums)
+        return sums if sums.samples else None
+
+    def coverage(self, holes: int = 200) -> CoverageCounts | None:
+        """None where no sample names its question."""
+        questions, variants, targets, judges = self._all("coverage_sizes")[0]
+        if not questions:
+            return None
+        expected = questions * variants * targets * judges
+        grid: list[CoverageCell] = []
+        if expected <= _GRID_CELLS:
+            grid = self._coverage_cells("coverage_grid", holes_only=False, limit=expected)
+        if expected <= _PRODUCT_CELLS:
+            empty = self._coverage_cells("coverage_grid", holes_only=True, limit=holes)
+        else:
+            empty = self._coverage_cells("coverage_holes", limit=holes)
+        return CoverageCounts(
+            questions,
+            variants,
+            targets,
+            judges,
+            expected,
+            valid=self._all("covered")[0][0],
+            holes=tuple(empty),
+            grid=tuple(grid),
+            unnamed=self._all("unnamed")[0][0],
+        )
+
+    def _coverage_cells(self, name: str, **parameters: Any) -> list[CoverageCell]:
+        rows = self._all(name, **parameters)
+        return [
+            CoverageCell(question, variant, target, judge, Status(status) if status else None)
+            for question, variant, target, judge, status in rows
+        ]
+
+    # Rows to look at: the index knows where their texts stand in the journal.
+
+    def rows(
+        self, *, status: Status | None = None, limit: int | None = None, limit_per_kind: int | None = None
+    ) -> Iterator[JudgedRow]:
+        """In dataset order, one in memory at a time, however many and however long they are.
+
+        `limit_per_kind` takes that many of each status, low and high scores apart.
+        """
+        parameters: dict[str, Any] = {"status": status and status.value, "limit": limit}
         kinds = ""
-        if query.limit_per_kind is not None:
+        if limit_per_kind is not None:
             kinds = f" {_SQL['some_of_each_kind']}"
-            parameters["per_kind"] = query.limit_per_kind
-        choose = _SQL["choose"].format(kinds=kinds, order=_ORDERS[query.order])
-        for page in self._pages(choose, parameters):
+            parameters["per_kind"] = limit_per_kind
+        for page in self._pages(_SQL["choose"].format(kinds=kinds), parameters):
             yield from self._read(page)
 
     def find_sample(self, sample_id: str) -> list[JudgedRow]:
@@ -282,35 +267,41 @@ class RunIndex:
                     yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, tuple(replies[:-1]))
 
     def _pages(self, query: str, parameters: Mapping[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
-        cursor = self._connection.cursor()
-        try:
+        with contextlib.closing(self._connection.cursor()) as cursor:
             cursor.execute(query, parameters)
             while page := cursor.fetchmany(_PAGE_ROWS):
                 yield page
-        finally:
-            cursor.close()
 
     def _read(self, page: Sequence[tuple[Any, ...]]) -> Iterator[JudgedRow]:
-        """Texts are in the journal; the index knows where."""
-        told = [IndexedRow(*row) for row in page]
-        keys = list({row.key for row in told})
+        told = [dict(zip(_CHOSEN, row, strict=True)) for row in page]
+        keys = list({row["key"] for row in told})
         said = {tuple(place): position for *place, position in self._all("last_replies", keys=keys)} if keys else {}
         with opening_journal(self._run) as journal:
             for row in told:
-                yield self._read_one(journal, row, said.get((row.key, row.judge, row.take)))
+                yield self._read_one(journal, row, said.get((row["key"], row["judge"], row["take"])))
 
-    def _read_one(self, journal: BinaryIO, row: "IndexedRow", reply: int | None) -> JudgedRow:
+    def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | None) -> JudgedRow:
         read = partial(self._places.read, journal)
-        sample = read("sample", row.sample)
+        sample = read("sample", row["sample"])
         # What is still due has no line.
-        outcome = read("outcome", row.outcome) if row.outcome > 0 else {"key": row.key, "reason": row.reason}
-        said = read("reply", reply) if reply is not None else {"key": row.key, "text": None}
-        if any(record.get("key") != row.key for record in (sample, outcome, said)):
+        outcome = read("outcome", row["outcome"]) if row["outcome"] > 0 else row
+        said = read("reply", reply) if reply is not None else {"key": row["key"], "text": None}
+        if any(record.get("key") != row["key"] for record in (sample, outcome, said)):
             raise find_damage(self._run)
         try:
             return read_row(row, sample["sample"], outcome, said["text"])
         except (KeyError, TypeError, ValueError) as error:
             raise find_damage(self._run) from error
+
+    def _sums(self, name: str, *groups: str, **parameters: Any) -> UnitGroups:
+        """Of judgments brought to samples first; quotes and panels are units already."""
+        units = sample_units(_SQL[name], groups) if name.startswith("units_of") else _SQL[name]
+        return self._units(unit_sums(units, groups), groups, **parameters)
+
+    def _units(self, query: str, groups: Sequence[str], **parameters: Any) -> UnitGroups:
+        """The first columns name the group, the others are its sums."""
+        rows = fetch_all(self._connection, query, parameters)
+        return {tuple(row[: len(groups)]): UnitSums(*row[len(groups) :]) for row in rows}
 
     def _all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         return fetch_all(self._connection, _SQL[name], parameters)
@@ -324,21 +315,6 @@ def opening_journal(run: RunDirectory) -> Iterator[BinaryIO]:
             yield journal
     except OSError as error:
         raise storage_error("read the journal", run.journal, error) from error
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedRow:
-    """What the index itself knows of a row; the two positions say where the rest is."""
-
-    outcome: int
-    sample: int
-    key: str
-    judge: str
-    take: int
-    status: str
-    is_final: bool
-    is_control: bool
-    reason: str | None
 
 
 class JournalPlaces:
@@ -387,39 +363,34 @@ def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex
 
 
 # Columns of a row with where they come from; what a protocol says is taken where it is of this kind.
+_CHOSEN = ("outcome", "sample", "key", "judge", "take", "status", "is_final", "is_control", "reason")
+_OF_INDEX = ("judge", "take", "is_final", "is_control")
 _OF_OUTCOME = ("method", "score", "verdict", "reason")
 _OF_FIELDS = {"is_correct": bool, "extracted_answer": str, "reasoning_score": int, "error_type": str, "comment": str}
-_OF_SAMPLE = ("task_name", "target_model", "question_id", "prompt_variant", "ground_truth")
+_OF_SAMPLE = ("id", "response", "task_name", "target_model", "question_id", "prompt_variant", "ground_truth")
 
 
 def read_row(
-    row: IndexedRow, sample: Mapping[str, Any], outcome: Mapping[str, Any], raw_reply: str | None
+    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], raw_reply: str | None
 ) -> JudgedRow:
-    """From the records of the journal."""
+    """From what the index knows and the records of the journal."""
     fields: Mapping[str, Any] = outcome.get("fields", {})
-    span = outcome.get("span")
     named: dict[str, Any] = {
+        **{name: row[name] for name in _OF_INDEX},
         **{name: outcome.get(name) for name in _OF_OUTCOME},
         **{name: of_kind(fields.get(name), kind) for name, kind in _OF_FIELDS.items()},
         **{name: sample.get(name) for name in _OF_SAMPLE},
+        **{name: tuple(outcome.get(name, ())) for name in ("rules", "repairs")},
     }
     return JudgedRow(
         **named,
-        id=sample["id"],
-        judge=row.judge,
-        take=row.take,
-        status=Status(row.status),
-        is_final=row.is_final,
-        is_control=row.is_control,
-        span=Span(*span) if span else None,
+        status=Status(row["status"]),
+        span=Span(*outcome["span"]) if outcome.get("span") else None,
         fields=fields,
-        rules=tuple(outcome.get("rules", ())),
         flags=tuple(Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())),
-        repairs=tuple(outcome.get("repairs", ())),
         raw_reply=raw_reply,
         ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
         question=sample.get("question", ""),
-        response=sample["response"],
     )
 
 

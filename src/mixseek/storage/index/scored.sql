@@ -1,16 +1,17 @@
--- What ScoredIndex asks: every query groups, so what comes back does not grow with the number of judgments.
+-- What RunIndex asks under a protocol with dimensions: every query groups, so what comes back does not grow with the
+-- number of judgments.
 
 -- name: has_scored
 SELECT count(*) > 0 FROM (SELECT 1 FROM scored LIMIT 1)
 
--- name: cells
+-- name: ScoredCell
 SELECT judge, target_model, prompt_variant, language, task_type, status, verdict, confidence, is_control,
     same_family, is_critical, maximum, count(*), coalesce(sum(score), 0), coalesce(sum(score * score), 0)
     FROM scored
     GROUP BY ALL ORDER BY min(judge_order), judge, target_model, prompt_variant, language, task_type, status, verdict,
         confidence, is_control, same_family, is_critical, maximum
 
--- name: dimension_cells
+-- name: DimensionCell
 SELECT judge, target_model, prompt_variant, task_type, dimension, maximum, count(*), sum(score), sum(score * score)
     FROM marks GROUP BY judge, target_model, prompt_variant, task_type, dimension, maximum
     ORDER BY min(dimension_order), dimension, min(judge_order), judge, target_model, prompt_variant, task_type, maximum
@@ -43,7 +44,7 @@ SELECT judge, dimension, coalesce(question_id, key) AS question,
 -- name: unanimous
 SELECT unit AS question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest FROM panels
 
--- name: dimension_buckets
+-- name: DimensionBucket
 -- Scales of at most twelve steps are shown mark by mark, others in tenths; the top mark belongs to the last tenth.
 SELECT judge, dimension, maximum,
     CASE WHEN is_fine THEN maximum * bucket / 10 ELSE bucket END,
@@ -56,7 +57,7 @@ SELECT judge, dimension, maximum,
     ) GROUP BY judge, dimension, maximum, is_fine, bucket
     ORDER BY min(dimension_order), dimension, min(judge_order), judge, maximum, bucket
 
--- name: variant_sums
+-- name: VariantSums
 -- Takes of one judge are averaged first: repeating a judge does not make more pairs.
 WITH means AS (
     SELECT measure, question_id, target_model, judge, prompt_variant, avg(share) AS share FROM (
@@ -80,24 +81,24 @@ SELECT measure, base, other, count(*), sum(pairs), sum(difference), sum(differen
     sum(pairs * difference), sum(pairs * pairs)
     FROM questions GROUP BY measure, base, other ORDER BY base, other, measure NULLS FIRST
 
--- name: evidence_counts
+-- name: EvidenceCount
 SELECT judge, dimension, stage, problem, count(*) FROM quotes
     GROUP BY judge, dimension, stage, problem ORDER BY min(judge_order), judge, dimension NULLS LAST, stage, problem
 
--- name: evidence_problems
+-- name: EvidenceProblem
 SELECT id, judge, dimension, problem, quote FROM quotes WHERE problem IS NOT NULL
-    ORDER BY position, dimension LIMIT $limit
+    ORDER BY position, dimension LIMIT 50
 
--- name: panel_sums
+-- name: PanelSums
 SELECT count(*), count(*) FILTER (verdicts = 1), coalesce(sum(judges), 0), avg(spread), coalesce(sum(total), 0),
     coalesce(sum(squares), 0), coalesce(sum((2 * judges * squares - 2 * total * total) / (judges - 1)), 0)
     FROM panels
 
--- name: disagreements
+-- name: Disagreement
 -- Keys are digests: between equals they are a fair lot. Names are looked up for what is shown only.
 WITH chosen AS (SELECT key, spread, verdicts FROM panels WHERE spread > 0 OR verdicts > 1
-    ORDER BY spread DESC, verdicts DESC, key LIMIT $limit),
-told AS (SELECT key, list([judge, score::VARCHAR, verdict] ORDER BY score, judge) AS judges
+    ORDER BY spread DESC, verdicts DESC, key LIMIT 20),
+told AS (SELECT key, list(row(judge, score::DOUBLE, verdict) ORDER BY score, judge) AS judges
     FROM judge_means WHERE key IN (SELECT key FROM chosen) GROUP BY key),
 named AS (SELECT key, any_value(id) AS id, any_value(target_model) AS target,
         any_value(prompt_variant) AS variant, any_value(question_id) AS question

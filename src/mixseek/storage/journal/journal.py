@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import math
 import os
 import sys
 import time
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from shlex import quote
-from types import TracebackType
 from typing import Self
 
 from mixseek.errors import BusyError, DamagedError
@@ -29,57 +29,30 @@ if sys.platform != "win32":
 _held: set[str] = set()
 
 
-class WriterLock:
-    """Held from `acquire` to `release`, or until the process ends, however it ends.
+def acquire_lock(path: Path) -> FileIO:
+    """Held until the file is closed and let go of, or until the process ends, however it ends; BusyError at once.
 
     A record lock and not `flock`: a forked child would keep the latter alive after kill -9 of its parent,
-    and the run could not be resumed.
+    and the run could not be resumed. The file stays, because removing it would race with the next writer.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._name = os.path.realpath(path)
-        self._file: FileIO | None = None
-
-    def acquire(self) -> Self:
-        """Raises BusyError at once when another writer holds it."""
-        if self._name in _held:
-            raise self._refusal("this process")
-        try:
-            file = self._path.open("a+b", buffering=0)
-        except OSError as error:
-            raise storage_error("lock", self._path, error) from error
-        if not lock_exclusively(file):
-            file.seek(0)
-            holder = file.read(20).decode("ascii", "replace").strip()
-            file.close()
-            raise self._refusal(f"process {holder}" if holder else "another process")
-        self._file = file
-        _held.add(self._name)
-        # Only for the message of whoever comes second; a full disk must not stop us here.
-        with contextlib.suppress(OSError):
-            file.truncate(0)
-            file.write(b"%d\n" % os.getpid())
-        return self
-
-    def release(self) -> None:
-        """Closing gives the lock back; the file stays, because removing it would race with the next writer."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-            _held.discard(self._name)
-
-    def __enter__(self) -> Self:
-        return self.acquire()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.release()
-
-    def _refusal(self, holder: str) -> BusyError:
-        run = self._path.parent
-        return BusyError(f"{run}: the run is being written by {holder}; wait for it, or choose another name")
+    refusal = f"{path.parent}: the run is being written by {{}}; wait for it, or choose another name"
+    if os.path.realpath(path) in _held:
+        raise BusyError(refusal.format("this process"))
+    try:
+        file = path.open("a+b", buffering=0)
+    except OSError as error:
+        raise storage_error("lock", path, error) from error
+    if not lock_exclusively(file):
+        file.seek(0)
+        holder = file.read(20).decode("ascii", "replace").strip()
+        file.close()
+        raise BusyError(refusal.format(f"process {holder}" if holder else "another process"))
+    _held.add(os.path.realpath(path))
+    # Only for the message of whoever comes second; a full disk must not stop us here.
+    with contextlib.suppress(OSError):
+        file.truncate(0)
+        file.write(b"%d\n" % os.getpid())
+    return file
 
 
 def is_being_written(path: Path) -> bool:
@@ -158,13 +131,14 @@ class JournalFile:
         self.path = path
         self._keep_seal = keep_seal
         self._clock = clock
-        self._sealed_at: float | None = None
-        self._lock = WriterLock(path.with_suffix(".lock")).acquire()
+        self._sealed_at = -math.inf
+        self._lock_name = os.path.realpath(path.with_suffix(".lock"))
+        self._lock = acquire_lock(path.with_suffix(".lock"))
         try:
             # Unbuffered: a write that returned has left the process.
             self._file = path.open("a+b", buffering=0)
         except OSError as error:
-            self._lock.release()
+            self._release()
             raise storage_error("open the journal", path, error) from error
         try:
             sync_directory(path.parent)
@@ -215,28 +189,26 @@ class JournalFile:
                 self._file.truncate(self._synced.length_bytes)
             raise storage_error("append to the journal", self.path, error) from error
         self._synced = written
-        self._keep_rolling_seal()
-
-    def _keep_rolling_seal(self) -> None:
-        """After the sync: what the manifest says of the journal is always the beginning of what is on disk."""
-        if self._keep_seal is None:
-            return
+        # After the sync: what the manifest says of the journal is always the beginning of what is on disk.
         now = self._clock()
-        if self._sealed_at is None or now - self._sealed_at >= SEAL_EVERY_SECONDS:
+        if self._keep_seal is not None and now - self._sealed_at >= SEAL_EVERY_SECONDS:
             self._keep_seal(self.seal)
             self._sealed_at = now
 
     def close(self) -> None:
         """Lets the next writer in."""
         self._file.close()
-        self._lock.release()
+        self._release()
+
+    def _release(self) -> None:
+        if not self._lock.closed:
+            self._lock.close()
+            _held.discard(self._lock_name)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -290,6 +262,16 @@ def verify_journal(run: RunDirectory, known: VerifiedStart | None = None) -> Ver
     return VerifiedStart(seal.bytes, seal.crc32) if seal is not None and seal.crc32 is not None else None
 
 
+def find_wrong_length(length: int, manifest: Manifest) -> str | None:
+    """What the size alone tells; None for runs that were never sealed."""
+    seal = manifest.journal
+    if seal is not None and length < seal.bytes:
+        return f"cut short: it holds {length:,} of the {seal.bytes:,} bytes that were written"
+    if seal is not None and length > seal.bytes and manifest.status is not RunStatus.RUNNING:
+        return f"{length - seal.bytes:,} bytes were added after the run had ended"
+    return None
+
+
 def find_broken_seal(path: Path, manifest: Manifest, known: VerifiedStart | None = None) -> str | None:
     """What is wrong, in words; None where the journal is whole, and for runs that were never sealed."""
     seal = manifest.journal
@@ -297,11 +279,9 @@ def find_broken_seal(path: Path, manifest: Manifest, known: VerifiedStart | None
         return None
     try:
         with path.open("rb", buffering=0) as file:
-            length = os.fstat(file.fileno()).st_size
-            if length < seal.bytes:
-                return f"cut short: it holds {length:,} of the {seal.bytes:,} bytes that were written"
-            if length > seal.bytes and manifest.status is not RunStatus.RUNNING:
-                return f"{length - seal.bytes:,} bytes were added after the run had ended"
+            problem = find_wrong_length(os.fstat(file.fileno()).st_size, manifest)
+            if problem is not None:
+                return problem
             if is_as_sealed(file, seal, known if manifest.status is RunStatus.RUNNING else None):
                 return None
     except OSError as error:

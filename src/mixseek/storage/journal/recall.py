@@ -13,7 +13,6 @@ from mixseek.storage.journal.records import decode_line, decode_reply
 # 0 is "nothing yet"; missing is nothing yet as well, because it is asked for again, unless that changes nothing.
 _STATUSES = (Status.VALID, Status.INVALID, Status.UNDECIDED, Status.MISSING)
 _BASE = len(_STATUSES) + 1
-_NO_REPLIES: Mapping[ReplyKey, tuple[Reply, ...]] = {}
 
 
 class JudgedBefore:
@@ -40,8 +39,8 @@ class JudgedBefore:
 
     def unread_replies(self, key: str) -> Mapping[ReplyKey, tuple[Reply, ...]]:
         """Replies that were paid for and never read, in the order of asking."""
-        unread = self._unread.get(bytes.fromhex(key)) if self._unread else None
-        return {take: tuple(replies) for take, replies in unread.items()} if unread else _NO_REPLIES
+        unread = self._unread.get(bytes.fromhex(key), {}) if self._unread else {}
+        return {take: tuple(replies) for take, replies in unread.items()}
 
     def counts(self) -> dict[str, Counter[Status]]:
         """How many outcomes of each kind, by judge."""
@@ -67,23 +66,18 @@ class JudgedBefore:
             self._lost.setdefault(packed, {})[place] = lost
         code = self._codes.get(packed, 0)
         self._codes[packed] = code + (digit - code // weight % _BASE) * weight
-        unread = self._unread.get(packed)
-        if unread is not None:
-            # One outcome is made of all presentations.
-            for read in [one for one in unread if one[:2] == place[:2]]:
-                del unread[read]
-            if not unread:
-                del self._unread[packed]
+        unread = self._unread.pop(packed, {})
+        # One outcome is made of all presentations.
+        if rest := {one: replies for one, replies in unread.items() if one[:2] != place[:2]}:
+            self._unread[packed] = rest
 
     def remember_sample(self, key: str) -> None:
         """Taken up; nothing is known of it yet."""
         self._codes.setdefault(bytes.fromhex(key), 0)
 
-    def refuse_orphan(self, kind: str, key: str, sample_id: str | None = None) -> None:
-        """ValueError for a record about a sample that was never taken up: a key was changed, or a line is lost."""
-        if bytes.fromhex(key) not in self._codes:
-            named = f" {sample_id!r}" if sample_id is not None else ""
-            raise ValueError(f"this {kind} is about a sample{named} that the run does not have")
+    def has_sample(self, key: str) -> bool:
+        """Whether it was taken up."""
+        return bytes.fromhex(key) in self._codes
 
     def remember_reply(self, key: str, reply: Reply) -> None:
         """Until its outcome is told, it is still to be read."""
@@ -92,15 +86,10 @@ class JudgedBefore:
             self._unread.setdefault(bytes.fromhex(key), {}).setdefault(place, []).append(reply)
 
     def _decode(self, code: int) -> Mapping[ReplyKey, Status]:
-        known = self._decoded.get(code)
-        if known is None:
-            known = {
-                place: _STATUSES[digit - 1]
-                for place, weight in self._weights.items()
-                if (digit := code // weight % _BASE)
-            }
-            self._decoded[code] = known
-        return known
+        if code not in self._decoded:
+            digits = {place: code // weight % _BASE for place, weight in self._weights.items()}
+            self._decoded[code] = {place: _STATUSES[digit - 1] for place, digit in digits.items() if digit}
+        return self._decoded[code]
 
 
 def recall_journal(path: Path, judges: Sequence[str], repeats: int = 1) -> JudgedBefore:
@@ -115,10 +104,13 @@ def recall_journal(path: Path, judges: Sequence[str], repeats: int = 1) -> Judge
 
 
 def remember_record(judged: JudgedBefore, record: Mapping[str, Any]) -> None:
-    """Raises ValueError for a record of no known kind."""
-    match record["t"]:
+    """Raises ValueError for a record of no known kind, and for one about a sample that was never taken up."""
+    kind = record["t"]
+    if kind in ("outcome", "reply") and not judged.has_sample(record["key"]):
+        named = f" {record['id']!r}" if "id" in record else ""
+        raise ValueError(f"this {kind} is about a sample{named} that the run does not have")
+    match kind:
         case "outcome":
-            judged.refuse_orphan("outcome", record["key"], record.get("id"))
             judged.remember(
                 record["key"],
                 ReplyKey(record["judge"], record.get("take", 1)),
@@ -127,9 +119,8 @@ def remember_record(judged: JudgedBefore, record: Mapping[str, Any]) -> None:
                 lost=LostRequests(record.get("lost_tries", 0), **record.get("lost_bill", {})),
             )
         case "reply":
-            judged.refuse_orphan("reply", record["key"])
             judged.remember_reply(record["key"], decode_reply(record))
         case "sample":
             judged.remember_sample(record["key"])
-        case kind:
+        case _:
             raise ValueError(f"unknown record type {kind!r}")
