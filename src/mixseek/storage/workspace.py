@@ -123,10 +123,7 @@ def default_run_id(
     judges: Sequence[str],
     options: Mapping[str, Any],
 ) -> str:
-    """The same for the same request, so that running a command again resumes it.
-
-    `options` is whatever else changes what is judged: cascade, column mapping, limit.
-    """
+    """The same for the same request, so that a command given again resumes; `options` is what else changes it."""
     request = orjson.dumps(
         [dataset_digest, protocol_name, protocol_hash, list(judges), dict(options)], option=orjson.OPT_SORT_KEYS
     )

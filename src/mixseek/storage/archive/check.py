@@ -17,8 +17,8 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, refuse_incomplete
 from mixseek.errors import ConfigurationError
 from mixseek.storage.archive import documents as names
-from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED, digest_of
-from mixseek.storage.durable import storage_error
+from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED
+from mixseek.storage.durable import digest_file, storage_error
 from mixseek.storage.journal.records import SampleRecord, decode_object, decode_record
 
 # Files that desktops leave behind are nobody's judgments.
@@ -115,7 +115,7 @@ class ArchiveCheck:
             path = self._archive / name
             if not path.is_file():
                 yield Problem(name, ProblemKind.MISSING, "part of every archive; write it anew with `mixseek archive`")
-            elif digest_of(path) != self._marker.sha256.get(name):
+            elif digest_file(path) != self._marker.sha256.get(name):
                 yield Problem(name, ProblemKind.CHANGED, "edited since the archive was written")
 
     def _find_samples(self) -> Iterator[Problem]:

@@ -69,10 +69,7 @@ class JudgeFolders:
 
 
 def name_file(sample: Mapping[str, Any], key: str, judge: str, take: int, attempt: int | None = None) -> str:
-    """Question, variant and target, or the output's own name; the take; a hash of all that identifies.
-
-    `attempt` numbers replies that were asked for again; the one that counts has none in its name.
-    """
+    """Question, variant, target or the output's own name, take, number of a reply asked for again, a hash of it all."""
     parts = [make_safe(str(sample[name])) for name in _NAMING_FIELDS if sample.get(name)]
     parts = parts or [make_safe(str(sample.get("output_id") or sample["id"]))]
     readable = [part for part in parts if part] or ["sample"]
@@ -149,10 +146,7 @@ class JudgeTally:
 
 
 def wire_document(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None) -> Any:
-    """A valid judgment as the judge should have written it: the object that was read, repairs done.
-
-    Beside it stand the sample's id and, where the run knows who judged, that name instead of the judge's claim.
-    """
+    """The object that was read, repairs done, with the sample's id and, where the run knows it, who judged."""
     document = said_document(judged, outcome)
     sample_id = judged.sample["id"]
     if replace_surrogates(sample_id) == sample_id:

@@ -16,10 +16,10 @@ import orjson
 
 from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Status, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.errors import ConfigurationError, StorageError
+from mixseek.errors import ConfigurationError
 from mixseek.storage.archive import documents as names
 from mixseek.storage.archive.documents import IDENTITY, JudgeTally, encode_document, label_judge
-from mixseek.storage.durable import storage_error, sync_directory
+from mixseek.storage.durable import digest_file, storage_error, sync_directory
 from mixseek.storage.index.loading import NOT_JUDGED
 from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.journal import broken_seal, verify_journal
@@ -75,7 +75,7 @@ def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path, read
             "run": manifest.run,
             "protocol": manifest.protocol.name,
             "protocol_hash": manifest.protocol.hash,
-            "sha256": {name: digest_of(room / name) for name in SEALED},
+            "sha256": {name: digest_file(room / name) for name in SEALED},
         }
         (room / names.MARKER).write_bytes(encode_document(marker))
     counts = sum((tally.counts for tally in tallies.values()), Counter[str]())
@@ -148,10 +148,7 @@ class _Filing:
         self._folders = names.JudgeFolders()
 
     def file(self, judged: JudgedTake, outcome: Mapping[str, Any], attempt: int | None = None) -> dict[str, Any]:
-        """Write the judgment's file, if it has one, and return its row in the index.
-
-        `attempt` is the number of a reply that was asked for again; the one that counts has none.
-        """
+        """Write the judgment's file, if it has one, and return its row; `attempt` numbers replies asked for again."""
         known = names.known_model(judged, self._judges.get(judged.judge))
         row = index_row(judged, outcome, known)
         if attempt is not None:
@@ -246,12 +243,3 @@ def swap(room: Path, to: Path, old: Path) -> None:
         old.rename(to)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def digest_of(path: Path) -> str:
-    """sha256 of a file; raises StorageError where it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from error

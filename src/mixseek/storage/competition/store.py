@@ -128,11 +128,7 @@ Connection = duckdb.DuckDBPyConnection
 
 
 class AggregationStore:
-    """`domain.rounds.ExecutionStore` and `LeaderBoardReader` on DuckDB; see there for what each method promises.
-
-    The file is open only for the moment of a read or a write, so that another process can look on during a run.
-    `read_only` neither makes nor changes a file.
-    """
+    """`domain.rounds.ExecutionStore` and `LeaderBoardReader` on DuckDB; `read_only` makes and changes no file."""
 
     def __init__(self, workspace: Path, *, read_only: bool = False, patience: Patience | None = None) -> None:
         self.path = workspace / COMPETITIONS_FILE

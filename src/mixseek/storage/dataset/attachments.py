@@ -91,10 +91,7 @@ class ResponseFiles:
         self._kept_characters = 0
 
     def fill(self, values: dict[str, Any]) -> tuple[str, int] | None:
-        """Put the file's text where the row has only its path; None for a row with the text itself.
-
-        Returns sha256 and size of the file's bytes; raises RowError with the one thing that is wrong.
-        """
+        """Put the file's text where the row has only its path; its sha256 and size, None for a row with the text."""
         given = values.pop(PATH_COLUMN, None)
         if given is None:
             return None

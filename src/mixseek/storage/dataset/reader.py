@@ -1,7 +1,6 @@
 """A dataset as samples: surveyed once so that a bad row is named before anything is judged, then read to be judged."""
 
 import difflib
-import hashlib
 import json
 import stat
 from array import array
@@ -28,6 +27,7 @@ from mixseek.storage.dataset.files import (
     spool_stdin,
 )
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
+from mixseek.storage.durable import digest_file
 from mixseek.storage.journal.records import decode_object
 
 # Datasets that hold replies and not the judged text: one reply a row, or a bundle of them, taken apart here.
@@ -404,12 +404,6 @@ def fingerprint(path: Path) -> tuple[int, int]:
     """Size and time of change: cheap enough to ask whenever a pass ends."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
-
-
-def digest_file(path: Path) -> str:
-    """sha256 of the file's bytes as they are on disk."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 # What was meant to be judged, as a list: question by variant by target, held against what the dataset has.

@@ -338,10 +338,7 @@ def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> N
 
 
 def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: int) -> None:
-    """Once the outcomes are settled; a run without a valid judgment is still counted and covered.
-
-    Marks and quotes of the first `before` outcomes are there already, if the tables were filled then.
-    """
+    """Also of a run without a valid judgment; marks of the first `before` outcomes may be there already."""
     was_scored = connection.execute("SELECT count(*) > 0 FROM scored").fetchone() == (True,)
     connection.execute("DELETE FROM scored")
     first = connection.execute(LOADING["first_valid"]).fetchone()

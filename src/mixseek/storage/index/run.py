@@ -51,11 +51,7 @@ _INVALID_FACTORS = {
 
 
 def unit_sums(units: str, groups: Sequence[str]) -> str:
-    """From units to the columns of UnitSums, for each group.
-
-    `units` gives a row for each unit (a sample, mostly) of each group, with the columns question, value, lowest and
-    highest.
-    """
+    """From units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
     named = ", ".join(groups)
     first = f"{named}, " if named else ""
     grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
@@ -73,10 +69,7 @@ def unit_sums(units: str, groups: Sequence[str]) -> str:
 
 
 def sample_units(judged: str, groups: Sequence[str]) -> str:
-    """One row a sample and group: whoever judged it how often, its scores are averaged first.
-
-    `judged` gives a row for each judgment with key, question_id, status, score, is_unverified and the group's columns.
-    """
+    """One row a sample and group, of judgments with key, question_id, status, score, is_unverified and the groups."""
     first = "".join(f"{name}, " for name in groups)
     return f"""
         SELECT {first}coalesce(any_value(question_id), key) AS question, avg(score) FILTER (status = 'valid') AS value,
@@ -232,10 +225,7 @@ class RunIndex:
     def rows(
         self, *, status: Status | None = None, limit: int | None = None, limit_per_kind: int | None = None
     ) -> Iterator[JudgedRow]:
-        """In dataset order, one in memory at a time, however many and however long they are.
-
-        `limit_per_kind` takes that many of each status, low and high scores apart.
-        """
+        """In dataset order, one in memory at a time; `limit_per_kind` of each status, low and high scores apart."""
         parameters: dict[str, Any] = {"status": status and status.value, "limit": limit}
         kinds = ""
         if limit_per_kind is not None:

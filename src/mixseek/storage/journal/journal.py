@@ -117,10 +117,7 @@ class VerifiedStart:
 
 
 class JournalFile:
-    """The Journal port over a file; the only writer of its run while it is open.
-
-    `keep_seal` is given the digest of what is on disk, after the first sync and then about once a second.
-    """
+    """The Journal port over a file, its only writer; `keep_seal` is told about once a second what is on disk."""
 
     def __init__(
         self,
