@@ -1,7 +1,4 @@
-"""The tree of commands, and what becomes of a failure.
-
-Each command imports what it needs when it runs, so that `--help` stays instant.
-"""
+"""The tree of commands, each importing what it needs when it runs, and what becomes of a failure."""
 
 import errno
 import re
@@ -43,8 +40,8 @@ MEANT_COMMANDS = {
     **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
     **dict.fromkeys(("race", "compete-run", "tournament"), "`mixseek compete RACE.toml` lets teams compete"),
     **dict.fromkeys(("lint", "validate"), "`mixseek protocol lint FILE` says what is wrong with a protocol"),
-    **dict.fromkeys(("help",), "`mixseek --help` lists the commands"),
-    **dict.fromkeys(("version",), "`mixseek --version` says it"),
+    "help": "`mixseek --help` lists the commands",
+    "version": "`mixseek --version` says it",
 }
 _UNKNOWN_COMMAND = re.compile(r"No such command '([^']+)'.*")
 

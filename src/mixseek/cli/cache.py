@@ -2,15 +2,14 @@
 
 import re
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
-
-if TYPE_CHECKING:
-    from mixseek.composition.cache_upkeep import CacheState
+from mixseek.errors import ConfigurationError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
@@ -33,9 +32,7 @@ def show_cache(workspace: WorkspaceOption = None, as_json: JsonOption = False) -
       mixseek cache size
       mixseek cache size --workspace ws --json
     """
-    from mixseek.composition.cache_upkeep import look_at_cache
-
-    return print_state(look_at_cache(workspace_path(workspace)), as_json=as_json)
+    return print_cache(workspace, None, None, as_json=as_json)
 
 
 def prune(
@@ -57,13 +54,14 @@ def prune(
       mixseek cache prune --keep 2G
       mixseek cache prune --keep 0           all of it
     """
-    from mixseek.composition.cache_upkeep import prune_cache
+    if older_than is None and keep is None:
+        raise ConfigurationError("cache prune: say what to drop, with --older-than DAYS, --keep SIZE or both")
+    return print_cache(workspace, older_than, keep, as_json=as_json)
 
-    return print_state(prune_cache(workspace_path(workspace), older_than, keep), as_json=as_json)
 
-
-def print_state(state: "CacheState", *, as_json: bool) -> ExitCode:
+def print_cache(workspace: Path | None, older_than: float | None, keep: int | None, *, as_json: bool) -> ExitCode:
     """For both."""
-    from mixseek.composition.cache_upkeep import describe_cache
+    from mixseek.composition.live import describe_cache, keep_cache
 
-    return print_answer({**asdict(state), "path": str(state.path)}, describe_cache(state), as_json=as_json)
+    state = keep_cache(workspace_path(workspace), older_than, keep)
+    return print_answer(asdict(state), describe_cache(state), as_json=as_json)

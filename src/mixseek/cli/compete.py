@@ -68,8 +68,9 @@ def compete(
       mixseek compete race.toml --retry-invalid              ask again for metric replies that cannot be used
       mixseek compete race.toml --fail-under 80 --max-invalid 5%
     """
-    from mixseek.cli.competing import RaceGates, run_compete
+    from mixseek.cli.competing import run_compete
     from mixseek.composition.race import CompeteRequest
+    from mixseek.composition.request import LiveOptions
     from mixseek.settings.load import load_settings
 
     # The command line wins over the settings.
@@ -78,16 +79,18 @@ def compete(
         race=race,
         workspace=workspace or settings.workspace,
         execution=execution,
-        concurrency=concurrency,
-        max_calls=max_calls,
-        max_cost_usd=max_cost,
-        use_cache=not no_cache,
-        patience_seconds=patience,
-        retry_invalid=retry_invalid,
+        live=LiveOptions(
+            concurrency=concurrency,
+            max_calls=max_calls,
+            max_cost_usd=max_cost,
+            use_cache=not no_cache,
+            patience_seconds=patience,
+            retry_invalid=retry_invalid,
+        ),
         configured=settings.judges,
         environment=os.environ,
     )
-    return run_compete(request, RaceGates(fail_under, max_invalid), as_json=as_json, quiet=quiet, is_dry_run=dry_run)
+    return run_compete(request, (fail_under, max_invalid), as_json=as_json, quiet=quiet, is_dry_run=dry_run)
 
 
 def leaderboard(

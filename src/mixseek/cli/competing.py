@@ -77,33 +77,29 @@ def show_teams(quiet: bool) -> Iterator[Watcher]:
 _REASON_CHARACTERS = 300
 
 
-@dataclass(frozen=True, slots=True)
-class RaceGates:
-    """What a finished race must keep: points of the best score, a share of all metric replies. None is no gate."""
-
-    fail_under: float | None = None
-    max_invalid: float | None = None
-
-    def check(self, result: CompetitionResult) -> list[tuple[dict[str, Any], str]]:
-        """For each gate that is set: its result for programs, and what is said if it is not met."""
-        checked: list[tuple[dict[str, Any], str]] = []
-        if self.fail_under is not None:
-            best = result.best_score
-            is_met = best is not None and best >= self.fail_under
-            said = "no round has a score" if best is None else f"best score {best:.2f}"
-            document = {"gate": "fail_under", "limit": self.fail_under, "actual": best, "met": is_met}
-            checked.append((document, f"{said}, under the limit of {self.fail_under:g}"))
-        if self.max_invalid is not None:
-            counts = result.evaluations
-            share = counts["invalid"] / counts.total() if counts.total() else 0.0
-            document = {"gate": "max_invalid", "limit": self.max_invalid, "actual": share}
-            document["met"] = share <= self.max_invalid
-            said = f"{counts['invalid']} of {counts.total()} metric replies cannot be used ({share:.2%})"
-            checked.append((document, f"{said}, over the limit of {self.max_invalid:.2%}"))
-        return checked
+def check_gates(
+    result: CompetitionResult, fail_under: float | None, max_invalid: float | None
+) -> list[tuple[dict[str, Any], str]]:
+    """For each gate that is set (points of the best score, a share of metric replies): its result, and the words."""
+    checked: list[tuple[dict[str, Any], str]] = []
+    if fail_under is not None:
+        best = result.best_score
+        is_met = best is not None and best >= fail_under
+        said = "no round has a score" if best is None else f"best score {best:.2f}"
+        document = {"gate": "fail_under", "limit": fail_under, "actual": best, "met": is_met}
+        checked.append((document, f"{said}, under the limit of {fail_under:g}"))
+    if max_invalid is not None:
+        counts = result.evaluations
+        share = counts["invalid"] / counts.total() if counts.total() else 0.0
+        document = {"gate": "max_invalid", "limit": max_invalid, "actual": share, "met": share <= max_invalid}
+        said = f"{counts['invalid']} of {counts.total()} metric replies cannot be used ({share:.2%})"
+        checked.append((document, f"{said}, over the limit of {max_invalid:.2%}"))
+    return checked
 
 
-def run_compete(request: CompeteRequest, gates: RaceGates, *, as_json: bool, quiet: bool, is_dry_run: bool) -> ExitCode:
+def run_compete(
+    request: CompeteRequest, gates: tuple[float | None, float | None], *, as_json: bool, quiet: bool, is_dry_run: bool
+) -> ExitCode:
     """Check or play, print, decide."""
     if is_dry_run:
         forecast = forecast_competition(request)
@@ -111,7 +107,7 @@ def run_compete(request: CompeteRequest, gates: RaceGates, *, as_json: bool, qui
     notify = (lambda _: None) if quiet else notify_plainly
     with stopping_on_signals() as stop, show_teams(quiet) as watcher:
         competition = run_competition(request, watcher, stop, notify)
-    checked = gates.check(competition.result)
+    checked = check_gates(competition.result, *gates)
     print_competition(competition, [document for document, _ in checked], as_json=as_json)
     return decide_exit(competition, [(document["gate"], said) for document, said in checked if not document["met"]])
 

@@ -90,11 +90,6 @@ def print_answer(document: Any, shown: "str | Callable[[Console], None]", *, as_
 Notify = Callable[[str], None]
 
 
-def make_notifier(*, as_json: bool) -> Notify:
-    """One line for each sentence."""
-    return notify_json if as_json else notify_plainly
-
-
 def notify_plainly(text: str) -> None:
     """Named, because several programs may write to one terminal."""
     print_notice(f"mixseek: {text}")

@@ -56,7 +56,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
             }
             for example in result.examples
         ],
-        "competition": None if result.competition is None else leader_board_document(result.competition.board),
+        "competition": leader_board_document(result.board),
     }
 
 
@@ -76,10 +76,9 @@ def render_demo(result: DemoResult, console: Console) -> None:
     tell_rest(len(result.lines) - len(shown), run, console)
     for example in result.examples:
         render_example(example, console)
-    if result.competition is not None:
-        console.print()
-        console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
-        print_leader_board(result.competition.board, console, result.competition.page)
+    console.print()
+    console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
+    print_leader_board(result.board, console, result.board_page)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
         f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",

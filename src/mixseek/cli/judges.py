@@ -1,6 +1,7 @@
 """Who can be asked from here: `judges`, `models install` and `serve-mock`."""
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -25,11 +26,11 @@ def list_judges(context: Context, as_json: JsonOption = False) -> ExitCode | Non
     """
     if context.invoked_subcommand is not None:
         return None
-    from mixseek.composition.judges import describe_judges, judges_document, list_configured, list_providers
+    from mixseek.composition import judges
     from mixseek.settings.load import load_settings
 
-    judges = list_configured(load_settings().judges, os.environ), list_providers(os.environ)
-    return print_answer(judges_document(*judges), describe_judges(*judges), as_json=as_json)
+    document = judges.list_judges(load_settings().judges, os.environ)
+    return print_answer(document, judges.describe_judges(document), as_json=as_json)
 
 
 def check(
@@ -45,12 +46,13 @@ def check(
       mixseek judges check vllm
       mixseek judges check anthropic:claude-sonnet-4-5 --json
     """
-    from mixseek.composition.judges import check_one
+    from mixseek.composition.judges import check_one, describe_check
     from mixseek.settings.load import load_settings
 
-    checked = check_one(judge, load_settings().judges, os.environ)
-    print_answer(checked.document, checked.text, as_json=as_json)
-    return ExitCode.OK if checked.is_usable else ExitCode.USAGE
+    result = check_one(judge, load_settings().judges, os.environ)
+    document = {**asdict(result), "is_usable": result.is_usable}
+    print_answer(document, describe_check(judge, result), as_json=as_json)
+    return ExitCode.OK if result.is_usable else ExitCode.USAGE
 
 
 def install_model(

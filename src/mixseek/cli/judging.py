@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly, print_answer
+from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
-from mixseek.composition.dry_runs import forecast_run
-from mixseek.composition.judge import Interruption, judge_dataset
+from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.request import JudgeRequest
 from mixseek.composition.summary import failure_groups, first_failed_rows
 from mixseek.domain.counts import FailureGroup
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
-from mixseek.reporting import wording
 from mixseek.reporting.summary import (
     GateResult,
     Gates,
@@ -31,6 +29,7 @@ from mixseek.reporting.summary import (
     has_nothing_valid,
     summary_document,
 )
+from mixseek.reporting.wording import plural
 
 # Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
 
@@ -128,7 +127,7 @@ def run_judge(
     if is_dry_run:
         dry = forecast_run(request)
         return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
-    notify = make_notifier(as_json=log_json)
+    notify = notify_json if log_json else notify_plainly
     # --quiet takes the progress away, not the reason why a command did not succeed.
     notify_progress: Notify = (lambda _: None) if quiet else notify
     try:
@@ -179,10 +178,9 @@ def decide_exit(
     for line in (*explain_nothing_valid(summary, groups), *(gate.describe() for gate in failed)):
         notify(line)
     if summary.missing_for_good:
-        samples = wording.plural(summary.missing_for_good, "sample")
-        verb = "is" if summary.missing_for_good == 1 else "are"
+        samples = plural(summary.missing_for_good, "sample is", "samples are")
         notify(
-            f"{samples} {verb} missing: their judge refuses them (see `mixseek show`); "
+            f"{samples} missing: their judge refuses them (see `mixseek show`); "
             "--retry-refused asks again, --max-invalid SHARE says how many may be missing"
         )
     if not summary.is_complete:
@@ -201,7 +199,7 @@ def explain_missing(summary: RunSummary) -> str:
     """What can be done about it: asking a file of recorded replies again brings nothing new."""
     judges = [judge for judge, counts in summary.all_by_judge.items() if counts.missing]
     missing = summary.score.counts.missing + summary.control.counts.missing - summary.missing_for_good
-    replies = "1 reply is missing" if missing == 1 else f"{missing:,} replies are missing"
+    replies = plural(missing, "reply is missing", "replies are missing")
     if judges and all(judge == "replay" or judge.startswith("replay:") for judge in judges):
         return (
             f"{replies}: nothing is recorded for these samples; add the replies to the file, then run the same "

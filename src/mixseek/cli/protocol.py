@@ -103,7 +103,7 @@ def protocol_hash(name: Name, language: Language = None) -> ExitCode:
       mixseek protocol hash semantic
       mixseek protocol hash my.toml --language zh
     """
-    from mixseek.composition.protocols import get_protocol
+    from mixseek.protocols.registry import load_protocol
 
-    print_result(get_protocol(name, language).hash)
+    print_result(load_protocol(name, language).hash)
     return ExitCode.OK

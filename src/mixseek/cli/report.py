@@ -1,5 +1,6 @@
 """Commands that read what was judged: `report`, `runs`, `show`, `export`, `archive`."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -119,11 +120,12 @@ def show(
     """
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
-    from mixseek.composition.report import load_sample, sample_document
+    from mixseek.composition.report import load_sample
     from mixseek.reporting.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
-    return print_answer(sample_document(rows), lambda console: print_rows(rows, console), as_json=as_json)
+    document = {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}
+    return print_answer(document, lambda console: print_rows(rows, console), as_json=as_json)
 
 
 def export(
@@ -143,12 +145,13 @@ def export(
       mixseek export bbh-march --workspace ws --to judgments.jsonl
     """
     from mixseek.composition.report import export_rows
+    from mixseek.reporting.wording import plural
 
-    written = export_rows(workspace_path(workspace), run, to)
+    name, rows = export_rows(workspace_path(workspace), run, to)
     if as_json:
-        print_json({"run": written.run, "file": str(to), "rows": written.rows})
+        print_json({"run": name, "file": str(to), "rows": rows})
     else:
-        print_notice(f"mixseek: {written.rows:,} rows written to {to}")
+        print_notice(f"mixseek: {plural(rows, 'row')} written to {to}")
     return ExitCode.OK
 
 
@@ -179,12 +182,10 @@ def archive(
     from mixseek.composition import archives
 
     if check is None:
-        name, archived = archives.archive_run(workspace_path(workspace), run, to)
-        document, text = archives.archived_document(name, archived), archives.describe_archived(name, archived)
-        return print_answer(document, text, as_json=as_json)
+        written = archives.archive_run(workspace_path(workspace), run, to)
+        return print_answer(written, archives.describe_archived(written), as_json=as_json)
     if run is not None or to is not None:
         raise BadParameter("takes neither a run nor --to: it only reads", param_hint="'--check'")
     checked = archives.check_archive(check)
-    text = archives.describe_checked(checked, _PROBLEMS_SHOWN)
-    print_answer(archives.checked_document(checked), text, as_json=as_json)
-    return ExitCode.GATE_NOT_MET if checked.problems else ExitCode.OK
+    print_answer(checked, archives.describe_checked(checked, _PROBLEMS_SHOWN), as_json=as_json)
+    return ExitCode.OK if checked["ok"] else ExitCode.GATE_NOT_MET

@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mixseek.domain.rounds import ExecutionStatus, RankedTeam, RoundProgress, StopReason, TeamProgress, check_name
+from mixseek.domain.rounds import ExecutionStatus, RankedTeam, RoundProgress, StopReason, TeamProgress
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
+from mixseek.engine.live import all_of
 from mixseek.errors import MixseekError, PermanentJudgeError
 from mixseek.round_controller.controller import (
     RoundController,
@@ -97,7 +98,6 @@ class Orchestrator:
         parallel_teams: int = 8,
         halt: Callable[[], None] = lambda: None,
     ) -> None:
-        refuse_unclear_ids([team.team_id for team in teams])
         self._parts = parts
         self._teams = tuple(teams)
         self._configuration = configuration
@@ -126,23 +126,10 @@ class Orchestrator:
         return await self._conclude(ends)
 
     async def _play_all(self, before: Mapping[str, TeamProgress]) -> list[TeamEnd]:
-        tasks = [
-            asyncio.create_task(self._play(team, before.get(team.team_id)), name=f"team-{team.team_id}")
-            for team in self._teams
-        ]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        finally:
-            for task in tasks:
-                task.cancel()
-            results = await asyncio.gather(*tasks, return_exceptions=True)
-        failures = [result for result in results if isinstance(result, BaseException)]
-        if failures:
-            # What went wrong, not the cancellation that it brought upon the others.
-            raise min(failures, key=lambda failure: isinstance(failure, asyncio.CancelledError))
+        ends = await all_of([self._play(team, before.get(team.team_id)) for team in self._teams])
         if self._refusal is not None:
             raise self._refusal
-        return [result for result in results if isinstance(result, TeamEnd)]
+        return ends
 
     async def _play(self, team: Team, before: TeamProgress | None) -> TeamEnd:
         self._parts.watcher(TeamEvent(team.team_id, team.team_name, 0, Stage.WAITING))
@@ -201,11 +188,3 @@ class Orchestrator:
         """A competition that is only shown again ended when it ended."""
         known = {one.execution_id: one.status for one in await self._parts.store.executions()}
         return known.get(self._parts.execution_id) is status is ExecutionStatus.FINISHED
-
-
-def refuse_unclear_ids(team_ids: Sequence[str]) -> None:
-    """Raises ValueError: rounds and places are known by the team's id."""
-    for team_id in team_ids:
-        check_name(team_id, "team_id")
-        if team_ids.count(team_id) > 1:
-            raise ValueError(f"two teams have the id {team_id!r}")

@@ -32,10 +32,7 @@ _REFUSING_ENDS = frozenset({"refusal", "content_filter"})
 
 @dataclass(frozen=True)
 class FreeTextProtocol:
-    """A question whose answer is a text: what a team of one model is asked.
-
-    `prompt` is already rendered; what stays the same from round to round is in the hash.
-    """
+    """What a team of one model is asked; only what stays the same from round to round is in the hash."""
 
     prompt: str
     instructions: str = ""
@@ -170,10 +167,7 @@ class Program(asyncio.SubprocessProtocol):
 
 
 async def run_program(command: Sequence[str], given: bytes, directory: Path) -> Program:
-    """Its end, with what it wrote. Cancelling kills it and whatever it started; so does our own death.
-
-    Raises OSError when it cannot be started at all.
-    """
+    """Its end, with what it wrote. Cancelling kills it and whatever it started; so does our own death."""
     reading, held = os.pipe()
     try:
         try:

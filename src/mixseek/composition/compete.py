@@ -4,14 +4,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.competition.teams import CallableTeam, CommandTeam, FreeTextProtocol, ModelTeam
 from mixseek.composition.leaderboards import read_judging
-from mixseek.composition.live import JournalLines, Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.live import Panel, key_id, open_cache, open_tracer, workspace_key
 from mixseek.composition.protocols import is_remote
 from mixseek.composition.race import (
     CompetePlan,
@@ -22,10 +22,8 @@ from mixseek.composition.race import (
     make_judgment,
     target_model,
 )
-from mixseek.composition.request import LiveOptions
 from mixseek.domain.judgments import Missing
-from mixseek.engine.caching import NoCache
-from mixseek.engine.call import CallContext
+from mixseek.engine.call import CallContext, NoCache
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import Budget
 from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Place, Questions
@@ -39,8 +37,8 @@ from mixseek.settings.race import TeamTable
 from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
 from mixseek.storage.durable import storage_error
+from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records
-from mixseek.storage.journal.records import OutcomeRecord, ReplyRecord, SampleRecord
 from mixseek.templating.fence import fence_nonce
 
 # From a plan to people who can be asked, and teams that can play.
@@ -50,14 +48,7 @@ _NO_PROTOCOL = "0" * 64
 
 def panel_of(plan: CompetePlan) -> Panel:
     """Everybody of the race who is asked."""
-    request = plan.request
-    options = LiveOptions(
-        concurrency=request.concurrency,
-        max_calls=request.max_calls,
-        max_cost_usd=request.max_cost_usd,
-        patience_seconds=request.patience_seconds,
-    )
-    return Panel(plan.judges, plan.configured, options)
+    return Panel(plan.judges, plan.configured, plan.request.live)
 
 
 def recall_answers(path: Path) -> AnsweredBefore:
@@ -65,20 +56,15 @@ def recall_answers(path: Path) -> AnsweredBefore:
     before = AnsweredBefore()
     for record in read_records(path):
         match record:
-            case SampleRecord(key=key):
+            case records.SampleRecord(key=key):
                 before.introduced.add(key)
-            case ReplyRecord(key=key, reply=reply):
+            case records.ReplyRecord(key=key, reply=reply):
                 place = Place(key, reply.judge, reply.details.get("take", 1))
                 before.replies[place] = (*before.replies.get(place, ()), reply)
-            case OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
+            case records.OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
                 if not isinstance(outcome, Missing):
                     before.concluded.add(Place(key, judge, take))
     return before
-
-
-def make_teams(plan: CompetePlan, asker: Asker) -> list[Team]:
-    """In the order of the race."""
-    return [make_team(plan, table, asker) for table in plan.race.file.teams]
 
 
 def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
@@ -144,17 +130,13 @@ class Competition:
     result: CompetitionResult
     board: LeaderBoard
     counts: Mapping[str, int]
-    journal: str
 
 
-@dataclass
-class Counting:
+class Counting(Counter[str]):
     """What reached the disk."""
 
-    counts: Counter[str] = field(default_factory=Counter)
-
     def advance(self, counts: Mapping[str, int]) -> None:
-        self.counts.update(counts)
+        self.update(counts)
 
 
 def run_competition(
@@ -166,87 +148,83 @@ def run_competition(
     for remark in plan.remarks:
         notify(remark)
     try:
-        plan.directory.mkdir(parents=True, exist_ok=True)
+        plan.journal.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise storage_error("create the competition", plan.directory, error) from error
+        raise storage_error("create the competition", plan.journal.parent, error) from error
+    return asyncio.run(compete(plan, watcher, stop, notify))
+
+
+async def compete(
+    plan: CompetePlan, watcher: Watcher, stop: Callable[[], bool], notify: Callable[[str], None]
+) -> Competition:
+    """Connections, programs, the store and the journal are given back whatever happens."""
+    request, options, counting = plan.request, plan.request.live, Counting()
+    key = workspace_key(request.workspace)
+    # Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop.
+    patience = Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), notify=notify)
     # The journal's lock is the execution's: a second process on it is told so before it asks anything.
     with (
-        JournalFile(plan.directory / "journal.jsonl") as journal,
-        closing(AggregationStore(request.workspace, patience=wait_while_playing(stop, notify))) as store,
+        JournalFile(plan.journal) as journal,
+        closing(AggregationStore(request.workspace, patience=patience)) as store,
         importable_from(plan.race.directory),
         # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
-        open_cache(request.workspace, is_wanted=request.use_cache, notify=notify) as cache,
+        open_cache(request.workspace, is_wanted=options.use_cache, notify=notify) as cache,
         open_tracer(request.environment) as tracer,
     ):
-        observer = RaceObserver(watcher, stop, notify)
-        key = workspace_key(request.workspace)
         context = CallContext(
             # Each question brings its own.
             protocol=FreeTextProtocol(""),
-            encoder=JournalLines(),
-            commits=GroupCommit(journal, observer.counting),
+            encoder=records,
+            commits=GroupCommit(journal, counting),
             cache=cache or NoCache(),
-            budget=Budget(request.max_calls, request.max_cost_usd),
+            budget=Budget(options.max_calls, options.max_cost_usd),
             nonce_of=partial(fence_nonce, key),
         )
         slots = panel_of(plan).make_slots(_NO_PROTOCOL, key, notify, tracer)
         questions = Questions(context, slots, key_id(key), recall_answers(journal.path))
-        return asyncio.run(compete(plan, questions, store, key, observer))
+        parts = make_parts(plan, questions, store, key, watcher, stop)
+        async with questions:
+            teams = [make_team(plan, table, questions) for table in plan.race.file.teams]
+            parallel = plan.race.file.rounds.parallel_teams
+            result = await Orchestrator(
+                parts, teams, plan.configuration, parallel_teams=parallel, halt=questions.halt
+            ).compete()
+        execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
+        board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal.path))
+        return Competition(result, board, counting)
 
 
-def wait_while_playing(stop: Callable[[], bool], notify: Callable[[str], None]) -> Patience:
-    """Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop."""
-    return Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), notify=notify)
-
-
-@dataclass(frozen=True, slots=True)
-class RaceObserver:
-    """Who looks on, and who may stop it."""
-
-    watcher: Watcher
-    stop: Callable[[], bool]
-    notify: Callable[[str], None]
-    counting: Counting = field(default_factory=Counting)
-
-
-async def compete(
-    plan: CompetePlan, questions: Questions, store: AggregationStore, key: bytes, observer: RaceObserver
-) -> Competition:
-    """Connections and programs are given back whatever happens."""
+def make_parts(
+    plan: CompetePlan,
+    questions: Questions,
+    store: AggregationStore,
+    key: bytes,
+    watcher: Watcher,
+    stop: Callable[[], bool],
+) -> RoundParts:
+    """What all teams share."""
+    file, request = plan.race.file, plan.request
     prompts = UserPromptBuilder(
-        plan.request.workspace,
+        request.workspace,
         store,
         plan.prompts,
         fence_key=key,
-        environment=plan.request.environment,
-        language=plan.race.file.team_language,
+        environment=request.environment,
+        language=file.team_language,
     )
-    rounds, judgment = plan.race.file.rounds, plan.race.file.judgment
-    parts = RoundParts(
+    judgment, retries_invalid = file.judgment, request.live.retry_invalid
+    return RoundParts(
         execution_id=plan.execution_id,
         task=plan.race.task,
         store=store,
         prompts=prompts,
-        evaluator=make_evaluator(plan, LastingQuestions(questions, plan.request.retry_invalid), prompts),
+        evaluator=make_evaluator(plan, LastingQuestions(questions, retries_invalid), prompts),
         judgment=make_judgment(plan, questions, prompts),
-        rules=rounds,
+        rules=file.rounds,
         on_judge_outage="continue" if judgment is None else judgment.on_outage,
         asks_after_last_round=judgment is None or judgment.after_last_round,
-        on_missing_metric=plan.race.file.evaluator.on_missing,
-        retries_invalid=plan.request.retry_invalid,
-        watcher=observer.watcher,
-        stop=observer.stop,
+        on_missing_metric=file.evaluator.on_missing,
+        retries_invalid=retries_invalid,
+        watcher=watcher,
+        stop=stop,
     )
-    async with questions:
-        orchestrator = Orchestrator(
-            parts,
-            make_teams(plan, questions),
-            plan.configuration,
-            parallel_teams=rounds.parallel_teams,
-            halt=questions.halt,
-        )
-        result = await orchestrator.compete()
-    execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
-    journal = plan.directory / "journal.jsonl"
-    board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal))
-    return Competition(result, board, dict(observer.counting.counts), str(journal))

@@ -11,41 +11,44 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.protocols import AnyJudge, is_local, is_remote
+from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.request import LiveOptions, Plan
-from mixseek.domain.calls import NOTHING_LOST, LiveJudge, LostRequests, ReplyKey, Usage
-from mixseek.domain.judgments import Outcome, Reply, Status
+from mixseek.domain.calls import LiveJudge, ReplyKey, Usage
+from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
 from mixseek.engine.call import (
     CallContext,
     FirstReplies,
     LiveSlot,
+    NoCache,
     OfflineSlot,
     PendingSample,
     Price,
+    ReplyCache,
+    RequestKeys,
     RunEnd,
     Slot,
 )
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
-from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
+from mixseek.engine.live import LiveBatch, LiveRun
 from mixseek.engine.offline import Judged, is_settled
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
+from mixseek.reporting.wording import plural
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.durable import storage_error
+from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records
 from mixseek.storage.journal.recall import JudgedBefore
-from mixseek.storage.journal.records import ReplyRecord, encode_outcome, encode_reply, encode_sample
 from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
 from mixseek.templating.fence import fence_nonce
 
@@ -59,26 +62,22 @@ def workspace_key(root: Path) -> bytes:
     """The key of this workspace, made at the first asking; nobody else may read the file."""
     path = root / NONCE_KEY_FILE
     try:
-        with contextlib.suppress(FileNotFoundError):
-            return checked_key(path, path.read_bytes())
-        root.mkdir(parents=True, exist_ok=True)
-        fresh = root / f"{NONCE_KEY_FILE}.{os.getpid()}"
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(secrets.token_bytes(_KEY_BYTES))
-            stream.flush()
-            os.fsync(stream.fileno())
-        # A link, not a rename: of two processes that begin together, the first one's key stays.
-        with contextlib.suppress(FileExistsError):
-            os.link(fresh, path)
-        fresh.unlink()
-        return checked_key(path, path.read_bytes())
+        if not path.exists():
+            root.mkdir(parents=True, exist_ok=True)
+            fresh = root / f"{NONCE_KEY_FILE}.{os.getpid()}"
+            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(secrets.token_bytes(_KEY_BYTES))
+                stream.flush()
+                os.fsync(stream.fileno())
+            # A link, not a rename: of two processes that begin together, the first one's key stays.
+            with contextlib.suppress(FileExistsError):
+                os.link(fresh, path)
+            fresh.unlink()
+        key = path.read_bytes()
     except OSError as error:
         raise storage_error("keep the workspace's key", path, error) from error
-
-
-def checked_key(path: Path, key: bytes) -> bytes:
-    """A cut file would make nonces that can be guessed."""
+    # A cut file would make nonces that can be guessed.
     if len(key) != _KEY_BYTES:
         raise StorageError(f"{path}: {len(key)} bytes, expected {_KEY_BYTES}; remove it to get a new one")
     return key
@@ -88,8 +87,6 @@ def key_id(key: bytes) -> str:
     """Names the key without telling it."""
     return hashlib.sha256(b"key id\x00" + key).hexdigest()[:16]
 
-
-# Who watches a run, and who may stop it.
 
 # Given the number of samples, something to be told about them while they are judged.
 ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]
@@ -104,36 +101,14 @@ class RunObserver:
     notify: Callable[[str], None]
 
 
-# From what the engine judged to the lines of a journal.
-
-
-@dataclass(frozen=True, slots=True)
-class JournalEncoder:
+def encode_judged(sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
     """The sample once, then for each judge its reply before what was made of it."""
-
-    def __call__(self, sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
-        key = sample.key()
-        yield encode_sample(sample, key)
-        for judged in results:
-            if judged.reply is not None:
-                yield encode_reply(key, judged.reply)
-            yield encode_outcome(sample, key, judged.judge, judged.outcome)
-
-
-@dataclass(frozen=True, slots=True)
-class JournalLines:
-    """Line by line, for judges whose replies come one at a time."""
-
-    def sample(self, sample: Sample, key: str) -> bytes:
-        return encode_sample(sample, key)
-
-    def reply(self, key: str, reply: Reply) -> bytes:
-        return encode_reply(key, reply)
-
-    def outcome(
-        self, sample: Sample, key: str, judge: str, outcome: Outcome, repeat: int, lost: LostRequests = NOTHING_LOST
-    ) -> bytes:
-        return encode_outcome(sample, key, judge, outcome, repeat, lost)
+    key = sample.key()
+    yield records.encode_sample(sample, key)
+    for judged in results:
+        if judged.reply is not None:
+            yield records.encode_reply(key, judged.reply)
+        yield records.encode_outcome(sample, key, judged.judge, judged.outcome)
 
 
 # From a plan to slots before endpoints: limits, prices, cache and keys, each where it belongs.
@@ -213,13 +188,7 @@ class Panel:
                 tokens=RateLimit(settings.tpm) if settings.tpm else None,
             )
 
-        slots: list[Slot] = []
-        for one in self.judges:
-            if is_remote(one):
-                slots.append(make_slot(one))
-            elif is_local(one):
-                slots.append(OfflineSlot(one))
-        return tuple(slots)
+        return tuple(make_slot(one) if is_remote(one) else OfflineSlot(one) for one in self.judges)
 
 
 def panel_of(plan: Plan) -> Panel:
@@ -235,11 +204,8 @@ def live_slots(slots: Iterable[Slot]) -> tuple[LiveSlot, ...]:
 def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
     """By the settings, or by the public table for hosted models; None where neither knows."""
     base_url, model = judge.description.get("base_url"), judge.description.get("model")
-    prices = PriceList(
-        base_url if isinstance(base_url, str) else None,
-        model if isinstance(model, str) else judge.name,
-        settings,
-    )
+    known_url = base_url if isinstance(base_url, str) else None
+    prices = PriceList(known_url, model if isinstance(model, str) else judge.name, settings)
 
     def price(usage: Usage, answered_by: str | None) -> float | None:
         cost = prices.price_of(usage, datetime.now(UTC), answered_by)
@@ -281,7 +247,9 @@ class Earlier:
         self._judged = judged
         counts = judged.counts()
         # A judge that never said anything but no is asked again in any case: it was no matter of single samples.
-        self._refusers = {judge for judge, own in counts.items() if options.retry_refused or refuses_all(own)}
+        self._refusers = {
+            judge for judge, own in counts.items() if options.retry_refused or set(own) == {Status.MISSING}
+        }
         self._invalid: dict[str, dict[ReplyKey, Reply]] = defaultdict(dict)
         self.proven = {judge for judge, own in counts.items() if own[Status.VALID]}
         self._asks_invalid_again = options.retry_invalid
@@ -290,7 +258,7 @@ class Earlier:
 
     def _find_invalid(self, journal: Path) -> None:
         for record in read_records(journal):
-            if not isinstance(record, ReplyRecord):
+            if not isinstance(record, records.ReplyRecord):
                 continue
             reply = record.reply
             place = ReplyKey(reply.judge, reply.details.get("take", 1))
@@ -319,11 +287,6 @@ class Earlier:
         return PendingSample(sample, key, known, self._judged.lost(key), unread, asked)
 
 
-def refuses_all(counts: Mapping[Status, int]) -> bool:
-    """Whether a judge that was asked gave nothing at all."""
-    return bool(counts.get(Status.MISSING)) and not any(counts.get(status) for status in Status if status != "missing")
-
-
 def live_batches(
     batches: Iterator[list[Sample]], slots: Sequence[Slot], cascade: bool, before: Earlier | None, cache: ReplyCache
 ) -> Generator[LiveBatch, None, None]:
@@ -337,22 +300,21 @@ def live_batches(
         else:
             found = (before.pending_sample(sample, key, repeats, cascade) for sample, key in keyed)
             rest = [pending for pending in found if pending is not None]
-        keys = [key for one in rest for key in first_asks(remote, one)] if not isinstance(cache, NoCache) else ()
-        cached = cache.get_many(keys) if keys else None
-        if cached:
-            rest = [one._replace(cached=cached) for one in rest]
+        if not isinstance(cache, NoCache):
+            # The requests that a sample may need, re-asks aside.
+            keys = [
+                slot.keys.key(one.key, wanted, 1)
+                for one in rest
+                for slot in remote
+                for wanted in map(partial(ReplyKey, slot.name), range(1, slot.repeats + 1))
+                if wanted not in one.known
+            ]
+            if keys and (cached := cache.get_many(keys)):
+                rest = [one._replace(cached=cached) for one in rest]
         yield LiveBatch(rest, skipped=len(samples) - len(rest))
 
 
-def first_asks(slots: Sequence[LiveSlot], pending: PendingSample) -> Iterator[bytes]:
-    """The requests that this sample may need, re-asks aside."""
-    for slot in slots:
-        for repeat in range(1, slot.repeats + 1):
-            if (wanted := ReplyKey(slot.name, repeat)) not in pending.known:
-                yield slot.keys.key(pending.key, wanted, 1)
-
-
-# The workspace's replies, for one run.
+# The workspace's replies: for one run, then looked at and made fewer.
 
 _PUTS_AT_ONCE = 512
 
@@ -380,9 +342,50 @@ class BufferedCache:
         self._file.put_many(self._waiting)
         self._waiting = {}
 
-    def close(self) -> None:
-        """The file itself stays open: it is its owner's."""
-        self.flush()
+    # The file itself stays open: it is its owner's.
+    close = flush
+
+
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """What is in it; `dropped` replies have just gone."""
+
+    path: str
+    replies: int = 0
+    value_bytes: int = 0
+    file_bytes: int = 0
+    dropped: int = 0
+
+
+def keep_cache(workspace: Path, older_than_days: float | None = None, keep_bytes: int | None = None) -> CacheState:
+    """What is in it after dropping what the limits say; raises ConfigurationError for a file that is none of ours."""
+    path = workspace / CACHE_FILE
+    if not path.is_file():
+        return CacheState(str(path))
+    before = None if older_than_days is None else datetime.now(UTC) - timedelta(days=older_than_days)
+    with ReplyCacheFile(path, lambda: datetime.now(UTC)) as file:
+        has_limits = older_than_days is not None or keep_bytes is not None
+        dropped = file.prune(before=before, keep_bytes=keep_bytes) if has_limits else 0
+        if file.warnings:
+            raise ConfigurationError(file.warnings[0])
+        return CacheState(str(path), **asdict(file.size()), dropped=dropped)
+
+
+def describe_cache(state: CacheState) -> str:
+    """A line or two for a person."""
+    replies = plural(state.replies, "reply", "replies")
+    text = f"{state.path}: {replies}, {describe_bytes(state.file_bytes)} on disk"
+    return f"{text}\n  {plural(state.dropped, 'reply was', 'replies were')} dropped" if state.dropped else text
+
+
+def describe_bytes(count: int) -> str:
+    """In the unit that gives the shortest number."""
+    size = float(count)
+    for unit in ("bytes", "KB", "MB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} GB"
 
 
 # New objects between two searches for cycles; Python's own 700 are a few judgments.
@@ -414,7 +417,7 @@ def judge_rest_live(
                 observer.notify(f"{slot.name}: {warning}")
         context = CallContext(
             protocol=plan.protocol,
-            encoder=JournalLines(),
+            encoder=records,
             # Needs no running loop before it is started.
             commits=GroupCommit(journal, progress),
             cache=cache,
@@ -422,23 +425,19 @@ def judge_rest_live(
             nonce_of=partial(fence_nonce, key),
             first_replies=None if options.keep_going else FirstReplies(earlier.proven if earlier is not None else ()),
         )
-        assignment = LiveAssignment(context, slots, plan.cascade, panel.pending_samples, panel.drain_seconds)
-        pending = live_batches(batches, slots, plan.cascade, earlier, cache)
-        return asyncio.run(ask_all(pending, assignment, progress, observer.stop))
+        run = LiveRun(
+            context, slots, plan.request.cascade, panel.pending_samples, panel.drain_seconds, progress, observer.stop
+        )
+        with contextlib.closing(live_batches(batches, slots, plan.request.cascade, earlier, cache)) as pending:
+            return asyncio.run(judge_and_close(run, pending))
 
 
-async def ask_all(
-    pending: Generator[LiveBatch, None, None],
-    assignment: LiveAssignment,
-    progress: ProgressSink,
-    stop: Callable[[], bool],
-) -> RunEnd:
+async def judge_and_close(run: LiveRun, pending: Iterable[LiveBatch]) -> RunEnd:
     """Connections are given back whatever happens."""
     try:
-        return await judge_many_live(pending, assignment, progress, stop)
+        return await run.judge(pending)
     finally:
-        pending.close()
-        for slot in live_slots(assignment.slots):
+        for slot in live_slots(run.slots):
             await slot.judge.close()
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -12,10 +12,12 @@ import orjson
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.engine.offline import Judged, judge_one
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
-from mixseek.protocols.declaration.declaration import Complaint, PromptSource, ProtocolDeclaration, read_template
+from mixseek.protocols.declaration.file import Complaint, PromptSource, ProtocolDeclaration, read_template
 from mixseek.protocols.declaration.lint import lint_protocol, task_types_of
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
@@ -26,16 +28,13 @@ from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from mixseek.judges.replay.judge import FileReplayJudge
 
 # Protocols and judges by name.
 
 AnyJudge = Judge | LiveJudge
-
-
-def get_protocol(name: str, language: str | None = None) -> JudgeProtocol:
-    """A built-in or declared protocol in the language asked for."""
-    return load_protocol(name, language)
 
 
 def get_judges(specs: Sequence[str]) -> tuple[Judge, ...]:
@@ -47,6 +46,26 @@ def get_judges(specs: Sequence[str]) -> tuple[Judge, ...]:
             f"judge {waited[0]!r} has to be waited for; `mixseek judge` does that, and journals every reply"
         )
     return tuple(make_judge(spec) for spec in specs)
+
+
+def judge(
+    samples: Iterable[Sample],
+    protocol: str | JudgeProtocol = "semantic",
+    judges: Sequence[str | Judge] = ("rules",),
+    cascade: bool = False,
+) -> Iterator[Judged]:
+    """One `Judged` for each sample and each judge that was asked, in order, as soon as it is there.
+
+    `protocol` and `judges` are checked at once, not at the first sample.
+
+    >>> from mixseek import Sample, judge
+    >>> [one.outcome.verdict for one in judge([Sample("1", "So the answer is (B).", ground_truth="(B)")])]
+    ['correct']
+    """
+    chosen = load_protocol(protocol) if isinstance(protocol, str) else protocol
+    named = {spec: made for spec in judges if isinstance(spec, str) for made in get_judges([spec])}
+    panel = [named[one] if isinstance(one, str) else one for one in judges]
+    return (judged for sample in samples for judged in judge_one(sample, chosen, panel, cascade))
 
 
 def get_panel(
@@ -86,23 +105,16 @@ def with_timeout(
         return configured
     settings = configured.get(spec)
     if settings is None:
-        if spec.partition(":")[0] not in PROVIDERS:
+        if spec.partition(":")[0] not in PROVIDERS or not split_spec(spec)[1]:
             return configured
         provider, model, base_url = split_spec(spec)
-        if not model:
-            return configured
         settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
     return {**configured, spec: settings.model_copy(update={"timeout_seconds": timeout_seconds})}
 
 
-def is_remote(judge: AnyJudge) -> TypeGuard[LiveJudge]:
+def is_remote(judge: AnyJudge) -> "TypeIs[LiveJudge]":
     """Whether the judge is behind an endpoint or a model; rules and recorded replies answer at once."""
     return hasattr(judge, "fingerprint")
-
-
-def is_local(judge: AnyJudge) -> TypeGuard[Judge]:
-    """The other kind."""
-    return not is_remote(judge)
 
 
 def replays_file(judge: AnyJudge) -> "TypeGuard[FileReplayJudge]":
@@ -120,7 +132,7 @@ def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     # Here and not above: judging with rules does not pay for loading what scores.
     from mixseek.protocols.scored.protocol import ScoredProtocol
 
-    protocol = get_protocol(name, language)
+    protocol = load_protocol(name, language)
     page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
     return {**describe(protocol), "documentation": page}
 
@@ -179,10 +191,7 @@ def write_starter(path: Path) -> str:
 
 
 def lint_files(targets: Sequence[str]) -> Lint:
-    """Protocols by name or file, task rubrics by file or directory.
-
-    Task rubrics are held against the task types of the protocols beside them, or against those of `rubric`.
-    """
+    """Protocols by name or file, task rubrics by file or directory: held against those protocols, or `rubric`."""
     protocols = [(name, declaration_path(name)) for name in targets if not _is_rubrics(name)]
     rubrics = [path for name in targets if _is_rubrics(name) for path in _rubric_files(Path(name))]
     complaints = [complaint for name, path in protocols for complaint in lint_protocol(path, name)]
@@ -248,15 +257,8 @@ def restore_protocol(record: Mapping[str, Any], where: str) -> JudgeProtocol:
     """The protocol again; raises ConfigurationError for a record that holds none."""
     try:
         templates = {role: PromptSource(text, f"{where}: {role}") for role, text in record["templates"].items()}
-        declaration = ProtocolDeclaration(
-            name=record["name"],
-            version=record["version"],
-            kind=record["kind"],
-            language=record["language"],
-            parameters=record["parameters"],
-            templates=templates,
-            where=where,
-        )
+        kept: dict[str, Any] = {name: record[name] for name in ("name", "version", "kind", "language", "parameters")}
+        declaration = ProtocolDeclaration(**kept, templates=templates, where=where)
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: not a protocol ({error})") from error
     return make_protocol(declaration)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.competition.teams import check_command
+from mixseek.composition.leaderboards import journal_path
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
-from mixseek.composition.request import describe_judge
+from mixseek.composition.request import RULES, LiveOptions, describe_judge
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
@@ -27,7 +28,6 @@ from mixseek.settings.race import MetricTable, Race, TeamTable, load_race, read_
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.workspace import check_run_name
 
-RULES = "rules"
 _REPLAY = "replay:"
 
 
@@ -38,13 +38,8 @@ class CompeteRequest:
     race: Path
     workspace: Path
     execution: str | None = None
-    concurrency: int = 32
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    use_cache: bool = True
-    patience_seconds: float = 600.0
-    # Ask again for metric replies that cannot be used.
-    retry_invalid: bool = False
+    # `retry_invalid` asks again for metric replies that cannot be used.
+    live: LiveOptions = field(default_factory=LiveOptions)
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -63,9 +58,8 @@ class CompetePlan:
     prompts: PromptBuilderSettings
 
     @property
-    def directory(self) -> Path:
-        """Where the replies of this execution are journaled."""
-        return self.request.workspace / "competitions" / self.execution_id
+    def journal(self) -> Path:
+        return journal_path(self.request.workspace, self.execution_id)
 
     @property
     def remarks(self) -> list[str]:
@@ -112,10 +106,9 @@ def make_judges(
     specs = list(dict.fromkeys(judge_specs(race)))
     if "replay" in specs:
         raise ConfigurationError("judge 'replay': a race has no dataset with replies in it; write replay:FILE")
-    recorded = [spec for spec in specs if spec.startswith(_REPLAY)]
-    others = [spec for spec in specs if spec not in recorded]
+    others = [spec for spec in specs if not spec.startswith(_REPLAY)]
     replays: list[AnyJudge] = [
-        FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in recorded
+        FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in specs if spec not in others
     ]
     return (*(get_panel(others, configured, environment) if others else ()), *replays)
 
@@ -176,10 +169,10 @@ def beside_race(kind: str, race: Race) -> str:
 def read_options(race: Race, table: MetricTable) -> dict[str, Any]:
     """A task rubric is a page of its own: `rubric_file` names it beside the race."""
     options = dict(table.options)
-    file = options.pop("rubric_file", None)
-    if file is None or is_import_path(table.type):
-        return dict(table.options)
-    return {**options, "rubric": read_text(race.directory / str(file), f"metric {table.shown_name}: rubric_file")}
+    if "rubric_file" in options and not is_import_path(table.type):
+        path = race.directory / str(options.pop("rubric_file"))
+        options["rubric"] = read_text(path, f"metric {table.shown_name}: rubric_file")
+    return options
 
 
 def make_judgment(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> JudgmentClient | None:
@@ -207,29 +200,27 @@ def check_team(team: TeamTable, race: Race) -> None:
 def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     """What makes a race another one. Not what teams are called, nor how long or how many at once they may work."""
     race, file = plan.race, plan.race.file
+    who = {"id", "model", "command", "callable"}
     teams = [
-        {
-            **team.model_dump(include={"id", "model", "command", "callable"}, exclude_none=True, mode="json"),
-            "instructions": race.instructions[team.id],
-        }
+        team.model_dump(include=who, exclude_none=True, mode="json") | {"instructions": race.instructions[team.id]}
         for team in file.teams
     ]
     metrics = [
-        {
-            **table.model_dump(mode="json", exclude={"options"}),
-            # TOML knows dates and NaN; JSON does not.
-            "options": make_plain(read_options(race, table)),
-            "asked": hash_of(metric),
-        }
+        table.model_dump(mode="json", exclude={"options"})
+        # TOML knows dates and NaN; JSON does not.
+        | {"options": make_plain(read_options(race, table)), "asked": hash_of(metric)}
         for table, metric in zip(file.evaluator.metrics, evaluator.metrics, strict=True)
     ]
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
-    judgment = file.judgment
+    languages = {"team": file.team_language, "evaluator": file.evaluator_language, "judgment": file.judgment_language}
     prompts = {
-        "team_user_prompt": in_language(plan.prompts, file.team_language).team_user_prompt,
-        "evaluator_user_prompt": in_language(plan.prompts, file.evaluator_language).evaluator_user_prompt,
-        "judgment_user_prompt": in_language(plan.prompts, file.judgment_language).judgment_user_prompt,
+        (field := f"{reader}_user_prompt"): getattr(in_language(plan.prompts, language), field)
+        for reader, language in languages.items()
     }
+    judgment = None
+    if file.judgment is not None:
+        asked = JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash
+        judgment = file.judgment.model_dump(mode="json") | {"language": file.judgment_language, "asked": asked}
     return {
         # Japanese goes without saying: executions that were begun before there was a choice can be resumed.
         **({} if file.team_language == DEFAULT_LANGUAGE else {"language": file.team_language}),
@@ -239,13 +230,7 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
             "language": file.evaluator_language,
             "metrics": metrics,
         },
-        "judgment": None
-        if judgment is None
-        else {
-            **judgment.model_dump(mode="json"),
-            "language": file.judgment_language,
-            "asked": JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash,
-        },
+        "judgment": judgment,
         "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
         "prompts": prompts,
         # Replies may be added to a file while the race is on; whoever corrects one names another execution.

@@ -2,10 +2,9 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from mixseek.composition.summary import combine_judges, dataset_name, is_panel, load_units, run_header, summarise_whole
 from mixseek.domain import counts
@@ -20,7 +19,6 @@ from mixseek.reporting.model import (
     RunLine,
     RunScore,
     ScoredReport,
-    ScoreSummary,
     StatusCounts,
 )
 from mixseek.storage.durable import replacing
@@ -104,13 +102,17 @@ def load_scored(index: RunIndex) -> ScoredReport | None:
 
 def write_html(report: ReportData, target: Path) -> None:
     """One self-contained file, whole or not at all."""
+    write_page(render_html(report), target, "report.html")
+
+
+def write_page(page: str, target: Path, usual_name: str) -> None:
+    """Raises ConfigurationError where no file can be at that place."""
     if target.is_dir():
-        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / 'report.html'}")
+        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
     if not target.parent.is_dir():
         raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
-    page = render_html(report).encode("utf-8")
     with replacing(target) as stream:
-        stream.write(page)
+        stream.write(page.encode())
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
@@ -177,11 +179,6 @@ def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]
     return rows
 
 
-def sample_document(rows: Sequence[JudgedRow]) -> dict[str, Any]:
-    """One sample for programs."""
-    return {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}
-
-
 # Several runs as one, where that means something: only judgments under one protocol are averaged.
 
 
@@ -199,17 +196,13 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
             cells = index.counts(OutcomeCount, final_only=True)
-            own = [cell for cell in cells if not cell.is_control]
-            everything += own
-            control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
-            scores.append(
-                run_score(
-                    manifest,
-                    summarise_whole(index, manifest, own),
-                    summarise_scores((cell for cell in cells if cell.is_control), control),
-                )
-            )
-    units = pooled_unit_sums(workspace, runs) if is_one_judge(manifests) else NO_UNITS
+            both = summarise_whole(index, manifest, cells)
+        everything += [cell for cell in cells if not cell.is_control]
+        digest = manifest.dataset.get("sha256")
+        scores.append(RunScore(manifest.run, dataset_name(manifest), digest, manifest.judge_names, *both))
+    # One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's.
+    is_one_judge = len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
+    units = pooled_unit_sums(workspace, runs) if is_one_judge else NO_UNITS
     pooled = summarise_scores(everything, units)
     # One kind of number in every line of a table.
     is_binary = all(run.score.is_binary for run in scores)
@@ -220,11 +213,6 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
         runs=tuple(replace(run, score=replace(run.score, is_binary=is_binary)) for run in scores),
         pooled=replace(pooled, is_binary=is_binary),
     )
-
-
-def is_one_judge(manifests: Sequence[Manifest]) -> bool:
-    """One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's."""
-    return len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
 
 
 def refuse_other_protocols(manifests: Sequence[Manifest]) -> None:
@@ -244,31 +232,11 @@ def describe(manifest: Manifest) -> str:
     return f"{protocol.name} {protocol.version} {protocol.language} {protocol.hash[:8]}"
 
 
-def run_score(manifest: Manifest, score: ScoreSummary, control: ScoreSummary) -> RunScore:
-    """One run of the comparison."""
-    return RunScore(
-        run_id=manifest.run,
-        dataset=dataset_name(manifest),
-        dataset_digest=manifest.dataset.get("sha256"),
-        judges=manifest.judge_names,
-        score=score,
-        control=control,
-    )
-
-
 # Every judgment of a run as a file.
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """What was written."""
-
-    run: str
-    rows: int
-
-
-def export_rows(root: Path, name: str | None, to: Path) -> Exported:
-    """The file that the suffix of `to` asks for."""
+def export_rows(root: Path, name: str | None, to: Path) -> tuple[str, int]:
+    """Writes the file that the suffix of `to` asks for; the run's name, and how many rows it has."""
     workspace = Workspace(root)
     run = find_run(workspace, name)
-    return Exported(run.name, export_run(workspace, run, to))
+    return run.name, export_run(workspace, run, to)

@@ -1,6 +1,6 @@
 """What a run amounts to, out of its index: its headline, its account, and the rows that got no score."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -26,15 +26,13 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
     """From the index, which is brought up to date first."""
     with open_run_index(workspace, run) as index:
         cells = index.counts(OutcomeCount, final_only=False)
-        final = index.counts(OutcomeCount, final_only=True)
         units = index.unit_sums("judge")
         calls = tuple(index.call_accounts())
         spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
         missing_for_good = index.missing_for_good()
         needs_maths = sum(one.count for one in index.counts(RuleCount) if one.rule == NEEDS_MATHS)
         reasks = tuple(index.counts(ReaskCount))
-        whole = summarise_whole(index, manifest, final)
-        control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
+        whole, control = summarise_whole(index, manifest, index.counts(OutcomeCount, final_only=True))
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
         header=run_header(manifest),
@@ -57,16 +55,22 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         spreads=spreads,
         missing_for_good=missing_for_good,
         needs_maths=needs_maths,
-        control=summarise_scores((cell for cell in final if cell.is_control), control),
+        control=control,
         all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
         reasks=reasks,
     )
 
 
-def summarise_whole(index: RunIndex, manifest: Manifest, final: Iterable[OutcomeCount]) -> ScoreSummary:
-    """The run as one; of a panel the counts alone."""
+def summarise_whole(
+    index: RunIndex, manifest: Manifest, final: Sequence[OutcomeCount]
+) -> tuple[ScoreSummary, ScoreSummary]:
+    """The run as one, of a panel the counts alone; and its control."""
     units = NO_UNITS if is_panel(manifest) else index.unit_sums(final_only=True).get((), NO_UNITS)
-    return summarise_scores((cell for cell in final if not cell.is_control), units)
+    control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
+    return (
+        summarise_scores((cell for cell in final if not cell.is_control), units),
+        summarise_scores((cell for cell in final if cell.is_control), control),
+    )
 
 
 def load_units(index: RunIndex) -> ReportUnits:

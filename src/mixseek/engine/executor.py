@@ -4,14 +4,14 @@ import multiprocessing
 import signal
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Protocol
 
 from mixseek.domain.ports import Journal, ProgressSink
 from mixseek.engine.offline import Assignment, Batch, BatchResult
@@ -28,10 +28,6 @@ BATCHES_PER_WORKER = 2
 LEAVE_SECONDS = 5.0
 
 
-class RemoteError(Exception):
-    """Where in another process an exception came from."""
-
-
 class Worker:
     """One process, asked for one batch at a time."""
 
@@ -39,8 +35,8 @@ class Worker:
         # spawn, not fork: DuckDB and rich run threads, and a forked lock stays locked.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, assignment), daemon=True)
-        start_unsignalled(self._process.start)
+        self.process = context.Process(target=serve, args=(theirs, assignment), daemon=True)
+        start_unsignalled(self.process.start)
         # Their end must live in their process alone: only then does its death end the pipe.
         theirs.close()
 
@@ -57,72 +53,58 @@ class Worker:
         if isinstance(answer, BatchResult):
             return answer
         failure, origin = answer
-        raise failure from RemoteError(origin)
+        raise failure from RuntimeError(origin)
 
     def dismiss(self) -> None:
         """Lets it go; a closed pipe is all it needs to know."""
         self._pipe.close()
-        self._process.join(LEAVE_SECONDS)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self._process.close()
-
-    def kill(self) -> None:
-        """For a parent in a hurry."""
-        self._process.kill()
+        self.process.join(LEAVE_SECONDS)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.process.close()
 
 
-class Executor(Protocol):
-    """Who judges batches: one process, several, or machines elsewhere."""
-
-    def judge(self, batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
-        """Results in the order of the batches, of which a bounded number is in flight."""
-        ...
+# The port: who judges batches, here, in several processes or on machines elsewhere. Results come in the order of the
+# batches, of which a bounded number is in flight.
+Executor = Callable[[Iterator[Batch], Assignment], Generator[BatchResult, None, None]]
 
 
-class OneProcess:
-    """One batch after the other, here."""
-
-    def judge(self, batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
-        for batch in batches:
-            yield assignment.judge(batch)
+def judge_here(batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
+    """One batch after the other."""
+    yield from map(assignment.judge, batches)
 
 
-@dataclass(frozen=True, slots=True)
-class SeveralProcesses:
-    """Raises WorkerError when one dies, unless `stop` says that all of us are to; what came before is journaled."""
+def judge_in_processes(
+    batches: Iterator[Batch], assignment: Assignment, *, workers: int, stop: Callable[[], bool]
+) -> Generator[BatchResult, None, None]:
+    """Raises WorkerError when a process dies, unless `stop` says that all of us are to; what came before is kept."""
+    crew = [Worker(assignment) for _ in range(workers)]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    for worker in crew:
+        idle.put(worker)
 
-    workers: int
-    stop: Callable[[], bool]
-
-    def judge(self, batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
-        crew = [Worker(assignment) for _ in range(self.workers)]
-        idle: SimpleQueue[Worker] = SimpleQueue()
-        for worker in crew:
+    def judge(batch: Batch) -> BatchResult:
+        worker = idle.get()
+        try:
+            return worker.judge(batch)
+        finally:
             idle.put(worker)
 
-        def judge(batch: Batch) -> BatchResult:
-            worker = idle.get()
-            try:
-                return worker.judge(batch)
-            finally:
-                idle.put(worker)
-
-        # A thread waits for each process, so that reading, judging and journaling go on side by side.
-        threads = ThreadPoolExecutor(self.workers, thread_name_prefix="worker")
-        try:
-            yield from in_order(lambda batch: threads.submit(judge, batch), batches, self.workers * BATCHES_PER_WORKER)
-        except BaseException as error:
-            for worker in crew:
-                worker.kill()
-            # Killed together with us: an interruption, not a crash.
-            if not (isinstance(error, WorkerError) and self.stop()):
-                raise
-        finally:
-            threads.shutdown(cancel_futures=True)
-            for worker in crew:
-                worker.dismiss()
+    # A thread waits for each process, so that reading, judging and journaling go on side by side.
+    threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+    try:
+        yield from in_order(lambda batch: threads.submit(judge, batch), batches, workers * BATCHES_PER_WORKER)
+    except BaseException as error:
+        for worker in crew:
+            worker.process.kill()
+        # Killed together with us: an interruption, not a crash.
+        if not (isinstance(error, WorkerError) and stop()):
+            raise
+    finally:
+        threads.shutdown(cancel_futures=True)
+        for worker in crew:
+            worker.dismiss()
 
 
 def in_order(
@@ -131,19 +113,19 @@ def in_order(
     """Keep `depth` batches in flight; a dataset that breaks midway still yields what was read before the break."""
     in_flight: deque[Future[BatchResult]] = deque()
     broken: MixseekError | None = None
-    ended = False
-    while in_flight or not ended:
-        while not ended and len(in_flight) < depth:
-            try:
-                batch = next(batches, None)
-            except MixseekError as error:
-                broken, batch = error, None
-            if batch is None:
-                ended = True
-            else:
-                in_flight.append(submit(batch))
-        if in_flight:
+    while True:
+        try:
+            batch = next(batches, None)
+        except MixseekError as error:
+            broken = error
+            break
+        if batch is None:
+            break
+        in_flight.append(submit(batch))
+        if len(in_flight) >= depth:
             yield in_flight.popleft().result()
+    while in_flight:
+        yield in_flight.popleft().result()
     if broken is not None:
         raise broken
 
@@ -183,13 +165,6 @@ SAMPLES_WORTH_PROCESSES = 4_000
 CHARACTERS_WORTH_PROCESSES = 16 << 20
 
 
-class NoProgress:
-    """Tells nobody."""
-
-    def advance(self, counts: Mapping[str, int]) -> None:
-        pass
-
-
 def judge_many(
     batches: Iterable[Batch],
     assignment: Assignment,
@@ -199,10 +174,7 @@ def judge_many(
     workers: int,
     stop: Callable[[], bool],
 ) -> bool:
-    """Judge until the batches end or `stop` says so; what was begun is finished and journaled either way.
-
-    Returns whether the batches came to their end. Memory is bounded by the batches in flight.
-    """
+    """Whether the batches came to their end before `stop` said so; what was begun is journaled either way."""
     source = iter(batches)
     head, is_short = read_head(source) if workers > 1 else ([], True)
     ended = False
@@ -217,13 +189,16 @@ def judge_many(
             yield batch
         ended = True
 
-    executor: Executor = OneProcess() if is_short else SeveralProcesses(workers, stop)
-    results = executor.judge(until_stopped(), assignment)
+    executor: Executor = judge_here if is_short else partial(judge_in_processes, workers=workers, stop=stop)
+    results = executor(until_stopped(), assignment)
     recorded = 0
     # Closed whatever happens: a full disk must not leave processes behind.
     with closing(results):
         for result in results:
-            record(result, journal, progress)
+            # Journal first, count second: a number that was shown is on disk.
+            if result.lines:
+                journal.append(result.lines)
+            progress.advance({**result.counts, "samples": result.samples, "skipped": result.skipped})
             recorded += 1
     # Fewer recorded than begun: the workers were taken down together with us, and those batches are still to do.
     return ended and recorded == begun
@@ -248,10 +223,3 @@ def drain(head: list[Batch]) -> Iterator[Batch]:
     """Each batch leaves the list, and so the memory, when its turn comes."""
     while head:
         yield head.pop(0)
-
-
-def record(result: BatchResult, journal: Journal, progress: ProgressSink) -> None:
-    """Journal first, count second: a number that was shown is on disk."""
-    if result.lines:
-        journal.append(result.lines)
-    progress.advance({**result.counts, "samples": result.samples, "skipped": result.skipped})

@@ -29,10 +29,7 @@ class RetryPolicy:
     patience_seconds: float = 600.0
 
     def delay_before_retry(self, failures: int, error: TransientJudgeError, jitter: float) -> float:
-        """Seconds until the next try after `failures` of them; `jitter` is a random number in 0..1.
-
-        A time that the endpoint named is kept, with a little on top: everybody was told the same one.
-        """
+        """Seconds until the next try; `jitter` is in 0..1. What the endpoint named is kept, with a little on top."""
         backoff = min(self.longest_delay_seconds, self.first_delay_seconds * 2.0 ** min(failures - 1, 30))
         if error.retry_after_seconds is not None:
             return error.retry_after_seconds + jitter * self.first_delay_seconds
@@ -42,10 +39,6 @@ class RetryPolicy:
     def delay_before_probe(self, probes: int) -> float:
         """Seconds until a silent endpoint is tried again, after `probes` in vain."""
         return min(self.longest_probe_seconds, self.first_probe_seconds * 2.0 ** min(probes, 30))
-
-    def gives_up(self, failures: int) -> bool:
-        """Whether one request has had its tries; overloads are not counted, they are the endpoint's matter."""
-        return failures >= self.tries
 
 
 # How much may be asked of an endpoint at once and per minute. Pure arithmetic: time is an argument.
@@ -92,11 +85,6 @@ class _Window:
     refusals: int = 0
     answering_seconds: float = 0.0
 
-    @property
-    def refused_share(self) -> float:
-        answers = self.replies + self.refusals
-        return self.refusals / answers if answers else 1.0
-
 
 def best_limit(goodputs: Mapping[int, float]) -> int:
     """The lowest one that brings as much as any."""
@@ -129,11 +117,6 @@ def next_limit(goodputs: Mapping[int, float], served: float, maximum: int) -> in
     return None
 
 
-def goodputs_of(tried: Mapping[int, tuple[float, float]]) -> dict[int, float]:
-    """Without the shares of refusals."""
-    return {limit: goodput for limit, (goodput, _) in tried.items()}
-
-
 class AdaptiveLimit:
     """Calls at once: doubled each round trip until there is trouble, then whatever brings the most replies a second.
 
@@ -153,8 +136,9 @@ class AdaptiveLimit:
         self._recent = 0.0
         self._best = float("inf")
         self._window = _Window(float("-inf"))
-        # Limit to goodput and share of refusals while the best one is searched for; None while one is kept.
-        self._tried: dict[int, tuple[float, float]] | None = None
+        # Limit to goodput while the best one is searched for; None while one is kept. And to the share of refusals.
+        self._tried: dict[int, float] | None = None
+        self._shares: dict[int, float] = {}
         # Whether the last limit that was looked at brought nothing at all.
         self._is_silent = False
         self._limit_before = self.calls
@@ -219,7 +203,7 @@ class AdaptiveLimit:
         self._limit_before = self.calls
         self._window = _Window(now)
 
-    def _look(self, tried: dict[int, tuple[float, float]], now: float) -> None:
+    def _look(self, tried: dict[int, float], now: float) -> None:
         """Whether enough has come back to judge this limit; then the next one is tried, or the best one kept."""
         window = self._window
         if window.begun is None:
@@ -242,21 +226,19 @@ class AdaptiveLimit:
                 return
             goodput = window.replies / seconds
         self._is_silent = goodput == 0.0
-        share = window.refused_share
-        tried[self.calls] = (goodput * (1 - _PRICE_OF_REFUSALS * share), share)
-        following = next_limit(
-            {limit: goodput for limit, (goodput, _) in tried.items()}, goodput * self._best, self.maximum
-        )
+        share = self._shares[self.calls] = window.refusals / (window.replies + window.refusals)
+        tried[self.calls] = goodput * (1 - _PRICE_OF_REFUSALS * share)
+        following = next_limit(tried, goodput * self._best, self.maximum)
         self._window = _Window(now)
         if following is None:
             self._end_search(tried, now)
         else:
             self.calls = following
 
-    def _end_search(self, tried: dict[int, tuple[float, float]], now: float) -> None:
-        self.calls = best_limit(goodputs_of(tried))
+    def _end_search(self, tried: dict[int, float], now: float) -> None:
+        self.calls = best_limit(tried)
         self._tried = None
-        share = tried[self.calls][1]
+        share = self._shares[self.calls]
         self._known_share = share if share >= _TOLERATED_SHARE else 0.0
         self._share = min(self._share, share)
         is_same = abs(self.calls - self._limit_before) <= max(1, self._limit_before * (1 - _FEWER) / 2)
@@ -312,6 +294,8 @@ class Budget:
     def __init__(self, max_calls: int | None = None, max_cost_usd: float | None = None) -> None:
         self._max_calls = max_calls
         self._max_cost_usd = max_cost_usd
+        # Whether anybody has to be told what a request will cost before it leaves.
+        self.counts_money = max_cost_usd is not None
         self.calls = 0
         self.cost_usd = 0.0
         self.is_money_spent = False
@@ -322,12 +306,7 @@ class Budget:
         # What the dearest request cost of its estimate; None before the first bill.
         self._dearest: float | None = None
         self._bills = self._lost_bills = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def counts_money(self) -> bool:
-        """Whether anybody has to be told what a request will cost before it leaves."""
-        return self._max_cost_usd is not None
+        self._waiting: list[asyncio.Future[None]] = []
 
     def begin(self) -> None:
         """A request is about to leave; raises BudgetSpentError instead of letting one too many out."""
@@ -338,10 +317,7 @@ class Budget:
         self.calls += 1
 
     async def book(self, expected_usd: float) -> None:
-        """Set aside what one call and its repeats may cost; to be followed by `settle`, whatever becomes of it.
-
-        Raises BudgetSpentError where it does not fit although nothing else is out.
-        """
+        """Set aside what a call may cost, until `settle`; BudgetSpentError where it cannot fit."""
         # Beside what has begun too, or whoever is told "not now" would come back at once, for ever.
         while not (
             self._fits(expected_usd, self._booked_usd, self._bookings)
@@ -405,10 +381,10 @@ class Budget:
             self._begun_usd = self._begun_usd - expected_usd if self._begun else 0.0
         if cost_usd is not None:
             self.charge(expected_usd, cost_usd, is_lost=False)
-        while self._waiting:
-            waiting = self._waiting.popleft()
+        for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(None)
+        self._waiting.clear()
 
     def describe_spent(self) -> str:
         """For a person, when all bills have come."""
@@ -416,10 +392,6 @@ class Budget:
             f"--max-cost {self._max_cost_usd:g} is reached ({self.cost_usd:.4f} USD spent by this command); "
             "run the same command with more to go on from here"
         )
-
-
-Clock = Callable[[], float]
-Sleep = Callable[[float], Awaitable[None]]
 
 
 class HaltedError(MixseekError):
@@ -434,8 +406,8 @@ class EndpointDownError(MixseekError):
 class Environment:
     """Time and chance as arguments."""
 
-    clock: Clock
-    sleep: Sleep
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
     draw: Callable[[], float]  # uniform in 0..1
     notify: Callable[[str], None]
 
@@ -477,6 +449,8 @@ class Endpoint:
         """A place among the calls in flight, first come first served; HaltedError when the run is stopping."""
         is_probe = await self._take_place()
         try:
+            # The place is the call's, unless there was a halt since it was given.
+            self._check_halt()
             yield Turn(self, is_probe)
         finally:
             self._leave(is_probe)
@@ -487,8 +461,7 @@ class Endpoint:
 
     async def rest(self, seconds: float) -> None:
         """Sleep that a halt ends."""
-        if self._is_halted:
-            raise HaltedError("stopping")
+        self._check_halt()
         if seconds <= 0:
             return
         resting = asyncio.ensure_future(self._environment.sleep(seconds))
@@ -515,10 +488,13 @@ class Endpoint:
         if self._alarm is not None:
             self._alarm.cancel()
 
-    async def _take_place(self) -> bool:
-        """Wait for a place, first come first served; True when this call is the probe of an endpoint that is down."""
+    def _check_halt(self) -> None:
         if self._is_halted:
             raise HaltedError("stopping")
+
+    async def _take_place(self) -> bool:
+        """Wait for a place, first come first served; True when this call is the probe of an endpoint that is down."""
+        self._check_halt()
         has_room = not self._waiting and not self._is_down and self.in_flight < self._limit.calls
         if has_room and self._paused_until <= self.now():
             # The usual case, without the cost of a queue.
@@ -528,18 +504,11 @@ class Endpoint:
         self._waiting.append(place)
         self._dispatch()
         try:
-            return self._taken(await place)
+            return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
                 self._leave(place.result())
             raise
-
-    def _taken(self, is_probe: bool) -> bool:
-        """The place is the call's, unless there was a halt since it was given."""
-        if self._is_halted:
-            self._leave(is_probe)
-            raise HaltedError("stopping")
-        return is_probe
 
     def _dispatch(self) -> None:
         while self._waiting:
@@ -591,11 +560,8 @@ class Endpoint:
             self._go_down(error, now, is_probe)
         waited = max(now, self._paused_until) - self._failing_since
         if (self._is_down or error.is_overload) and waited >= self._policy.patience_seconds:
-            asked = error.retry_after_seconds
-            if asked is not None and self._paused_until > now:
-                told = f"asked to wait {asked:.0f} s"
-            else:
-                told = f"no reply for {waited:.0f} s"
+            asked = error.retry_after_seconds if self._paused_until > now else None
+            told = f"no reply for {waited:.0f} s" if asked is None else f"asked to wait {asked:.0f} s"
             raise EndpointDownError(
                 f"{self.name}: {told}, and --patience is {self._policy.patience_seconds:.0f} s "
                 f"({error}); run the same command again to resume"
@@ -603,13 +569,13 @@ class Endpoint:
 
     def _go_down(self, error: TransientJudgeError, now: float, is_probe: bool) -> None:
         if not self._is_down:
-            self._is_down = True
-            self._probes = 0
+            self._is_down, self._probes = True, 0
             self._environment.notify(f"{self.name} does not answer ({error}); waiting for it to come back")
-            self._pause(now + self._policy.delay_before_probe(0))
         elif is_probe:
             self._probes += 1
-            self._pause(now + self._policy.delay_before_probe(self._probes))
+        else:
+            return
+        self._pause(now + self._policy.delay_before_probe(self._probes))
 
     def _pause(self, until: float) -> None:
         self._paused_until = max(self._paused_until, until)
@@ -617,7 +583,7 @@ class Endpoint:
     def delay_before_retry(self, attempts: Attempts, error: TransientJudgeError) -> float:
         """Seconds; raises the error where a call has had its tries, or is told to wait beyond patience."""
         # While the endpoint is down, nobody's tries are counted out: it is not this request's fault.
-        if not self._is_down and self._policy.gives_up(attempts.failures):
+        if not self._is_down and attempts.failures >= self._policy.tries:
             raise error
         delay = self._policy.delay_before_retry(max(1, attempts.failures), error, self._environment.draw())
         if delay > self._policy.patience_seconds:
@@ -646,10 +612,7 @@ class Turn:
     is_probe: bool
 
     async def ask(self, judge: LiveJudge, call: Call, attempts: Attempts) -> Answer | float:
-        """The answer, or the seconds to rest before the call's next turn.
-
-        Raises Permanent- and TransientJudgeError, and EndpointDownError beyond patience.
-        """
+        """The answer, or the seconds to rest before the next turn; EndpointDownError beyond patience."""
         started = self.endpoint.now()
         attempts.tries += 1
         try:

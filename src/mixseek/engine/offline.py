@@ -49,12 +49,7 @@ def judge_one(
     cascade: bool = False,
     known: Mapping[ReplyKey, Status] = NOTHING_KNOWN,
 ) -> list[Judged]:
-    """What each judge that had to be asked made of the sample, in the order of asking.
-
-    Without `cascade` every judge judges every sample; with it, the next one is asked only while no judge has
-    given a valid judgment. `known` holds what an earlier run already got: those judges are not asked
-    again.
-    """
+    """What each judge made of the sample. A cascade ends at its first valid judgment; who is `known` is not asked."""
     results: list[Judged] = []
     for judge in judges:
         status = known.get(ReplyKey(judge.name))
@@ -90,22 +85,18 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     """Seed 003 §6: a sample without its place in the grid, or a place without its sample. Nobody is asked about it."""
     if PLANNED_WITHOUT_OUTPUT in sample.metadata:
         detail = "it was planned, and the dataset has no output for it"
-        return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
     # Asked first, because looking whether a class fits a Protocol takes long, and most protocols have no grid.
-    if not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
+    elif not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
         return None
-    missing = protocol.missing_names(sample)
-    if not missing:
+    elif missing := protocol.missing_names(sample):
+        detail = f"the sample has no {', '.join(missing)}, so nothing said about it could be aligned"
+    else:
         return None
-    detail = f"the sample has no {', '.join(missing)}, so nothing said about it could be aligned"
     return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
 
 
 def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
-    """What the protocol makes of it; `unusable` in its details says what is wrong with what it was taken out of.
-
-    A bundle that was cut off, contradicts itself or calls itself unusable spoils entries that look well by themselves.
-    """
+    """What the protocol makes of it; a bundle that is `unusable` spoils entries that look well by themselves."""
     judgment = protocol.parse(reply, sample)
     match reply.details.get("unusable"):
         case {"flag": str(flag), "detail": str(detail)} if flag in set(Flag):
@@ -194,10 +185,7 @@ def pending_batches(
 
 
 def is_settled(known: Mapping[ReplyKey, Status], repeats: Mapping[str, int], cascade: bool) -> bool:
-    """Nobody of those judges, who are asked so often, is left to ask; a cascade ends at its first valid judgment.
-
-    A missing reply is asked for again and is not in `known`, unless asking again changes nothing.
-    """
+    """Nobody is left to ask, as often as `repeats` says; a cascade ends at its first valid judgment."""
     for judge, times in repeats.items():
         statuses = [known.get(ReplyKey(judge, repeat)) for repeat in range(1, times + 1)]
         if None in statuses:

@@ -1,8 +1,6 @@
-"""Single questions through the engine: whoever needs one reply gets the retries, limits, cache, budget and journal.
+"""Single questions through the engine: two who ask the same get the same reply, and it is paid for once.
 
-A question is known by what is asked: two who ask the same get the same reply, and it is paid for once. Where the
-prompt holds what changes by the minute (a leader board), the asker names the question instead; such a question is
-answered once in an execution, and never from the cache.
+A prompt that holds what changes by the minute (a leader board) is known by a name instead, and never from the cache.
 """
 
 import asyncio
@@ -10,23 +8,24 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import TracebackType
 from typing import NamedTuple, Protocol, Self, assert_never
 
-from mixseek.domain.calls import NOTHING_LOST, ReplyKey
+from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache, RequestKeys, reuse
 from mixseek.engine.call import (
     CallContext,
     LiveSlot,
+    NoCache,
     OfflineSlot,
     PendingSample,
+    RequestKeys,
     Slot,
     ask_repeat,
+    conclude,
     lines_of,
-    unwritten_sample_lines,
+    reuse,
 )
 from mixseek.engine.limits import HaltedError
 from mixseek.engine.offline import ask
@@ -35,10 +34,7 @@ from mixseek.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of whom. With `identity`, the question is that one whatever its prompt says today.
-
-    `asks_again` False leaves an invalid reply at that: the words of a re-ask are for replies in JSON.
-    """
+    """With `identity` it is that one whatever its prompt says today; without `asks_again` an invalid reply stands."""
 
     protocol: JudgeProtocol
     sample: Sample
@@ -118,9 +114,7 @@ class Questions:
         self._context.commits.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         left = [one.task for one in self._under_way.values()]
         for task in left:
             task.cancel()
@@ -134,11 +128,6 @@ class Questions:
         """Whether its reply is there already."""
         return question.place in self._before.replies
 
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Who can be asked."""
-        return tuple(self._slots)
-
     def halt(self) -> None:
         """Nothing new is asked from now on: HaltedError; what is in flight comes home and is journaled."""
         self._is_halted = True
@@ -147,11 +136,7 @@ class Questions:
                 slot.endpoint.halt()
 
     async def ask(self, question: Question) -> Answered:
-        """The judge's word on the sample.
-
-        Raises HaltedError, BudgetSpentError, EndpointDownError, StorageError, and PermanentJudgeError where the
-        endpoint refuses everything; any other failure is a Missing.
-        """
+        """The judge's word on the sample. Raises what ends a run; any other failure is a Missing."""
         slot = self._slots.get(question.judge)
         if slot is None:
             there = ", ".join(self._slots) or "nobody"
@@ -181,67 +166,60 @@ class Questions:
 
     async def _answer(self, question: Question, slot: Slot, place: Place) -> Answered:
         known = self._before.replies.get(place, ())
-        read: list[Reply] = []
         match slot:
             case OfflineSlot():
-                outcome = await self._ask_offline(question, slot, place, read)
+                outcome, replies = await self._ask_offline(question, slot, place, known)
             case LiveSlot():
-                outcome = await self._ask_live(question, slot, place, read)
+                outcome, replies = await self._ask_live(question, slot, place, known)
             case unexpected:
                 assert_never(unexpected)
-        replies = tuple(read)
         is_recalled = place in self._recalled and replies == known
         if replies != known or place not in self._before.concluded:
             self._before.replies[place] = replies
             self._before.concluded.add(place)
             pending = PendingSample(question.sample, place.key)
-            lost = self._context.lost.pop((place.key, ReplyKey(place.judge, place.repeat)), NOTHING_LOST)
-            line = self._context.encoder.outcome(question.sample, place.key, place.judge, outcome, place.repeat, lost)
-            self._context.commits.add([*unwritten_sample_lines(self._context, pending), line])
+            conclude(self._context, pending, ReplyKey(place.judge, place.repeat), outcome)
         if place in self._told:
             # The same question again costs nothing, and must not be counted as if it did.
             replies = tuple(reuse(reply, reply.judge, place.repeat, reply.attempt) for reply in replies)
         self._told.add(place)
         return Answered(outcome, replies[-1] if replies else None, is_recalled, replies[:-1])
 
-    async def _ask_live(self, question: Question, slot: LiveSlot, place: Place, read: list[Reply]) -> Outcome:
+    async def _ask_live(
+        self, question: Question, slot: LiveSlot, place: Place, known: tuple[Reply, ...]
+    ) -> tuple[Outcome, tuple[Reply, ...]]:
         protocol, wanted = question.protocol, ReplyKey(place.judge, place.repeat)
         keys = RequestKeys(protocol.hash, slot.judge.fingerprint, self._nonce_key_id)
         slot = replace(slot, keys=keys, max_reasks=slot.max_reasks if question.asks_again else 0)
         cache = self._context.cache if question.identity is None else NoCache()
-        known = self._before.replies.get(place, ())
-        read.extend(known[:-1])
         cached = {} if known else cache.get_many((keys.key(place.key, wanted, 1),))
         pending = PendingSample(question.sample, place.key, unread={wanted: known} if known else {}, cached=cached)
+        read = list(known[:-1])
         context = replace(self._context, protocol=protocol, cache=cache, read=read)
         outcome = await ask_repeat(context, slot, pending, place.repeat)
         if self._is_halted and isinstance(outcome, Missing):
             # Cut short by the stop: it is not known to be missing, and will be asked for again.
             raise HaltedError("stopping")
-        return outcome
+        return outcome, tuple(read)
 
-    async def _ask_offline(self, question: Question, slot: OfflineSlot, place: Place, read: list[Reply]) -> Outcome:
-        known = self._before.replies.get(place, ())
+    async def _ask_offline(
+        self, question: Question, slot: OfflineSlot, place: Place, known: tuple[Reply, ...]
+    ) -> tuple[Outcome, tuple[Reply, ...]]:
         if known:
-            read.append(known[-1])
-            return question.protocol.parse(known[-1], question.sample)
+            return question.protocol.parse(known[-1], question.sample), known[-1:]
         judged = ask(slot.judge, question.sample, question.protocol)
-        if judged.reply is not None:
-            reply = judged.reply
-            if place.repeat > 1:
-                reply = replace(reply, details={**reply.details, "take": place.repeat})
-            read.append(reply)
-            pending = PendingSample(question.sample, place.key)
-            await self._context.commits.commit(lines_of(self._context, pending, reply))
-        return judged.outcome
+        reply = judged.reply
+        if reply is None:
+            return judged.outcome, ()
+        if place.repeat > 1:
+            reply = replace(reply, details={**reply.details, "take": place.repeat})
+        await self._context.commits.commit(lines_of(self._context, PendingSample(question.sample, place.key), reply))
+        return judged.outcome, (reply,)
 
 
 @dataclass(frozen=True, slots=True)
 class LastingQuestions:
-    """Questions whose last reply counts: an invalid one of an earlier process stands until it is asked for again.
-
-    `retries_invalid` asks for it again now; each time is another repeat, so that every attempt stays in the journal.
-    """
+    """The last reply counts: an invalid one of an earlier process stands, unless `retries_invalid` asks once more."""
 
     questions: Questions
     retries_invalid: bool = False

@@ -37,7 +37,6 @@ class Evaluator:
         *,
         metric_seconds: float = DEFAULT_METRIC_SECONDS,
     ) -> None:
-        refuse_unclear_names([metric.name for metric in metrics], weights or {})
         given = {metric.name: (weights or {}).get(metric.name) for metric in metrics}
         self.metrics = tuple(metrics)
         self.weights = resolve_weights(given)
@@ -67,18 +66,6 @@ class Evaluator:
                 return MissingMetric(metric.name, f"no score within {self._metric_seconds:g} s")
             return MissingMetric(metric.name, describe_failure(error))
         return checked(metric, result)
-
-
-def refuse_unclear_names(names: Sequence[str], weights: Mapping[str, float | None]) -> None:
-    """Scores, weights and the board know a metric by its name: one name, one metric."""
-    for name in names:
-        if not name.strip():
-            raise ConfigurationError("evaluator.metrics: a metric has no name; give it one")
-        if names.count(name) > 1:
-            raise ConfigurationError(f"evaluator.metrics: two metrics are called {name!r}; give one of them a name")
-    for name in weights:
-        if name not in names:
-            raise ConfigurationError(f"evaluator.metrics: a weight for {name!r}, but there is {', '.join(names)}")
 
 
 def is_foreign(metric: BaseMetric) -> bool:
@@ -125,10 +112,7 @@ PROTOCOL_PREFIX = "protocol:"
 
 
 def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: str | None = None) -> BaseMetric:
-    """Raises ConfigurationError for whatever cannot work; asks nobody anything.
-
-    `language` is that of a protocol of ours, None for its own; a protocol of the user's is in what it was written in.
-    """
+    """Raises ConfigurationError for what cannot work; `language` is for a protocol of ours, None for its own."""
     where = f"metric {setting.name}"
     if kind in BUILT_IN:
         # A built-in is what it is; only the plain one is in the user's words.

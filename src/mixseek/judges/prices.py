@@ -46,17 +46,23 @@ class PriceList:
         slot = at.replace(minute=at.minute // _SLOT_MINUTES * _SLOT_MINUTES, second=0, microsecond=0)
         names = (answered_by, self._model)
         found = next((price for name in names if name and (price := look_up(name, self._base_url, slot))), None)
-        return None if found is None else _table_price(found, usage)
+        if found is None:
+            return None
+        import genai_prices
+
+        # What the endpoint took from its own cache is part of the input; more than there was is no discount.
+        cached = usage.cached_input_tokens if (usage.cached_input_tokens or 0) <= usage.input_tokens else None
+        counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cache_read_tokens": cached}
+        return found.calc_price(genai_prices.Usage(**counts))["total_price"]
 
 
 def _given_rates(settings: JudgeSettings) -> tuple[Decimal, Decimal] | None:
     """`price_input` and `price_output` of the settings; None where neither is given."""
-    if settings.price_input is None and settings.price_output is None:
-        return None
     if settings.price_input is None or settings.price_output is None:
-        raise ConfigurationError(
-            "mixseek.toml: price_input and price_output belong together (US dollars per million tokens); give both"
-        )
+        if settings.price_input == settings.price_output:
+            return None
+        together = "price_input and price_output belong together (US dollars per million tokens); give both"
+        raise ConfigurationError(f"mixseek.toml: {together}")
     # By way of text: 0.15 is meant as written, not as the nearest binary fraction.
     return Decimal(str(settings.price_input)), Decimal(str(settings.price_output))
 
@@ -78,19 +84,6 @@ def look_up(model: str, base_url: str, at: datetime) -> "ModelPrice | None":
     # A table without one of the two prices says nothing about a reply, rather than that half of it is free.
     prices = found.model_price
     return None if prices.input_mtok is None or prices.output_mtok is None else prices
-
-
-def _table_price(prices: "ModelPrice", usage: Usage) -> Decimal:
-    import genai_prices
-
-    # Tokens that the endpoint served from its own cache are part of the input; more than there were are no discount.
-    is_plausible = (usage.cached_input_tokens or 0) <= (usage.input_tokens or 0)
-    counted = genai_prices.Usage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cached_input_tokens if is_plausible else None,
-    )
-    return prices.calc_price(counted)["total_price"]
 
 
 def is_hosted(base_url: str) -> bool:

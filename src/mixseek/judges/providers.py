@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +16,7 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import JudgeIdentity, ReadAnswer, SchemaMode, decoding, make_answer
+from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, decoding, make_answer
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
@@ -26,15 +27,17 @@ _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _FOREIGN_ERRORS = (RuntimeError, ImportError, OSError, ValueError, TypeError, LookupError)
 
 
+@dataclass(eq=False, repr=False)
 class ProviderJudge:
     """One model behind pydantic-ai; the SDK's own retries are off, because the engine has the one policy."""
 
-    def __init__(self, name: str, model: Any, settings: JudgeSettings, redaction: Redaction) -> None:
-        self.name = name
-        self._model = model
-        self._settings = settings
-        self._redaction = redaction
-        self._constrains = bool(model.profile.get("supports_json_schema_output", False))
+    name: str
+    model: Any
+    settings: JudgeSettings
+    redaction: Redaction
+
+    def __post_init__(self) -> None:
+        self._constrains = bool(self.model.profile.get("supports_json_schema_output", False))
         self._lifetime = contextlib.AsyncExitStack()
         self._opening = asyncio.Lock()
         self._is_open = False
@@ -42,9 +45,9 @@ class ProviderJudge:
     @property
     def endpoint(self) -> str:
         """Scheme, host and port where the provider has them, else its name."""
-        parts = urlsplit(self._model.base_url if isinstance(self._model.base_url, str) else "")
+        parts = urlsplit(self.model.base_url if isinstance(self.model.base_url, str) else "")
         if not parts.hostname:
-            return f"{SPEC_PREFIX}{self._model.system}"
+            return f"{SPEC_PREFIX}{self.model.system}"
         return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
 
     @property
@@ -52,24 +55,24 @@ class ProviderJudge:
         """Over provider, model, address, decoding parameters and extra body."""
         decisive = {
             "wire": "pydantic-ai",
-            "provider": self._model.system,
-            "model": self._model.model_name,
+            "provider": self.model.system,
+            "model": self.model.model_name,
             "endpoint": self.endpoint,
-            "decoding": decoding(self._settings, take=1),
-            "body": dict(self._settings.body),
+            "decoding": decoding(self.settings, take=1),
+            "body": dict(self.settings.body),
         }
         return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     @property
     def description(self) -> Mapping[str, Any]:
         """The address is shown without path and query: some providers put keys there."""
-        body = without_credentials(self._settings.body)
+        body = without_credentials(self.settings.body)
         return {
-            "provider": self._model.system,
-            "model": self._model.model_name,
+            "provider": self.model.system,
+            "model": self.model.model_name,
             "base_url": self.endpoint,
             "through": "pydantic-ai",
-            **decoding(self._settings, take=1),
+            **decoding(self.settings, take=1),
             **({"body": body} if body else {}),
         }
 
@@ -81,7 +84,7 @@ class ProviderJudge:
         started = time.perf_counter()
         try:
             response = await direct.model_request(
-                self._model,
+                self.model,
                 _messages(call),
                 model_settings=self._model_settings(call.take),
                 model_request_parameters=_parameters(call, is_constrained),
@@ -89,10 +92,9 @@ class ProviderJudge:
             )
         except _FOREIGN_ERRORS as error:
             raise self._mapped(error, is_constrained) from error
-        latency = time.perf_counter() - started
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
-        who = JudgeIdentity(self.name, f"{self._model.system}:{self._model.model_name}")
-        return make_answer(call, who, _read(response), latency, schema)
+        who = (self.name, f"{self.model.system}:{self.model.model_name}")
+        return make_answer(call, who, _read(response), time.perf_counter() - started, schema)
 
     async def close(self) -> None:
         """Give the provider's connections back."""
@@ -103,20 +105,17 @@ class ProviderJudge:
     async def _open(self) -> None:
         async with self._opening:
             if not self._is_open:
-                await self._lifetime.enter_async_context(self._model)
+                await self._lifetime.enter_async_context(self.model)
                 self._is_open = True
 
     def _model_settings(self, take: int) -> dict[str, Any]:
-        sent = {**decoding(self._settings, take), "request_timeout": self._settings.timeout_seconds}
-        if self._settings.body:
-            sent["extra_body"] = dict(self._settings.body)
-        if "max_retries" not in self._model.unsupported_settings:
-            sent["max_retries"] = 0
-        return sent
+        body = {"extra_body": dict(self.settings.body)} if self.settings.body else {}
+        retries = {} if "max_retries" in self.model.unsupported_settings else {"max_retries": 0}
+        return {**decoding(self.settings, take), "request_timeout": self.settings.timeout_seconds, **body, **retries}
 
     def _mapped(self, error: Exception, is_constrained: bool) -> TransientJudgeError | PermanentJudgeError:
         errors = importlib.import_module("pydantic_ai.exceptions")
-        words = self._redaction.line(f"judge {self.name}: {str(error) or type(error).__name__}", limit=500)
+        words = self.redaction.line(f"judge {self.name}: {str(error) or type(error).__name__}", limit=500)
         match error:
             case errors.ModelContextWindowExceededError():
                 return PermanentJudgeError(words)
@@ -148,34 +147,25 @@ class ProviderJudge:
 
 
 def make_provider_judge(
-    spec: str,
-    environment: Mapping[str, str],
-    settings: JudgeSettings | None = None,
-    name: str | None = None,
+    spec: str, environment: Mapping[str, str], settings: JudgeSettings | None = None, name: str | None = None
 ) -> ProviderJudge:
     """`pydantic-ai:PROVIDER:MODEL`. The key is where that provider's SDK looks for it, in the process environment."""
     settings = settings or JudgeSettings()
     model_name = spec.removeprefix(SPEC_PREFIX)
     if not model_name.partition(":")[2]:
         raise ConfigurationError(f"judge {spec!r}: write pydantic-ai:PROVIDER:MODEL, such as pydantic-ai:bedrock:…")
-    for field in ("base_url", "api_key_env", "headers"):
-        if getattr(settings, field):
-            raise ConfigurationError(
-                f"judge {name or spec!r}: {field} cannot be set for pydantic-ai providers; drop it"
-            )
+    given = next((field for field in ("base_url", "api_key_env", "headers") if getattr(settings, field)), None)
+    if given is not None:
+        raise ConfigurationError(f"judge {name or spec!r}: {given} cannot be set for pydantic-ai providers; drop it")
     if importlib.util.find_spec("pydantic_ai") is None:
         raise ConfigurationError(f"judge {spec!r}: pydantic-ai is not installed; {INSTALL_COMMAND}")
     redaction = Redaction(Secret(value) for variable, value in environment.items() if looks_like_credential(variable))
-    return ProviderJudge(name or spec, _infer_model(spec, model_name, redaction), settings, redaction)
-
-
-def _infer_model(spec: str, model_name: str, redaction: Redaction) -> Any:
-    models = importlib.import_module("pydantic_ai.models")
     try:
-        return models.infer_model(model_name)
+        model = importlib.import_module("pydantic_ai.models").infer_model(model_name)
     except (RuntimeError, ImportError, ValueError) as error:
         # An unknown provider, an SDK that is not installed, or no key: pydantic-ai says which, and what to do.
         raise ConfigurationError(redaction.line(f"judge {spec!r}: {error}", limit=500)) from error
+    return ProviderJudge(name or spec, model, settings, redaction)
 
 
 def _messages(call: Call) -> list[Any]:
@@ -201,19 +191,12 @@ def _parameters(call: Call, is_constrained: bool) -> Any:
 
 
 def _read(response: Any) -> ReadAnswer:
-    texts = {
-        kind: "".join(part.content for part in response.parts if part.part_kind == kind)
-        for kind in ("text", "thinking")
-    }
-    usage = response.usage
-    return ReadAnswer(
-        text=texts["text"],
-        finish_reason=response.finish_reason,
-        # pydantic-ai counts 0 where the provider said nothing.
-        usage=Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens)
-        if usage.has_values()
-        else Usage(),
-        model=response.model_name,
-        request_id=response.provider_response_id,
-        extra={"reasoning": texts["thinking"]} if texts["thinking"] else {},
+    text, thinking = (
+        "".join(part.content for part in response.parts if part.part_kind == kind) for kind in ("text", "thinking")
     )
+    said = response.usage
+    # pydantic-ai counts 0 where the provider said nothing.
+    usage = Usage(said.input_tokens, said.output_tokens, said.cache_read_tokens) if said.has_values() else Usage()
+    extra = {"reasoning": thinking} if thinking else {}
+    names = response.model_name, response.provider_response_id
+    return ReadAnswer(text, response.finish_reason, usage, *names, extra)

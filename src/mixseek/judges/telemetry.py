@@ -16,13 +16,8 @@ _EXPORTER_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES
 _EXPORTER_GROUP = "opentelemetry_traces_exporter"
 _PACKAGES = {"http/protobuf": "otlp_proto_http", "http/json": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 # What a judge's description says, and what the conventions call it.
-_REQUEST_NAMES = {
-    "provider": "gen_ai.provider.name",
-    "model": "gen_ai.request.model",
-    "temperature": "gen_ai.request.temperature",
-    "top_p": "gen_ai.request.top_p",
-    "max_tokens": "gen_ai.request.max_tokens",
-    "seed": "gen_ai.request.seed",
+_REQUEST_NAMES = {"provider": "gen_ai.provider.name"} | {
+    name: f"gen_ai.request.{name}" for name in ("model", "temperature", "top_p", "max_tokens", "seed")
 }
 
 
@@ -34,7 +29,6 @@ class Tracing:
     provider: Any = None
 
     def shutdown(self) -> None:
-        """Sends what is still queued."""
         if self.provider is not None:
             self.provider.shutdown()
 
@@ -56,31 +50,27 @@ class TracedJudge:
 
     async def call(self, call: Call) -> Answer:
         """Each try is a span of its own: the engine retries outside of it."""
-        attributes = {
-            **self._attributes,
-            "mixseek.sample_key": call.sample_key,
-            "mixseek.take": call.take,
-            "mixseek.ask": call.ask,
-        }
+        asked = {f"mixseek.{name}": getattr(call, name) for name in ("sample_key", "take", "ask")}
         with self._tracer.start_as_current_span(
             self._span_name,
             kind=self._kind,
-            attributes=attributes,
+            attributes=self._attributes | asked,
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
             try:
                 answer = await self._judge.call(call)
             except BaseException as error:
-                # A cancelled call was sent and may have been paid for: its span says so too.
-                span.set_attribute("error.type", _error_type(error))
+                # A cancelled call was sent and may have been paid for: its span says so too. Messages may quote the
+                # prompt, and stay out.
+                status = getattr(error.__cause__, "status", None) if isinstance(error, JudgeCallError) else None
+                span.set_attribute("error.type", str(status) if isinstance(status, int) else type(error).__name__)
                 span.set_status(self._failure)
                 raise
             span.set_attributes(_response_attributes(answer))
             return answer
 
     async def close(self) -> None:
-        """Closes the judge."""
         await self._judge.close()
 
     def __getattr__(self, name: str) -> Any:
@@ -98,7 +88,10 @@ def open_tracing(environment: Mapping[str, str]) -> Tracing | None:
 
     The exporter reads the rest of the standard variables (headers, certificates, sampling) from the process itself.
     """
-    if not is_configured(environment) or not _is_installed("opentelemetry.sdk.trace"):
+    try:
+        if not is_configured(environment) or importlib.util.find_spec("opentelemetry.sdk.trace") is None:
+            return None
+    except ModuleNotFoundError:
         return None
     api = importlib.import_module("opentelemetry.trace")
     sdk = importlib.import_module("opentelemetry.sdk.trace")
@@ -107,8 +100,6 @@ def open_tracing(environment: Mapping[str, str]) -> Tracing | None:
     if isinstance(current, sdk.TracerProvider):
         return Tracing(current.get_tracer("mixseek", version))
     exporter = _exporter(environment)
-    if exporter is None:
-        return None
     resources = importlib.import_module("opentelemetry.sdk.resources")
     export = importlib.import_module("opentelemetry.sdk.trace.export")
     named = {} if environment.get("OTEL_SERVICE_NAME") else {"service.name": "mixseek"}
@@ -130,7 +121,7 @@ def _exporter_name(environment: Mapping[str, str]) -> str:
     return environment.get("OTEL_TRACES_EXPORTER", "").split(",")[0].strip().lower()
 
 
-def _exporter(environment: Mapping[str, str]) -> Any | None:
+def _exporter(environment: Mapping[str, str]) -> Any:
     name = _exporter_name(environment) or "otlp"
     if name == "console":
         # Standard output belongs to results.
@@ -140,18 +131,9 @@ def _exporter(environment: Mapping[str, str]) -> Any | None:
     entry = _PACKAGES.get(protocol, protocol) if name == "otlp" else name
     found = importlib.metadata.entry_points(group=_EXPORTER_GROUP, name=entry)
     if not found:
-        raise ConfigurationError(
-            f"OTEL_TRACES_EXPORTER: no exporter {entry!r} is installed; pip install 'mixseek[otel]', "
-            "or unset the OTEL_* variables"
-        )
+        remedy = "pip install 'mixseek[otel]', or unset the OTEL_* variables"
+        raise ConfigurationError(f"OTEL_TRACES_EXPORTER: no exporter {entry!r} is installed; {remedy}")
     return next(iter(found)).load()()
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _request_attributes(judge: LiveJudge) -> dict[str, Any]:
@@ -179,10 +161,3 @@ def _response_attributes(answer: Answer) -> dict[str, Any]:
         "gen_ai.usage.cache_read.input_tokens": usage.cached_input_tokens,
     }
     return {name: value for name, value in attributes.items() if value is not None}
-
-
-def _error_type(error: BaseException) -> str:
-    """The name of what happened; its message may quote the prompt, so it stays out."""
-    cause = error.__cause__
-    status = getattr(cause, "status", None) if isinstance(error, JudgeCallError) else None
-    return str(status) if isinstance(status, int) else type(error).__name__

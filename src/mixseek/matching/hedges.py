@@ -1,7 +1,6 @@
-"""Whether the words around a value leave it open: alternatives, ranges, inequalities, negations, questions.
+"""Whether the words around a right value leave it open: alternatives, ranges, inequalities, negations, questions.
 
-Asked only of a value that equals the ground truth, so it can take a "correct" back and never make one. The last word
-before a verdict, for every kind of answer: seed 001 calls an ambiguous answer incorrect.
+It can take a "correct" back and never make one: seed 001 calls an ambiguous answer incorrect.
 """
 
 import re
@@ -16,20 +15,15 @@ OtherValue = Callable[[int], bool]
 _BEFORE = 80
 _BEHIND = 120
 _SAYS = Phrases("hedges")
-_NEITHER = re.compile(r"\bneither\b.*\bnor\b")
 _WORD = re.compile(r"\w+")
 _FIGURES = re.compile(r"\d{1,4}(?:[-/.:]\d{1,4}){1,2}")
 _YEAR = re.compile(r"[12]\d{3}")
-_PLAIN_OR = re.compile(r"\bor\b")
-# Behind a verb the "or" is the subject's: "the stick or prod is called a goad".
-_OR_BEFORE = re.compile(r"\bor\b(?:(?!\b(?:is|was|are|were|called|named|known)\b|[):]).)*$")
 _LISTED = re.compile(r"[\s\"']*[,;|][\s,;|\"']*")
 # Two boxes side by side, or two tags with an "or": one answer each.
 _BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\s*\}|or|and)?[\s$,]*\\boxed\{[\s$]*$")
 _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
-_UNIT = re.compile(r"(?:\s*(?:%|°|[a-z]+)){1,2}(?=[\s,;(.]*\b(?:or|maybe|perhaps|possibly|to|alternatively)\b)")
 _ASKED = re.compile(r"[\s*_\"'`)\]}$.]*(?:\\[)\]][\s.]*)?\?")
 # Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
 _SHORT_RESPONSE = 240
@@ -47,9 +41,9 @@ def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: 
         return True
     for mark in _SAYS.clause_start.finditer(text, begin, start):
         begin = mark.end()
-    return _is_open_before(text, begin, start, end, kind, is_other) or _is_open_behind(
-        text, start, end, finish, kind, is_other
-    )
+    if _is_open_before(text, begin, start, end, kind, is_other):
+        return True
+    return _is_open_behind(text, start, end, finish, kind, is_other)
 
 
 def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
@@ -67,34 +61,26 @@ def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_o
     if _SAYS.denied.search(before) or _SAYS.guessed.search(before):
         return True
     # A polarity takes its negation in, but not two of them.
-    if _NEITHER.search(text, begin, end + 24) if kind == "boolean" else _SAYS.negated.search(before):
+    if _SAYS.neither.search(text, begin, end + 24) if kind == "boolean" else _SAYS.negated.search(before):
         return True
-    if (
-        kind in {"number", "expression", "text"}
-        and _SAYS.bounded.search(before)
-        and (kind != "text" or _is_bounded_year(text, before, start))
-    ):
+    # Free text is bounded where it is a date: "after 1987"; "over Paris" is a place, "since 1988" when it began.
+    may_be_bounded = kind in {"number", "expression"} or (
+        kind == "text" and text[start : start + 1].isdigit() and not before.rstrip().endswith(("since", "from"))
+    )
+    if may_be_bounded and _SAYS.bounded.search(before):
         return True
     if _YEAR.fullmatch(text, start, start + 4) and before.endswith("by "):
         return True
     if kind == "text":
-        if _SAYS.nearby.fullmatch(text, 0, start):
-            return True
-        return len(text.strip()) <= _NAME_ALONE and _OR_BEFORE.search(before) is not None
+        is_alone = len(text.strip()) <= _NAME_ALONE
+        return bool(_SAYS.nearby.fullmatch(text, 0, start) or (is_alone and _SAYS.or_before.search(before)))
     joint = _SAYS.joined_before.search(before)
-    return joint is not None and _other_before(text, begin, begin + joint.start(), is_other)
-
-
-def _is_bounded_year(text: str, before: str, start: int) -> bool:
-    """Free text is bounded where it is a date: "after 1987"; "over Paris" is a place, "since 1988" when it began."""
-    return text[start : start + 1].isdigit() and not before.rstrip().endswith(("since", "from"))
-
-
-def _other_before(text: str, begin: int, end: int, is_other: OtherValue) -> bool:
-    """Whether the last word before a joint is another value."""
-    end = begin + len(text[begin:end].rstrip(" *_\"'`)]}$,;"))
-    place = max(text.rfind(mark, begin, end) for mark in " ({[*\"'$,は是") + 1
-    return begin <= max(begin, place) < end and is_other(max(begin, place))
+    if joint is None:
+        return False
+    # Whether the last word before the joint is another value.
+    stop = begin + len(before[: joint.start()].rstrip(" *_\"'`)]}$,;"))
+    place = max(begin, *(text.rfind(mark, begin, stop) + 1 for mark in " ({[*\"'$,は是"))
+    return place < stop and is_other(place)
 
 
 def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
@@ -109,13 +95,10 @@ def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
 
 def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
     # What is wrong with a polarity is part of it: "valid is wrong" is read where booleans are.
-    if kind != "boolean" and _SAYS.called_wrong.match(text, end, finish):
-        return True
-    if _ASKED.match(text, end, finish) or _SAYS.taken_back.match(text, end, finish):
+    unsure = (_SAYS.polarity_in_part,) if kind == "boolean" else (_SAYS.unsure_behind, _SAYS.called_wrong)
+    if any(pattern.match(text, end, finish) for pattern in (*unsure, _ASKED, _SAYS.taken_back)):
         return True
     if _SAYS.as_likely.search(text, end, finish):
-        return True
-    if (_SAYS.polarity_in_part if kind == "boolean" else _SAYS.unsure_behind).match(text, end, finish):
         return True
     if kind == "option" and (also := _SAYS.also_right.match(text, end, finish)) is not None:
         return is_other(also.end())
@@ -128,13 +111,15 @@ def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_
         if span is not None and is_other(span.end()):
             return True
     place = end
-    if kind == "number" and (unit := _UNIT.match(text, end, finish)) is not None:
+    if kind == "number" and (unit := _SAYS.unit.match(text, end, finish)) is not None:
         place = unit.end()
     gap = _SAYS.gap.match(text, place, finish)
     if gap is None:
         return False
     if kind == "text":
-        offers = _SAYS.text_offers.search(gap[0]) or (len(text.strip()) <= _NAME_ALONE and _PLAIN_OR.search(gap[0]))
+        offers = _SAYS.text_offers.search(gap[0]) or (
+            len(text.strip()) <= _NAME_ALONE and _SAYS.plain_or.search(gap[0])
+        )
         return bool(offers) and is_other(gap.end())
     is_listed = kind in {"number", "option", "boolean"} and bool(_LISTED.fullmatch(gap[0]))
     if not is_listed and not _SAYS.offers.search(gap[0]):

@@ -36,7 +36,6 @@ class Phrases:
 _ENTRY = re.compile(r"\{([a-z_]+)\}")
 
 # A dataset's language is told by its scripts: enough to say that a prompt speaks another one.
-
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
@@ -57,19 +56,13 @@ def written_in(texts: Iterable[str]) -> str | None:
 
     Latin letters count as English, which our prompts have; French data are as well served by that.
     """
-    kana = han = latin = 0
-    for text in texts:
-        head = text[:_HEAD]
-        kana += len(_KANA.findall(head))
-        han += len(_HAN.findall(head))
-        latin += len(_LATIN.findall(head))
-    words = kana + han + latin / _LETTERS_PER_WORD
+    heads = "".join(text[:_HEAD] for text in texts)
+    kana, han, latin = (len(script.findall(heads)) for script in (_KANA, _HAN, _LATIN))
     if kana + han + latin < _MIN_LETTERS:
         return None
-    if (latin / _LETTERS_PER_WORD) / words >= _MIN_SHARE:
+    words = kana + han + latin / _LETTERS_PER_WORD
+    if latin / _LETTERS_PER_WORD / words >= _MIN_SHARE:
         return "en"
-    if (kana + han) / words < 1 - _MIN_SHARE:
-        return None
     if kana / (kana + han) >= _MIN_KANA:
         return "ja"
     return "zh" if han / words >= _MIN_SHARE / 2 else None

@@ -20,12 +20,13 @@ MONTHS = {
 }  # fmt: skip
 _NAME = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(
-    rf"\b(?P<month>{_NAME})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b"
-    rf"|\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month2>{_NAME})\.?,?\s+(?P<year2>\d{{4}})\b"
-    r"|(?<!\d)(?P<year3>\d{4})\s?[-年/]\s?(?P<month3>\d{1,2})\s?[-月/]\s?(?P<day3>\d{1,2})(?:\s?日)?(?!\d)"
-    r"|(?<![\d/])(?P<month4>\d{1,2})/(?P<day4>\d{1,2})/(?P<year4>\d{4})(?!\d)",
+    rf"\b({_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b"
+    rf"|\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_NAME})\.?,?\s+(\d{{4}})\b"
+    r"|(?<!\d)(\d{4})\s?[-年/]\s?(\d{1,2})\s?[-月/]\s?(\d{1,2})(?:\s?日)?(?!\d)"
+    r"|(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)",
     re.IGNORECASE,
 )
+_ORDERS = ("mdy", "dmy", "ymd", "mdy")  # of the three groups in each of its alternatives
 # Looked for first: the pattern above is dear, and most texts hold no year.
 _YEAR = re.compile(r"\d{4}")
 
@@ -36,15 +37,11 @@ def with_plain_dates(text: str) -> str:
 
 
 def _plain(found: re.Match[str]) -> str:
-    groups = found.groupdict()
-    for suffix in ("", "2", "3", "4"):
-        year = groups[f"year{suffix}"]
-        if year is not None:
-            month, day = groups[f"month{suffix}"], groups[f"day{suffix}"]
-            number = int(month) if month.isdigit() else MONTHS[month.lower()]
-            # Spaces: in Japanese and Chinese a date stands without them, and words are looked up between spaces.
-            return f" {number:02d}/{int(day):02d}/{year} "
-    return found[0]
+    order = _ORDERS[((found.lastindex or 1) - 1) // 3]
+    date = dict(zip(order, filter(None, found.groups()), strict=True))
+    month = MONTHS.get(date["m"].lower()) or int(date["m"])
+    # Spaces: in Japanese and Chinese a date stands without them, and words are looked up between spaces.
+    return f" {month:02d}/{int(date['d']):02d}/{date['y']} "
 
 
 def is_day_of_month(text: str, start: int, end: int) -> bool:
@@ -88,9 +85,9 @@ _SCALE_SIGNS = {
 UNITS = {word: value for value, word in enumerate(table("words")["cardinals"].split())}
 TENS = {word: value for value, word in zip(range(20, 100, 10), table("words")["tens"].split(), strict=True)}
 SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
-_TENS = TENS | {"fourty": 40}
+_BELOW_HUNDRED = UNITS | TENS | {"fourty": 40}
 _SCALES = SCALES | {"lakh": 100_000, "lakhs": 100_000, "crore": 10_000_000, "crores": 10_000_000}
-_NUMBER_WORD = "|".join([*UNITS, *_TENS, *_SCALES])
+_NUMBER_WORD = "|".join([*_BELOW_HUNDRED, *_SCALES])
 _WORDS = re.compile(
     rf"\b(?:(?:minus|negative)\s+)?(?:an?\s+(?=(?:{'|'.join(_SCALES)})\b))?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b",
     re.IGNORECASE,
@@ -140,46 +137,47 @@ class NumberToken(NamedTuple):
 
 def read_numbers(text: str, *, words: bool = True, once: bool = False) -> list[NumberToken]:
     """All numbers in order of appearance; `once`: a writing that comes again in the same surroundings only once."""
-    tokens: list[NumberToken] = []
-    seen: set[str] = set()
-    for found in _NUMBER.finditer(text):
-        if once:
-            writing = text[max(0, found.start() - 12) : found.end() + 5]
-            if writing in seen:
-                continue
-            seen.add(writing)
-        values = _values(found["body"])
-        if not values:
-            continue
-        signed = found["sign"] or found["minus"] or found["sign2"]
-        negative, start = _sign(text, found) if signed else (False, found.start())
-        if found["over"] or found["vulgar"]:
-            values = tuple(value + _part(found) for value in values[:1])
-        if found["exponent"]:
-            shift = Decimal(10) ** int(found["exponent"][1:])
-            values = tuple(value * shift for value in values)
-        if found["power"] or found["raised"]:
-            power = int(found["power"] or unicodedata.normalize("NFKC", found["raised"]).replace("−", "-"))
-            values = tuple(value * Decimal(10) ** power for value in values)
-        if found["denominator"]:
-            bottom = Decimal(found["denominator"])
-            values = tuple(value / bottom for value in values) if bottom else ()
-            if not values:
-                continue
-        unscaled = values if found["scale"] else ()
-        if found["scale"]:
-            scale = found["scale"].lower()
-            factor = _SCALES.get(scale) or _SCALE_SIGNS[scale.removesuffix("s")]
-            values = (values[0] * factor + int(found["rest"] or 0),)
-        if negative:
-            values = tuple(-value for value in values)
-        is_money = bool(found["currency"]) or text.startswith(_CENTS, found.end())
-        tokens.append(NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money))
+    places = list(_NUMBER.finditer(text))
+    if once:
+        places = list(
+            {text[max(0, found.start() - 12) : found.end() + 5]: found for found in reversed(places)}.values()
+        )
+    tokens = [token for found in places if (token := _token(text, found)) is not None]
     if not text.isascii():
-        tokens.extend(_unspaced_percentages(text))
+        tokens += [
+            NumberToken((Decimal(share * factor),), *found.span(), percent=True)
+            for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10))
+            for found in pattern.finditer(text)
+            if (share := _cjk_number(found[1])) is not None
+        ]
         tokens.sort(key=lambda token: token.start)
     # Where digits are written, words count other things: "the four birds are 51 years old".
     return tokens if tokens or not words else word_numbers(text)
+
+
+def _token(text: str, found: re.Match[str]) -> NumberToken | None:
+    values = _values(found["body"])
+    bottom = Decimal(found["denominator"] or 1)
+    if not values or not bottom:
+        return None
+    signed = found["sign"] or found["minus"] or found["sign2"]
+    negative, start = _sign(text, found) if signed else (False, found.start())
+    if found["over"] or found["vulgar"]:
+        values = tuple(value + _part(found) for value in values[:1])
+    raised = unicodedata.normalize("NFKC", found["raised"] or "").replace("−", "-")
+    if power := found["power"] or raised or (found["exponent"] or "")[1:]:
+        values = tuple(value * Decimal(10) ** int(power) for value in values)
+    if found["denominator"]:
+        values = tuple(value / bottom for value in values)
+    unscaled = values if found["scale"] else ()
+    if found["scale"]:
+        scale = found["scale"].lower()
+        factor = _SCALES.get(scale) or _SCALE_SIGNS[scale.removesuffix("s")]
+        values = (values[0] * factor + int(found["rest"] or 0),)
+    if negative:
+        values = tuple(-value for value in values)
+    is_money = bool(found["currency"]) or text.startswith(_CENTS, found.end())
+    return NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money)
 
 
 _CENTS = ("¢", " cent", "cent", "-cent")
@@ -235,56 +233,33 @@ def _values(body: str) -> tuple[Decimal, ...]:
     return (as_group, as_decimal) if mark == "," else (as_decimal, as_group)
 
 
-def _unspaced_percentages(text: str) -> list[NumberToken]:
-    return [
-        NumberToken((Decimal(value * factor),), found.start(), found.end(), percent=True)
-        for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10))
-        for found in pattern.finditer(text)
-        if (value := _cjk_number(found[1])) is not None
-    ]
-
-
 _PERCENT = re.compile(r"\s?(?:%|per ?cent\b)", re.IGNORECASE)
-
-
-def is_percent(text: str, end: int) -> bool:
-    """Whether the number that ends there is followed by a percent sign or word."""
-    return _PERCENT.match(text, end) is not None
 
 
 def word_numbers(text: str) -> list[NumberToken]:
     """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
-    tokens = [
-        NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end(), is_percent(text, found.end()))
-        for found in _WORDS.finditer(text)
+    found: list[tuple[re.Match[str], Decimal | int | None]] = [
+        (words, _spoken(words[0]))
+        for words in _WORDS.finditer(text)
         # "each one", "one of them": in a sentence a lone "one" is a pronoun.
-        if found[0].lower() not in _SCALES
-        and (found[0].lower() != "one" or len(text) < 25)
-        and not _OF_A_FRACTION.match(text, found.end())
+        if words[0].lower() not in _SCALES
+        and (words[0].lower() != "one" or len(text) < 25)
+        and not _OF_A_FRACTION.match(text, words.end())
     ]
-    tokens.extend(_word_fractions(text))
-    tokens.extend(
-        NumberToken((Decimal(ROMAN[found[0]]),), found.start(), found.end())
-        for found in _ROMAN.finditer(text)
-        if found[0] in ROMAN
-    )
-    if not text.isascii():
-        tokens.extend(
-            NumberToken((Decimal(value),), found.start(), found.end())
-            for found in _CJK_NUMBER.finditer(text)
-            if (value := _cjk_number(found[0])) is not None
-        )
-    return tokens
+    found += [(words, _fraction(words)) for words in _WORD_FRACTION.finditer(text)]
+    found += [(numeral, ROMAN.get(numeral[0])) for numeral in _ROMAN.finditer(text)]
+    found += [(characters, _cjk_number(characters[0])) for characters in _CJK_NUMBER.finditer(text)]
+    return [
+        NumberToken((Decimal(value),), *place.span(), _PERCENT.match(text, place.end()) is not None)
+        for place, value in found
+        if value is not None
+    ]
 
 
-def _word_fractions(text: str) -> list[NumberToken]:
-    tokens = []
-    for found in _WORD_FRACTION.finditer(text):
-        top = 1 if found["top"].lower() in {"a", "an"} else _spoken(found["top"])
-        whole = _spoken(found["whole"]) if found["whole"] else 0
-        value = whole + Decimal(top) / Decimal(_PARTS[found["bottom"].lower()])
-        tokens.append(NumberToken((value,), found.start(), found.end()))
-    return tokens
+def _fraction(found: re.Match[str]) -> Decimal:
+    top = 1 if found["top"].lower() in {"a", "an"} else _spoken(found["top"])
+    whole = _spoken(found["whole"]) if found["whole"] else 0
+    return whole + Decimal(top) / Decimal(_PARTS[found["bottom"].lower()])
 
 
 def _spoken(phrase: str) -> int:
@@ -293,8 +268,7 @@ def _spoken(phrase: str) -> int:
     for word in re.split(r"[\s-]+", phrase.lower()):
         if word in {"minus", "negative"}:
             negative = True
-        elif word in UNITS or word in _TENS:
-            value = UNITS[word] if word in UNITS else _TENS[word]
+        elif (value := _BELOW_HUNDRED.get(word)) is not None:
             # "nineteen eighty-four" is a year.
             current = current * 100 + value if 10 <= current < 100 and value >= 10 else current + value
         elif word == "hundred":
@@ -302,18 +276,14 @@ def _spoken(phrase: str) -> int:
         elif word in _SCALES:
             total += max(current, 1) * _SCALES[word]
             current = 0
-    value = total + current
-    return -value if negative else value
+    return -(total + current) if negative else total + current
 
 
 def _cjk_number(text: str) -> int | None:
     if not any(character in _CJK_SCALES for character in text):
         # 二〇二四 is a year in digits; a single 一 is a word more often than a number.
-        return (
-            int("".join(str(_CJK_DIGITS[character]) for character in text))
-            if len(text) > 1 or text in "二两兩三四五六七八九"
-            else None
-        )
+        is_number = len(text) > 1 or text in "二两兩三四五六七八九"
+        return int("".join(str(_CJK_DIGITS[character]) for character in text)) if is_number else None
     total = section = digit = 0
     for character in text:
         if character in _CJK_DIGITS:

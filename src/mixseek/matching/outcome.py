@@ -5,8 +5,6 @@ from typing import ClassVar, NamedTuple
 
 from mixseek.domain.judgments import ErrorType, Span
 
-# What the matcher says about one response, and how a comparer says it.
-
 
 class Decision(StrEnum):
     """UNDECIDED is honest: what the rules decide must be right."""
@@ -17,12 +15,11 @@ class Decision(StrEnum):
 
 
 class Comparison(NamedTuple):
-    """What one comparer says of one piece of text; `rule` names the table row that fired."""
+    """A decision on a text and the rules that led there; the span is within the text, None where silence decided."""
 
     decision: Decision
-    rule: str
-    # The part of the piece that was compared, as offsets into that piece; None means the whole piece.
-    span: Span | None = None
+    span: Span | None
+    rules: tuple[str, ...]
 
 
 class MatchResult(NamedTuple):
@@ -49,6 +46,9 @@ class Reading(NamedTuple):
     end: int
     rule: str
 
+    def left_open(self, rule: str) -> "Reading":
+        return self._replace(decision=Decision.UNDECIDED, rule=rule)
+
 
 class Reader:
     """Knows one ground truth; reads pieces of responses against it."""
@@ -66,6 +66,5 @@ class Reader:
         raise NotImplementedError
 
     def is_absent(self, text: str) -> bool:
-        """Whether the ground truth stands nowhere in the text, in any writing this kind can read; False for kinds
-        of which that cannot be seen, because their words are too common or their writings too many."""
+        """Whether the ground truth stands nowhere in the text; False for kinds of which that cannot be seen."""
         return False

@@ -127,10 +127,7 @@ class UserPromptBuilder:
         return self._render_round("judgment", context, await self._ranking(context))
 
     def try_templates(self, user_prompt: str, max_rounds: int = 3) -> None:
-        """Renders each template as every round would; raises now what a later round would raise after it was paid for.
-
-        With a leader board and without one, with the team on it and not yet, with scores and without.
-        """
+        """Renders each template as every round would, with and without board, rank and scores: fails unpaid."""
         submission = "…"
         self.build_evaluator_prompt(EvaluatorPromptContext(user_query=user_prompt, submission=submission))
         details = {"metric": {"score": 50.0, "comment": submission}}

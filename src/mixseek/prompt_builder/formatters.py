@@ -61,10 +61,7 @@ def time_zone(name: str | None) -> tzinfo:
 
 
 def read_posix_zone(rule: str) -> tzinfo | None:
-    """`JST-9` or `CET-1CEST,M3.5.0,M10.5.0/3`; None for anything else.
-
-    The library reads such rules at the end of zone files only, so it is given the smallest file that ends in one.
-    """
+    """`JST-9` or `CET-1CEST,M3.5.0,M10.5.0/3`, as the end of the smallest zone file; None for anything else."""
     if not rule.isascii() or "/" in rule.partition(",")[0] or not rule.isprintable():
         return None
     # One type of local time, "UTC", and no transition: whatever the rule says holds for all times.
@@ -80,10 +77,7 @@ def read_posix_zone(rule: str) -> tzinfo | None:
 
 
 def quoting_nonce(fence_key: bytes, kind: str, texts: Iterable[str]) -> str:
-    """For the fences of one prompt: the same for the same texts, and standing in none of them.
-
-    Even without a key nobody can close the fence from inside: a text would have to hold a digest of itself.
-    """
+    """For the fences of one prompt: the same for the same texts, and in none of them: it is their digest."""
     digest = hashlib.sha256()
     for text in (kind, *texts):
         data = text.encode("utf-8", "surrogatepass")
@@ -107,10 +101,7 @@ def format_submission_history(
     beside: Sequence[str] = (),
     language: str = DEFAULT_LANGUAGE,
 ) -> str:
-    """Every round under a heading with its score; submissions and the judges' remarks inside fences.
-
-    `kind` keeps apart the nonces of prompts for different readers: a team must not learn the one its judge will see.
-    """
+    """Rounds with scores; submissions and remarks are fenced. `kind` keeps the nonces of different readers apart."""
     said = PHRASES[language]
     if not round_history:
         return said["no_history"]

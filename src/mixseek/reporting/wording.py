@@ -84,9 +84,9 @@ def count_text(count: int) -> str:
     return f"{count:,}"
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 sample`, `2 samples`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """`1 sample`, `2 samples`; `nouns` where an s does not do, as in `1 reply is`, `2 replies are`."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def shortened(text: str, limit: int) -> str:

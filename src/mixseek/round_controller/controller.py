@@ -1,7 +1,4 @@
-"""One team from its first round to its last: submit, store, evaluate, store, judge, store.
-
-Each step is stored before the next begins, so a process that dies loses the step it was in and nothing else.
-"""
+"""One team from its first round to its last. Each step is stored before the next: a death costs one step."""
 
 import asyncio
 import time
@@ -107,9 +104,7 @@ def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) ->
         return False
     before = [score for score in scores[:-rounds] if score is not None]
     since = [score for score in scores[-rounds:] if score is not None]
-    if not since:
-        return True
-    return bool(before) and max(since) <= max(before) + min_gain
+    return not since or (bool(before) and max(since) <= max(before) + min_gain)
 
 
 def is_decided_without_judge(scores: Sequence[float | None], rules: RoundsTable) -> RoundDecision | None:
@@ -127,9 +122,7 @@ def is_decided_without_judge(scores: Sequence[float | None], rules: RoundsTable)
 def wants_opinion(scores: Sequence[float | None], rules: RoundsTable, *, after_last_round: bool = True) -> bool:
     """Whether the judge is asked after this round; the last one ends whatever it says."""
     settled = is_decided_without_judge(scores, rules)
-    if settled is None:
-        return True
-    return settled.stop_reason is StopReason.MAX_ROUNDS and after_last_round
+    return settled is None or (settled.stop_reason is StopReason.MAX_ROUNDS and after_last_round)
 
 
 def decide(
@@ -229,10 +222,7 @@ class RoundController:
         self._asks_anew = False
 
     async def play(self) -> TeamEnd:
-        """To the end, from wherever an earlier process had come; a team that had ended is only reported.
-
-        Raises HaltedError when a stop was asked for, and whatever concerns all teams; both leave a resumable state.
-        """
+        """From wherever an earlier process had come. Raises HaltedError and what concerns all teams; resumable."""
         await self._evaluate_again()
         ended = None if self._before is None else end_of(self._before, retries_invalid=self._parts.retries_invalid)
         if ended is not None:
@@ -395,10 +385,7 @@ class RoundController:
 
 
 def awaits_score(one: RoundProgress, *, retries_invalid: bool = False) -> bool:
-    """Whether evaluating the round again may give it a score; one invalid reply, which stays invalid, is enough not to.
-
-    `retries_invalid`: unless it is asked for again.
-    """
+    """Whether evaluating again may give a score; an invalid reply stays so, unless `retries_invalid` asks again."""
     if one.evaluated_at is None or one.score is not None:
         return False
     missing: Sequence[Mapping[str, Any]] = one.details.get("missing") or ()

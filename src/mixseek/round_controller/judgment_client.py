@@ -14,11 +14,11 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.metric_protocol import REPLY_MODE, closed_object, open_reply, why_no_answer
+from mixseek.evaluator.metric_protocol import REPLY_MODE, open_reply, why_no_answer
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.protocols.reply.fields import FieldReader
+from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.json import canonical
 from mixseek.settings.race import JUDGMENT_NAME
 
@@ -114,11 +114,7 @@ class JudgmentClient:
         execution_id: str,
         asks_anew: bool = False,
     ) -> ImprovementJudgment | NoOpinion:
-        """The model's opinion on the round after those of the history; raises what ends the whole competition.
-
-        `asks_anew`: an invalid reply of an earlier process is no answer. Else it is one, so that a process which died
-        before it could act on the reply leaves no trace.
-        """
+        """The opinion on the round to come. `asks_anew`: an invalid reply of an earlier process is no answer."""
         prompt = await self._format_user_prompt(user_query, round_history, team_id, team_name, execution_id)
         protocol = JudgmentProtocol(prompt, self._prompts.settings.judgment_user_prompt, self._language)
         place = f"{team_id}/{len(round_history)}/{JUDGMENT_NAME}"

@@ -35,10 +35,7 @@ def read_bounded(path: Path | Traversable) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 to the letter, but for the byte-order mark that Windows editors put first and TOML does not know.
-
-    Raises UnicodeDecodeError; its offsets count the mark (the codec `utf-8-sig` would not).
-    """
+    """UTF-8 without the byte-order mark of Windows editors; offsets in a UnicodeDecodeError count the mark."""
     return data.decode().removeprefix("\ufeff")
 
 

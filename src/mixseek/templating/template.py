@@ -11,20 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any
 
-from jinja2 import (
-    Environment,
-    StrictUndefined,
-    Template,
-    TemplateError,
-    TemplateSyntaxError,
-    meta,
-    nodes,
-    pass_environment,
-)
+from jinja2 import Environment, StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import pass_environment
 
 from mixseek.errors import ConfigurationError, TemplateRenderError
 
@@ -43,19 +35,16 @@ _FILTER_NAMES = (
     "abs attr capitalize count d default dictsort e escape first float int items last length list lower map max min "
     "reject rejectattr reverse safe select selectattr sort string sum title tojson trim truncate unique upper wordcount"
 )
-_TEXT_METHODS = (
-    "capitalize casefold count endswith find index isalnum isalpha isdigit islower isspace isupper lower lstrip "
-    "partition removeprefix removesuffix rpartition rsplit rstrip split splitlines startswith strip title upper"
+_METHODS: tuple[tuple[tuple[type, ...], str], ...] = (
+    (
+        (str,),
+        "capitalize casefold count endswith find index isalnum isalpha isdigit islower isspace isupper lower lstrip "
+        "partition removeprefix removesuffix rpartition rsplit rstrip split splitlines startswith strip title upper",
+    ),
+    ((dict,), "get items keys values"),
+    ((list, tuple), "count index"),
+    ((int, float, bytes), ""),
 )
-_METHODS: dict[type, frozenset[str]] = {
-    str: frozenset(_TEXT_METHODS.split()),
-    dict: frozenset({"get", "items", "keys", "values"}),
-    list: frozenset({"count", "index"}),
-    tuple: frozenset({"count", "index"}),
-    int: frozenset(),
-    float: frozenset(),
-    bytes: frozenset(),
-}
 _REFUSED_BLOCKS: dict[type[nodes.Node], str] = {
     nodes.Macro: "macro",
     nodes.CallBlock: "call",
@@ -121,10 +110,12 @@ def compile_template(source: str, allowed_variables: Collection[str], where: str
 # Protocols hold sources, because compiled templates cannot be pickled; the cache makes asking again free.
 @lru_cache(maxsize=256)
 def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate:
+    if len(source) > _MAX_SOURCE:
+        raise ConfigurationError(f"{where}: {len(source):,} characters; a template has at most {_MAX_SOURCE:,}")
     environment = _environment()
     try:
-        tree = _parsed(environment, source, where)
-        if any(True for _ in meta.find_referenced_templates(tree)):
+        tree = environment.parse(source, name=where)
+        if list(meta.find_referenced_templates(tree)):
             unavailable = "include, import and extends are not available; put the text into this file"
             raise ConfigurationError(f"{where}: {unavailable}")
         for line, problem in _undeclared(tree, allowed):
@@ -132,19 +123,12 @@ def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate
         compiled = environment.from_string(_bounded(tree))
     except TemplateSyntaxError as error:
         raise ConfigurationError(f"{where}:{error.lineno}: not a valid Jinja2 template: {error.message}") from error
-    # Python's own compiler comes last: nesting that Jinja2 still follows may be too deep for it.
-    except (RecursionError, MemoryError, SyntaxError) as error:
-        why = "it is nested too deeply; write it without that many brackets or blocks inside each other"
+    except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError) as error:
+        # Python's own compiler comes last: nesting that Jinja2 still follows may be too deep for it.
+        too_deep = "it is nested too deeply; write it without that many brackets or blocks inside each other"
+        why = error if isinstance(error, ValueError | OverflowError) else too_deep
         raise ConfigurationError(f"{where}: not a usable Jinja2 template: {why}") from error
-    except (ValueError, OverflowError) as error:
-        raise ConfigurationError(f"{where}: not a usable Jinja2 template: {error}") from error
     return StrictTemplate(compiled, where)
-
-
-def _parsed(environment: ImmutableSandboxedEnvironment, source: str, where: str | None = None) -> nodes.Template:
-    if len(source) > _MAX_SOURCE:
-        raise ValueError(f"{len(source):,} characters, at most {_MAX_SOURCE:,} are read")
-    return environment.parse(source, name=where)
 
 
 def _bounded(tree: nodes.Template) -> nodes.Template:
@@ -184,9 +168,9 @@ class _Environment(ImmutableSandboxedEnvironment):
         """None leaves `format` to the list of methods, which it is not on: a width may be a billion."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        for kind, names in _METHODS.items():
-            if isinstance(obj, kind) and callable(value):
-                return attr in names
+        for kinds, names in _METHODS:
+            if isinstance(obj, kinds) and callable(value):
+                return attr in names.split()
         return super().is_safe_attribute(obj, attr, value)
 
 
@@ -208,23 +192,23 @@ def _environment() -> ImmutableSandboxedEnvironment:
         "join": _join,
         "replace": _replace,
         "indent": _indent,
-        "batch": _narrow(FILTERS["batch"]),
-        "slice": _narrow(FILTERS["slice"]),
-        "round": _round,
+        "batch": _charged(FILTERS["batch"], most=_MAX_WIDTH),
+        "slice": _charged(FILTERS["slice"], most=_MAX_WIDTH),
+        "round": _charged(FILTERS["round"], most=15),
     }
     return environment
 
 
-def _size(value: object) -> int:
-    return len(value) if isinstance(value, str | list | tuple | dict) else 1
-
-
-def _charged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter of Jinja2's, what it looks at counted."""
+def _charged(function: Callable[..., Any], most: int | None = None) -> Callable[..., Any]:
+    """A filter of Jinja2's, what it looks at counted, and with a limit where it makes as much as it is told to."""
 
     @wraps(function)
     def charged(*arguments: Any, **named: Any) -> Any:
-        _budget.get().spend_work(sum(map(_size, arguments)))
+        sizes = (len(one) if isinstance(one, str | list | tuple | dict) else 1 for one in arguments)
+        _budget.get().spend_work(sum(sizes))
+        numbers = [one for one in (*arguments[1:], *named.values()) if isinstance(one, int)]
+        if most is not None and any(abs(number) > most for number in numbers):
+            raise SecurityError(f"{function.__name__.removeprefix('do_')} takes a number of at most {most:,}")
         return function(*arguments, **named)
 
     return charged
@@ -274,48 +258,25 @@ def _indent(text: str, width: int | str = 4, first: bool = False, blank: bool = 
     )
 
 
-def _narrow(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`batch` and `slice` make as many lists or items as they are told to."""
-    charged = _charged(function)
-
-    @wraps(function)
-    def narrow(value: Any, count: int, *arguments: Any, **named: Any) -> Any:
-        if not isinstance(count, int) or count > _MAX_WIDTH:
-            raise SecurityError(f"batch and slice take a number of at most {_MAX_WIDTH:,}")
-        return charged(value, count, *arguments, **named)
-
-    return narrow
-
-
-def _round(value: float, precision: int = 0, method: str = "common") -> float:
-    if not -15 <= precision <= 15:
-        raise SecurityError("round takes a precision between -15 and 15")
-    rounded: float = FILTERS["round"](value, precision, method)
-    return rounded
-
-
 def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int, str]]:
     """In the order of the alphabet; each name once, where it stands first."""
     found = []
+    known = ", ".join(sorted(allowed)) or "none"
     for name in sorted(meta.find_undeclared_variables(tree) - allowed):
         line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), default=1)
-        close = difflib.get_close_matches(name, allowed, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        known = ", ".join(sorted(allowed)) or "none"
+        hint = "".join(f"did you mean {close!r}? " for close in difflib.get_close_matches(name, allowed, n=1))
         found.append((line, f"unknown variable {name!r}; {hint}available: {known}"))
     return found
 
 
 def undeclared_variables(source: str, allowed_variables: Collection[str]) -> list[tuple[int, str]]:
     """All at once, for a lint: the line and what is wrong; nothing for a source that does not parse."""
-    tree = _parse(source)
-    return [] if tree is None else _undeclared(tree, frozenset(allowed_variables))
+    return _undeclared(_parse(source), frozenset(allowed_variables))
 
 
 def used_variables(source: str) -> frozenset[str]:
     """The names that a template takes from outside; none for a source that does not parse."""
-    tree = _parse(source)
-    return frozenset() if tree is None else frozenset(meta.find_undeclared_variables(tree))
+    return frozenset(meta.find_undeclared_variables(_parse(source)))
 
 
 class _AnyFilter(dict[str, Any]):
@@ -325,11 +286,11 @@ class _AnyFilter(dict[str, Any]):
         return super().get(key, str)
 
 
-def _parse(source: str) -> nodes.Template | None:
+def _parse(source: str) -> nodes.Template:
     environment = _environment()
     environment.filters = _AnyFilter(environment.filters)
     environment.tests = _AnyFilter(environment.tests)
     try:
-        return _parsed(environment, source)
+        return environment.parse(source if len(source) <= _MAX_SOURCE else "")
     except (TemplateSyntaxError, RecursionError, ValueError):
-        return None
+        return environment.parse("")

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from mixseek.cli import judging
-from mixseek.cli.console import ExitCode, make_notifier
+from mixseek.cli.console import ExitCode, notify_json
 from mixseek.cli.judging import LineProgress, Meter, show_progress
 from mixseek.cli.main import main
-from mixseek.composition.library import judge
+from mixseek.composition.protocols import judge
 from mixseek.composition.request import JudgeRequest, LiveOptions
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
@@ -71,8 +71,7 @@ def test_progress_tells_what_is_in_flight_and_what_it_cost() -> None:
 
 def test_json_lines_take_the_place_of_bar_and_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     """Each a document with a time; no bar on any terminal."""
-    notify = make_notifier(as_json=True)
-    with show_progress(10, quiet=False, notify=notify) as progress:
+    with show_progress(10, quiet=False, notify=notify_json) as progress:
         assert isinstance(progress, LineProgress)
         progress.notify("3 of 10")
 

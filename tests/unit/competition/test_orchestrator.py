@@ -185,10 +185,3 @@ def test_where_nobody_has_a_score_the_execution_has_failed() -> None:
     result = compete(MemoryStore(), [ScriptedTeam("a", failures={1: "no"})])
 
     assert (result.status, result.ranking) == (ExecutionStatus.FAILED, ())
-
-
-@pytest.mark.parametrize(("ids", "message"), [(["a", ""], "team_id cannot be empty"), (["a", "a"], "two teams have")])
-def test_teams_that_cannot_be_told_apart_are_refused(ids: list[str], message: str) -> None:
-    """Before anybody plays: their rounds would be one team's."""
-    with pytest.raises(ValueError, match=message):
-        compete(MemoryStore(), [ScriptedTeam(team_id) for team_id in ids])

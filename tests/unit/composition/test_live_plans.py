@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.dry_runs import forecast_run
+from mixseek.composition.judge import forecast_run
 from mixseek.composition.live import BufferedCache, live_batches, live_slots, open_cache, panel_of, workspace_key
 from mixseek.composition.protocols import get_panel, is_remote
 from mixseek.composition.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import Reply
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache
-from mixseek.engine.call import LiveSlot, OfflineSlot
+from mixseek.engine.call import LiveSlot, NoCache, OfflineSlot
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.summary import describe_dry_run, dry_run_document
 from mixseek.settings.models import JudgeSettings

@@ -19,8 +19,7 @@ from tests.unit.engine.stub_judging import StubRules
 from mixseek.domain.calls import Call
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache, ReplyCache
-from mixseek.engine.call import CallContext, OfflineSlot, Slot
+from mixseek.engine.call import CallContext, NoCache, OfflineSlot, ReplyCache, Slot
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import Budget, BudgetSpentError, HaltedError, RetryPolicy
 from mixseek.engine.questions import Answered, AnsweredBefore, Place, Question, Questions, question_key

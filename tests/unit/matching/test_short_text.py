@@ -105,7 +105,7 @@ def test_a_gold_that_is_said_is_correct(
     """The rule names the way in which it was said, and the span is the words themselves."""
     comparison = compare_short_text(response, gold, question=question)
 
-    assert (Decision.CORRECT, rule) == (comparison.decision, comparison.rule)
+    assert (Decision.CORRECT, rule) == (comparison.decision, comparison.rules[-1])
     assert comparison.span is not None
     assert pointed_at == response[comparison.span.start : comparison.span.end]
 
@@ -115,7 +115,7 @@ def test_nothing_or_something_else_is_incorrect(rule: Rule, response: str, gold:
     """An answer of the wanted kind without anything of the gold is wrong; so is no answer."""
     comparison = compare_short_text(response, gold, question=question)
 
-    assert (Decision.INCORRECT, rule) == (comparison.decision, comparison.rule)
+    assert (Decision.INCORRECT, rule) == (comparison.decision, comparison.rules[-1])
 
 
 @pytest.mark.parametrize(("rule", "response", "gold", "question"), _UNDECIDED)
@@ -123,7 +123,7 @@ def test_what_may_be_meant_otherwise_is_undecided(rule: Rule, response: str, gol
     """Each near miss of a deciding rule is left to the next judge."""
     comparison = compare_short_text(response, gold, question=question)
 
-    assert (Decision.UNDECIDED, rule) == (comparison.decision, comparison.rule)
+    assert (Decision.UNDECIDED, rule) == (comparison.decision, comparison.rules[-1])
 
 
 def test_every_rule_has_an_example() -> None:

@@ -11,6 +11,8 @@ from shlex import quote
 from unicodedata import normalize
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from pydantic import TypeAdapter
+
 from mixseek.errors import ConfigurationError
 from mixseek.judges.keys import Secret, looks_like_credential, read_key
 from mixseek.settings.models import JudgeSettings, WireFormat
@@ -29,17 +31,14 @@ class Provider:
     url_suffix: str = ""
     limit_parameter: str = "max_tokens"
     escapes_control_tokens: bool = False
+    model_prefixes: tuple[str, ...] = ()
 
 
-_TABLE = tomllib.loads((Path(__file__).parent / "providers.toml").read_text(encoding="utf-8"))
-PROVIDERS: Mapping[str, Provider] = {
-    name: Provider(
-        wire=WireFormat(said.pop("wire", WireFormat.OPENAI)), key_variables=tuple(said.pop("key_variables", ())), **said
-    )
-    for name, said in _TABLE.items()
-}
+PROVIDERS = TypeAdapter(dict[str, Provider]).validate_python(
+    tomllib.loads((Path(__file__).parent / "providers.toml").read_text(encoding="utf-8"))
+)
 # Where the address of `provider:model@base_url` begins.
-_ADDRESS_BEGINS = re.compile(r"@https?://", re.IGNORECASE)
+_ADDRESS_BEGINS = re.compile(r"@(?=https?://)", re.IGNORECASE)
 # What was meant as one, however it is misspelt: an at sign, a scheme, this machine, a host's number.
 _ADDRESS_MEANT = re.compile(
     r"@|[a-z][a-z0-9+.-]*:?//|\bbase_url\b|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])", re.IGNORECASE
@@ -90,12 +89,10 @@ def split_spec(spec: str) -> tuple[str, str, str | None]:
     would send data and key to the provider's public host.
     """
     provider, _, rest = spec.partition(":")
-    found = _ADDRESS_BEGINS.search(rest)
-    if found is not None:
-        return provider, rest[: found.start()], rest[found.start() + 1 :]
-    if means_address(rest):
+    model, *address = _ADDRESS_BEGINS.split(rest, maxsplit=1)
+    if not address and means_address(rest):
         raise refuse_address(provider, rest)
-    return provider, rest, None
+    return provider, model, address[0] if address else None
 
 
 def means_address(text: str) -> bool:
@@ -107,17 +104,14 @@ def refuse_address(provider: str, rest: str) -> ConfigurationError:
     """What to write instead; more than one at sign may be a password, which is not repeated."""
     plain = normalize("NFKC", rest)
     found = _ADDRESS_MEANT.search(plain)
-    if found is None or plain.count("@") > 1:
-        written, offered = f"{provider}:…", f"{provider}:MODEL@http://HOST:PORT/v1"
-    else:
-        model = plain[: found.start()].rstrip(" :,;|#=/") or "MODEL"
-        host = re.split(r":?/{2}|=|@", plain[found.start() :])[-1].strip().lstrip("/") or "HOST:PORT/v1"
-        # What leaves the machine had better be encrypted.
-        scheme = "http" if is_loopback(f"http://{host}") or host.startswith("HOST") else "https"
-        written, offered = f"{provider}:{rest}", f"{provider}:{model}@{scheme}://{host}"
+    written, model, address = f"{provider}:…", "MODEL", "http://HOST:PORT/v1"
+    if found is not None and plain.count("@") <= 1:
+        written, model = f"{provider}:{rest}", plain[: found.start()].rstrip(" :,;|#=/") or model
+        host = re.split(r":?/{2}|=|@", plain[found.start() :])[-1].strip().lstrip("/")
+        address = _with_scheme(host) if host else address
     return ConfigurationError(
         f"judge {written!r}: after the @ stands an address that begins with http:// or https://; "
-        f"write {quote(offered)} "
+        f"write {quote(f'{provider}:{model}@{address}')} "
         f'(a model whose own name holds an @ needs a [judges.NAME] table with model = "…" in mixseek.toml)'
     )
 
@@ -125,46 +119,26 @@ def refuse_address(provider: str, rest: str) -> ConfigurationError:
 def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> Target:
     """The judge that `spec` means; raises ConfigurationError that says what to add."""
     if spec in configured:
-        return _from_settings(spec, configured[spec], environment)
-    provider, model, base_url = split_spec(spec)
-    if not model:
-        raise ConfigurationError(f"judge {spec!r}: no model; write {provider}:MODEL or {provider}:MODEL@BASE_URL")
-    return _target(spec, provider, PROVIDERS[provider], JudgeSettings(model=model, base_url=base_url), environment)
-
-
-def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str, str]) -> Target:
-    place = f"[judges.{name}]"
-    label = settings.provider or (name if name in PROVIDERS else None)
-    if label is not None and label not in PROVIDERS:
-        close = difflib.get_close_matches(label, PROVIDERS, n=1)
-        advice = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(PROVIDERS)}"
-        raise ConfigurationError(f"{place}: provider {label!r} is not known; {advice}")
-    if not settings.model:
-        raise ConfigurationError(f'{place}: no model; add model = "…"')
-    reserved = [key for key in _RESERVED_BODY if key in settings.body]
-    if reserved:
-        raise ConfigurationError(f"{place}: body cannot hold {reserved[0]!r}; remove it")
+        label, settings = _checked_label(spec, configured[spec]), configured[spec]
+    else:
+        label, model, address = split_spec(spec)
+        if not model:
+            raise ConfigurationError(f"judge {spec!r}: no model; write {label}:MODEL or {label}:MODEL@BASE_URL")
+        settings = JudgeSettings(model=model, base_url=address)
     # Without a provider: anything that speaks chat completions, or what `wire` says.
-    provider = Provider(key_required=False) if label is None else PROVIDERS[label]
-    return _target(name, label or "endpoint", provider, settings, environment)
-
-
-def _target(
-    name: str, label: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]
-) -> Target:
-    base_url = _find_url(name, provider, settings, environment)
+    provider = PROVIDERS.get(label, Provider(key_required=False))
+    base_url = _find_url(spec, provider, settings, environment)
     wire = settings.wire or provider.wire
     if wire is WireFormat.ANTHROPIC:
         # The wire format brings its own /v1; people paste either form.
         base_url = base_url.removesuffix("/v1")
     # A provider without an address of its own is whatever its user says it is.
-    own_host = urlsplit(provider.base_url or base_url).netloc
-    is_own_host = own_host == urlsplit(base_url).netloc
-    key, hint = _find_key(name, provider, settings, base_url, environment)
-    if key is None and provider.key_required and is_own_host:
-        raise ConfigurationError(f"judge {name!r}: no API key; {hint}")
+    is_own_host = urlsplit(provider.base_url or base_url).netloc == urlsplit(base_url).netloc
+    key, hint = _find_key(spec, provider, settings, base_url, environment)
+    if key is None and (settings.api_key_env is not None or (provider.key_required and is_own_host)):
+        raise ConfigurationError(f"judge {spec!r}: no API key; {hint}")
     return Target(
-        name=name,
+        name=spec,
         provider=label,
         wire=wire,
         base_url=base_url,
@@ -176,6 +150,22 @@ def _target(
         key_hint=hint,
         escapes_control_tokens=provider.escapes_control_tokens and is_own_host,
     )
+
+
+def _checked_label(name: str, settings: JudgeSettings) -> str:
+    label = settings.provider or (name if name in PROVIDERS else None)
+    reserved = [key for key in _RESERVED_BODY if key in settings.body]
+    if label is not None and label not in PROVIDERS:
+        close = difflib.get_close_matches(label, PROVIDERS, n=1)
+        advice = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(PROVIDERS)}"
+        problem = f"provider {label!r} is not known; {advice}"
+    elif not settings.model:
+        problem = 'no model; add model = "…"'
+    elif reserved:
+        problem = f"body cannot hold {reserved[0]!r}; remove it"
+    else:
+        return label or "endpoint"
+    raise ConfigurationError(f"[judges.{name}]: {problem}")
 
 
 def _find_url(name: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]) -> str:
@@ -195,29 +185,20 @@ def _find_url(name: str, provider: Provider, settings: JudgeSettings, environmen
 def _find_key(
     name: str, provider: Provider, settings: JudgeSettings, base_url: str, environment: Mapping[str, str]
 ) -> tuple[Secret | None, str]:
-    if settings.api_key_env is not None:
-        key = read_key(settings.api_key_env, environment)
-        if key is None:
-            raise ConfigurationError(f"judge {name!r}: no API key; set the environment variable {settings.api_key_env}")
-        return key, f"the key is read from {settings.api_key_env}"
-    if not provider.key_variables:
+    named = settings.api_key_env
+    names = (named,) if named is not None else provider.key_variables
+    variables = " or ".join(names)
+    if not names:
         return None, f"no key was sent; name its environment variable with api_key_env in [judges.{name}]"
-    variables = " or ".join(provider.key_variables)
-    if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
+    if named is None and urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         # A provider's usual key is not put on a network in clear text unless the user names it for this judge.
         return None, f"{variables} is not sent over plain http; name it with api_key_env in mixseek.toml to send it"
-    for variable in provider.key_variables:
-        key = read_key(variable, environment)
-        if key is not None:
-            return key, f"the key is read from {variable}"
-    return None, f"set the environment variable {variables}"
+    found = ((key, f"the key is read from {one}") for one in names if (key := read_key(one, environment)))
+    return next(found, (None, f"set the environment variable {variables}"))
 
 
 def checked_url(base_url: str, place: str, suffix: str = "") -> str:
-    """http or https with a host and nothing secret in it: the URL stands in manifests and messages.
-
-    `place` says whose address it is, where it has to be refused; `suffix` is added to its path.
-    """
+    """http or https with a host and nothing secret in it: the URL stands in manifests and messages."""
     base_url = base_url.strip()
     if "@" in base_url.partition("?")[0].partition("://")[2].partition("/")[0]:
         # The name itself may hold the password here: it is not repeated.
@@ -229,17 +210,20 @@ def checked_url(base_url: str, place: str, suffix: str = "") -> str:
         parts, is_usable = urlsplit(""), False
     if not is_usable or _NEVER_IN_ADDRESS.search(base_url):
         raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{_offer_scheme(base_url)}")
-    query = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
-    if any(looks_like_credential(key) for key in query):
+    if any(looks_like_credential(key) for key, _ in parse_qsl(parts.query, keep_blank_values=True)):
         raise ConfigurationError(_CREDENTIAL_IN_URL)
     return urlunsplit((parts.scheme, parts.netloc.lower(), parts.path.rstrip("/") + suffix, parts.query, ""))
 
 
 def _offer_scheme(base_url: str) -> str:
     """A host that only lacks its scheme is offered with it; anything else is not worth guessing at."""
-    if not re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url):
-        return ""
-    return f", for instance to {'http' if is_loopback(f'http://{base_url}') else 'https'}://{base_url}"
+    is_host = re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url)
+    return f", for instance to {_with_scheme(base_url)}" if is_host else ""
+
+
+def _with_scheme(host: str) -> str:
+    """What leaves the machine had better be encrypted."""
+    return f"http://{host}" if is_loopback(f"http://{host}") else f"https://{host}"
 
 
 def is_loopback(url: str) -> bool:

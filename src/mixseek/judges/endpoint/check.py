@@ -1,33 +1,30 @@
 """One cheap call that says whether a judge can be used, and if not, what to change."""
 
 import difflib
-import ssl
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import aiohttp
 
 from mixseek.domain.calls import Answer, Call, LiveJudge
 from mixseek.domain.ports import Message
 from mixseek.errors import JudgeCallError, TransientJudgeError
-from mixseek.judges.endpoint.errors import StatusError
+from mixseek.judges.endpoint.errors import StatusError, mishap_of
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.judges.endpoint.wire import SchemaMode
 
 SLOW_SECONDS = 20.0
 _SHOWN_MODELS = 12
+_SHAPE = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}},
+    "required": ["ok"],
+    "additionalProperties": False,
+}
 _CALL = Call(
-    sample_key="check",
-    messages=(
+    "check",
+    (
         Message("system", "You answer with one JSON object and nothing else."),
         Message("user", 'Answer with the JSON object {"ok": true}.'),
     ),
-    reply_schema={
-        "type": "object",
-        "properties": {"ok": {"type": "boolean"}},
-        "required": ["ok"],
-        "additionalProperties": False,
-    },
+    reply_schema=_SHAPE,
 )
 
 
@@ -56,20 +53,13 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
     try:
         answer = await judge.call(_CALL)
     except JudgeCallError as error:
-        return CheckResult(judge.name, judge.endpoint, str(error), await _advice_on(error, judge))
+        return CheckResult(judge.name, judge.endpoint, str(error), (await _advice_on(error, judge),))
     # What must be said wherever this judge is shown, such as that its model judges at chance.
     warning = judge.description.get("warning")
-    return CheckResult(
-        judge=judge.name,
-        endpoint=judge.endpoint,
-        problem=None,
-        advice=(*([warning] if isinstance(warning, str) else []), *_remarks(answer)),
-        latency_seconds=answer.latency_seconds,
-        model=answer.model,
-        schema=answer.reply.details.get("schema"),
-        input_tokens=answer.usage.input_tokens,
-        output_tokens=answer.usage.output_tokens,
-    )
+    advice = (*([warning] if isinstance(warning, str) else []), *_remarks(answer))
+    schema = answer.reply.details.get("schema")
+    seconds, (spent, written, _) = answer.latency_seconds, answer.usage
+    return CheckResult(judge.name, judge.endpoint, None, advice, seconds, answer.model, schema, spent, written)
 
 
 def _remarks(answer: Answer) -> list[str]:
@@ -90,82 +80,47 @@ def _remarks(answer: Answer) -> list[str]:
     return remarks
 
 
-# The first kind that fits the cause of a failed call.
-_ADVICE: Sequence[tuple[tuple[type[BaseException], ...], str]] = (
-    (
-        (aiohttp.ClientConnectorDNSError,),
-        "DNS: the host name does not resolve; check its spelling and that this machine is online",
-    ),
-    (
-        (ssl.CertificateError, aiohttp.ClientConnectorCertificateError),
-        "TLS: the certificate is not trusted here; install its authority (SSL_CERT_FILE), or mend the host",
-    ),
-    (
-        (aiohttp.ClientSSLError, ssl.SSLError),
-        "TLS: the handshake failed; does the port speak https, or should the base URL begin with http://?",
-    ),
-    (
-        (TimeoutError,),
-        "no answer in time: the host is slow, loading its model, or behind a firewall; see timeout_seconds",
-    ),
-    (
-        (aiohttp.ClientConnectorError,),
-        "nothing listens there: start the server, or correct host and port of the base URL",
-    ),
-    (
-        (aiohttp.ServerDisconnectedError, ConnectionResetError, aiohttp.ClientPayloadError),
-        "the server closed the connection: look into its log; does the port speak http?",
-    ),
-)
-
-
-async def _advice_on(error: JudgeCallError, judge: LiveJudge) -> tuple[str, ...]:
+async def _advice_on(error: JudgeCallError, judge: LiveJudge) -> str:
     cause = error.__cause__
     if isinstance(cause, StatusError):
         return await _advice_on_status(cause, judge)
-    known = next((advice for kinds, advice in _ADVICE if isinstance(cause, kinds)), None)
-    if known is not None:
-        return (known,)
-    if isinstance(error, TransientJudgeError):
-        return ("this may pass; if it stays, check that the base URL is that of the API (it often ends in /v1)",)
-    return ("correct the judge's settings",)
+    known = None if cause is None else mishap_of(cause).advice
+    if known is None and isinstance(error, TransientJudgeError):
+        return "this may pass; if it stays, check that the base URL is that of the API (it often ends in /v1)"
+    return known or "correct the judge's settings"
 
 
-async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> tuple[str, ...]:
+async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> str:
     refusal = cause.refusal
-    if refusal.is_out_of_money:
-        return ("the account has no credit left: top it up, or use another key",)
+    if refusal.is_about("out_of_money"):
+        return "the account has no credit left: top it up, or use another key"
     if cause.status == 401:
-        return ("the key was refused or is missing: set the variable that api_key_env or the provider names",)
+        return "the key was refused or is missing: set the variable that api_key_env or the provider names"
     if cause.status == 403 and not refusal.names_model:
-        return ("the key is valid but not allowed to do this: check its project, region and permissions",)
+        return "the key is valid but not allowed to do this: check its project, region and permissions"
     if cause.status in (403, 404, 405) or refusal.names_model:
         return await _models_advice(judge)
     if cause.status == 429:
-        return ("the endpoint limits its rate: set rpm, tpm or concurrency for this judge",)
+        return "the endpoint limits its rate: set rpm, tpm or concurrency for this judge"
     if cause.status >= 500:
-        return ("the endpoint is up but failing: try again later, or look into its log",)
-    return ("the endpoint refuses the request as it was put: remove the parameter that it names",)
+        return "the endpoint is up but failing: try again later, or look into its log"
+    return "the endpoint refuses the request as it was put: remove the parameter that it names"
 
 
-async def _models_advice(judge: LiveJudge) -> tuple[str, ...]:
+async def _models_advice(judge: LiveJudge) -> str:
     wrong_path = "the path may be wrong: a base URL often ends in /v1"
     if not isinstance(judge, EndpointJudge):
-        return (wrong_path,)
+        return wrong_path
     try:
         models = await judge.list_models()
     except JudgeCallError:
-        return (f"no list of models could be had either; {wrong_path}",)
+        return f"no list of models could be had either; {wrong_path}"
     if not models:
-        return ("the endpoint lists no models; load one first",)
-    if judge.target.model in models:
-        return (f"the model is listed there, so {wrong_path}",)
-    return (f"model {judge.target.model!r} is not served there; {_listed(judge.target.model, models)}",)
-
-
-def _listed(wanted: str, models: tuple[str, ...]) -> str:
+        return "the endpoint lists no models; load one first"
+    wanted = judge.target.model
+    if wanted in models:
+        return f"the model is listed there, so {wrong_path}"
     close = difflib.get_close_matches(wanted, models, n=3, cutoff=0.5)
-    rest = [name for name in sorted(models) if name not in close]
-    shown = [*close, *rest][:_SHOWN_MODELS]
+    shown = [*close, *(name for name in sorted(models) if name not in close)][:_SHOWN_MODELS]
     more = f" and {len(models) - len(shown)} more" if len(models) > len(shown) else ""
-    return f"available: {', '.join(shown)}{more}"
+    return f"model {wanted!r} is not served there; available: {', '.join(shown)}{more}"

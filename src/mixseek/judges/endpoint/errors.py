@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 import orjson
@@ -21,6 +21,8 @@ from mixseek.judges.keys import Redaction
 # How long an endpoint asks to be left alone, in any of the ways in which endpoints say it.
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+# float() would also read "nan", "inf", "1_0" and digits of other scripts.
+_NUMBER = re.compile(r"[0-9]{1,16}(\.[0-9]{1,16})?")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 # Larger numbers are moments since 1970, not durations: nobody asks for a wait of thirty years.
 _EPOCH_FROM = 1e9
@@ -29,13 +31,12 @@ _EPOCH_MILLISECONDS_FROM = 1e12
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds from `now`, never negative; None where the endpoint named no time that can be read."""
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
-    if "retry-after" in headers:
-        seconds = _wait(headers["retry-after"], now)
-        if seconds is not None:
-            return seconds
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.fullmatch(milliseconds):
+        return float(milliseconds) / 1000
+    seconds = _wait(headers.get("retry-after", ""), now)
+    if seconds is not None:
+        return seconds
     resets = {name.lower(): value.strip() for name, value in headers.items() if "ratelimit" in name.lower()}
     waits = {name: wait for name in resets if "reset" in name and (wait := _wait(resets[name], now)) is not None}
     # Only a limit that is used up has to be waited for; the others recover in the background.
@@ -45,43 +46,27 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
 
 def _wait(value: str, now: datetime) -> float | None:
     value = value.strip()
-    number = _number(value)
-    if number is not None:
-        if number >= _EPOCH_MILLISECONDS_FROM:
-            number = number / 1000 - now.timestamp()
-        elif number >= _EPOCH_FROM:
-            number -= now.timestamp()
+    if _NUMBER.fullmatch(value):
+        number = float(value)
+        if number >= _EPOCH_FROM:
+            number = number / (1000 if number >= _EPOCH_MILLISECONDS_FROM else 1) - now.timestamp()
         return max(0.0, number)
     if value and _DURATION.sub("", value) == "":
         return sum(float(amount) * _UNIT_SECONDS[unit] for amount, unit in _DURATION.findall(value))
-    moment = _moment(value)
-    return None if moment is None else max(0.0, (moment - now).total_seconds())
-
-
-def _number(value: str) -> float | None:
-    value = value.strip()
-    # float() would also read "nan", "inf", "1_0" and digits of other scripts.
-    return float(value) if re.fullmatch(r"[0-9]{1,16}(\.[0-9]{1,16})?", value) else None
-
-
-def _moment(value: str) -> datetime | None:
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = read(value)
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
-        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - now).total_seconds())
     return None
 
 
 # What an endpoint says about a request that it refuses, and what the refusal is about.
 
-_WORDINGS = {
-    subject: re.compile("|".join(wordings), re.IGNORECASE)
-    for subject, wordings in tomllib.loads(
-        (Path(__file__).parent / "refusals.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_REFUSALS = tomllib.loads((Path(__file__).parent / "refusals.toml").read_text(encoding="utf-8"))
+_WORDINGS = {subject: re.compile("|".join(wordings), re.IGNORECASE) for subject, wordings in _REFUSALS.items()}
 _LEADING_NAME = re.compile(r"^([a-z_]{2,}(?:\.[\w.-]+|\[\d+\][\w.]*)?): ")
 _BODY_ROOT = re.compile(r"[.\[]")
 # What differs from sample to sample: a complaint about it concerns one sample.
@@ -96,31 +81,23 @@ class Refusal:
     code: str = ""
     parameter: str | None = None
 
-    def _is_about(self, subject: str) -> bool:
+    def is_about(self, subject: str) -> bool:
+        """One of the subjects of refusals.toml."""
         return _WORDINGS[subject].search(f"{self.code} {self.message}") is not None
 
     @property
-    def is_context_overflow(self) -> bool:
-        return self._is_about("context_overflow")
-
-    @property
-    def is_about_content(self) -> bool:
-        return self._is_about("content")
-
-    @property
-    def is_out_of_money(self) -> bool:
-        return self._is_about("out_of_money")
+    def is_about_this_sample(self) -> bool:
+        return self.is_about("context_overflow") or self.is_about("content")
 
     @property
     def names_model(self) -> bool:
-        return self.parameter == "model" or self._is_about("unknown_model")
+        return self.parameter == "model" or self.is_about("unknown_model")
 
     @property
     def names_schema(self) -> bool:
         """The way in which the reply's shape was asked for is what it objects to."""
-        if self.is_context_overflow or self.is_about_content:
-            return False
-        return self._is_about("schema") or _WORDINGS["schema"].search(self.parameter or "") is not None
+        is_named = _WORDINGS["schema"].search(self.parameter or "") is not None
+        return (is_named or self.is_about("schema")) and not self.is_about_this_sample
 
     def names_any(self, parameters: Iterable[str]) -> bool:
         """True when one of the parameters that were sent is blamed; the sample's own text does not count."""
@@ -152,23 +129,16 @@ def read_refusal(body: bytes) -> Refusal:
 
 
 def _message(holder: Mapping[str, Any], error: Any) -> str:
-    if isinstance(error, str) and error:
-        return error
-    for name in ("message", "detail", "error_message", "msg"):
-        value = holder.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, list) and all(isinstance(item, dict) and "msg" in item for item in value):
-            # A validator's complaints; they also repeat the input, and with it the judged text.
-            return "; ".join(f"{_location(item)}: {item['msg']}" for item in value)
-        if value:
-            return orjson.dumps(value, default=str).decode()
-    return orjson.dumps(holder, default=str).decode() if holder else ""
-
-
-def _location(complaint: Mapping[str, Any]) -> str:
-    place = complaint.get("loc")
-    return ".".join(str(part) for part in place if part != "body") if isinstance(place, list) else "request"
+    told = (holder.get(name) for name in ("message", "detail", "error_message", "msg"))
+    value = error if isinstance(error, str) and error else next(filter(None, told), holder or "")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, dict) and "msg" in item for item in value):
+        # A validator's complaints; they also repeat the input, and with it the judged text.
+        places = [item["loc"] if isinstance(item.get("loc"), list) else ["request"] for item in value]
+        named = [".".join(str(part) for part in place if part != "body") for place in places]
+        return "; ".join(f"{place}: {item['msg']}" for place, item in zip(named, value, strict=True))
+    return orjson.dumps(value, default=str).decode()
 
 
 def _plain(text: str) -> str:
@@ -188,8 +158,6 @@ _TRANSIENT_STATUSES = frozenset({408, 409, 425, *_OVERLOAD_STATUSES})
 _LONG_WAIT_SECONDS = 60.0
 # A refusal of what was sent; whether it blames this sample or every sample is in its words.
 _REQUEST_STATUSES = frozenset({400, 413, 422})
-_CERTIFICATE_ERRORS = (ssl.CertificateError, aiohttp.ClientConnectorCertificateError, aiohttp.ServerFingerprintMismatch)
-_ADDRESS_ERRORS = (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, aiohttp.RedirectClientError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,38 +185,73 @@ class StatusError(Exception):
         self.refusal = refusal
 
 
+class Mishap(NamedTuple):
+    """An error on the way: what is said of it in a run ({reason}, {seconds}, {error}), and what a check advises."""
+
+    kinds: tuple[type[BaseException], ...]
+    words: str
+    advice: str | None = None
+    is_permanent: bool = False
+
+
+_LATE = "no answer in time: the host is slow, loading its model, or behind a firewall; see timeout_seconds"
+_CLOSED = "the server closed the connection: look into its log; does the port speak http?"
+# The first kind that fits.
+_MISHAPS = (
+    Mishap(
+        (aiohttp.ClientConnectorDNSError,),
+        # A laptop may be offline for a moment.
+        "its host name cannot be resolved; offline, or misspelt?",
+        "DNS: the host name does not resolve; check its spelling and that this machine is online",
+    ),
+    Mishap(
+        (ssl.CertificateError, aiohttp.ClientConnectorCertificateError, aiohttp.ServerFingerprintMismatch),
+        "its TLS certificate is not trusted ({reason})",
+        "TLS: the certificate is not trusted here; install its authority (SSL_CERT_FILE), or mend the host",
+        is_permanent=True,
+    ),
+    Mishap(
+        (aiohttp.ClientSSLError, ssl.SSLError),
+        "TLS failed ({reason})",
+        "TLS: the handshake failed; does the port speak https, or should the base URL begin with http://?",
+    ),
+    Mishap(
+        (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, aiohttp.RedirectClientError),
+        "the base URL is not usable; correct it",
+        is_permanent=True,
+    ),
+    Mishap((aiohttp.ClientHttpProxyError,), "the proxy answered {error.status} {error.message}"),
+    Mishap((aiohttp.ConnectionTimeoutError,), "no connection within the time limit", _LATE),
+    Mishap((TimeoutError,), "no complete answer within {seconds:g} s", _LATE),
+    Mishap((aiohttp.ClientPayloadError,), "the answer broke off ({reason})", _CLOSED),
+    Mishap(
+        (aiohttp.ServerDisconnectedError, aiohttp.ClientConnectionResetError, ConnectionResetError),
+        "the connection was dropped before an answer came",
+        _CLOSED,
+    ),
+    Mishap(
+        (aiohttp.ClientConnectorError, ConnectionRefusedError),
+        "cannot connect ({reason})",
+        "nothing listens there: start the server, or correct host and port of the base URL",
+    ),
+    Mishap((aiohttp.ClientResponseError,), "what came back is not HTTP ({reason})"),
+    Mishap((BaseException,), "the call failed ({reason})"),
+)
+
+
+def mishap_of(error: BaseException) -> Mishap:
+    """Which of them it is."""
+    return next(mishap for mishap in _MISHAPS if isinstance(error, mishap.kinds))
+
+
 def map_exception(error: Exception, place: Place, timeout_seconds: float) -> TransientJudgeError | PermanentJudgeError:
     """For an error on the way to the endpoint or back; raise the result from `error`."""
-    is_permanent = False
-    match error:
-        case aiohttp.ClientConnectorDNSError():
-            # A laptop may be offline for a moment; `judges check` explains it if it is not.
-            words = "its host name cannot be resolved; offline, or misspelt?"
-        case _ if isinstance(error, _CERTIFICATE_ERRORS):
-            words, is_permanent = f"its TLS certificate is not trusted ({_reason(error)})", True
-        case aiohttp.ClientSSLError() | ssl.SSLError():
-            words = f"TLS failed ({_reason(error)})"
-        case _ if isinstance(error, _ADDRESS_ERRORS):
-            words, is_permanent = "the base URL is not usable; correct it", True
-        case aiohttp.ClientHttpProxyError():
-            words = f"the proxy answered {error.status} {error.message}"
-            is_permanent = error.status in (401, 403, 407)
-        case aiohttp.ConnectionTimeoutError():
-            words = "no connection within the time limit"
-        case TimeoutError():
-            words = f"no complete answer within {timeout_seconds:g} s"
-        case aiohttp.ClientPayloadError():
-            words = f"the answer broke off ({_reason(error)})"
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientConnectionResetError() | ConnectionResetError():
-            words = "the connection was dropped before an answer came"
-        case aiohttp.ClientConnectorError() | ConnectionRefusedError():
-            words = f"cannot connect ({_reason(error)})"
-        case aiohttp.ClientResponseError():
-            words = f"what came back is not HTTP ({_reason(error)})"
-        case _:
-            words = f"the call failed ({_reason(error)})"
-    line = place.line(words)
-    return PermanentJudgeError(line, concerns_everything=True) if is_permanent else TransientJudgeError(line)
+    mishap = mishap_of(error)
+    line = place.line(mishap.words.format(reason=_reason(error), seconds=timeout_seconds, error=error))
+    is_refused = isinstance(error, aiohttp.ClientHttpProxyError) and error.status in (401, 403, 407)
+    if mishap.is_permanent or is_refused:
+        return PermanentJudgeError(line, concerns_everything=True)
+    return TransientJudgeError(line)
 
 
 def map_status(
@@ -258,12 +261,11 @@ def map_status(
     refusal = read_refusal(place.redaction.body(body))
     words = refusal.message.strip() or "no explanation"
     failure: TransientJudgeError | PermanentJudgeError
-    if status == 429 and refusal.is_out_of_money:
-        failure = PermanentJudgeError(place.line(f"answered 429: {words}"), concerns_everything=True)
-    elif status < 300:
+    is_broke = status == 429 and refusal.is_about("out_of_money")
+    if status < 300:
         # 204, 101 and their like hold no reply: a proxy's slip in the middle of a run, as a 502 is.
         failure = TransientJudgeError(place.line(f"answered {status} without a reply"))
-    elif status in _TRANSIENT_STATUSES or status >= 500:
+    elif (status in _TRANSIENT_STATUSES or status >= 500) and not is_broke:
         is_overload = status in _OVERLOAD_STATUSES
         wait = retry_after_seconds(headers, now) if is_overload or "retry-after" in headers else None
         asked = f" (asks to wait {wait:.0f} s)" if wait is not None and wait >= _LONG_WAIT_SECONDS else ""
@@ -273,28 +275,23 @@ def map_status(
     elif 300 <= status < 400:
         # Not followed: it would carry the key to another host.
         target = headers.get("location", "nowhere")
-        failure = PermanentJudgeError(
-            place.line(f"answered {status}, a redirect to {target}; use the final address as base URL"),
-            concerns_everything=True,
-        )
+        line = place.line(f"answered {status}, a redirect to {target}; use the final address as base URL")
+        failure = PermanentJudgeError(line, concerns_everything=True)
     else:
-        concerns_everything = _concerns_everything(status, refusal, parameters)
         hint = f"; {place.key_hint}" if status == 401 and place.key_hint else ""
-        failure = PermanentJudgeError(
-            place.line(f"answered {status}: {place.redaction.line(words)}{hint}"),
-            concerns_everything=concerns_everything,
-        )
+        line = place.line(f"answered {status}: {place.redaction.line(words)}{hint}")
+        failure = PermanentJudgeError(line, concerns_everything=_concerns_everything(status, refusal, parameters))
     failure.__cause__ = StatusError(status, refusal)
     return failure
 
 
 def _concerns_everything(status: int, refusal: Refusal, parameters: Collection[str]) -> bool:
     if status in _REQUEST_STATUSES:
-        if refusal.is_context_overflow or refusal.is_about_content or status == 413:
+        if refusal.is_about_this_sample or status == 413:
             return False
-        return refusal.is_out_of_money or refusal.names_model or refusal.names_any(parameters)
+        return refusal.is_about("out_of_money") or refusal.names_model or refusal.names_any(parameters)
     # A gateway's moderation answers 403 for one prompt; every other 403 is about the key.
-    return not (status in (403, 451) and refusal.is_about_content)
+    return not (status in (403, 451) and refusal.is_about("content"))
 
 
 def _reason(error: Exception) -> str:
@@ -302,14 +299,10 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return str(error.certificate_error)
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(inner, ssl.SSLError):
-        return inner.strerror or str(inner)
-    if isinstance(inner, OSError):
+    if isinstance(inner, OSError) and not isinstance(inner, ssl.SSLError):
         # asyncio writes "Connect call failed" over the system's own words, once per address that was tried.
         number = inner.errno or next((int(found) for found in _ERRNO.findall(str(inner))), 0)
         if number > 0:
             return os.strerror(number)
-        return inner.strerror or str(inner) or type(inner).__name__
-    if isinstance(inner, aiohttp.ClientResponseError):
-        return inner.message or type(inner).__name__
-    return str(inner) or type(inner).__name__
+    said = (getattr(inner, name, None) for name in ("strerror", "message"))
+    return str(next(filter(None, said), inner)) or type(inner).__name__

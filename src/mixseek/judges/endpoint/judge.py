@@ -5,10 +5,12 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -27,12 +29,12 @@ from mixseek.judges.endpoint.wire import (
     AnthropicMessages,
     Dialect,
     DialectMemory,
-    JudgeIdentity,
     NoReplyError,
     OpenAIChat,
     ReadAnswer,
     Wire,
     decoding,
+    items,
     make_answer,
 )
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
@@ -44,56 +46,36 @@ from mixseek.settings.models import WireFormat
 # a judged text that says `<|im_end|>` could close its turn and open the system's. The blank keeps the words readable,
 # and quotes that a judge takes from them are still found, because the locator folds blanks.
 #
-# What the widespread templates use; a model's own list is known only where its weights are (`gguf:`).
-# Two patterns that each begin with one character: a search for that costs a tenth of a search for either. Case does not
-# count: servers fold it, or a judge does.
-_ANGLED = re.compile(
-    r"<(?:\|[^<>|\n]{1,40}\|>"  # ChatML, Llama 3, Phi, GLM, Granite, Harmony
-    r"|｜[^<>｜\n]{1,40}｜>"  # DeepSeek
-    r"|/?s>|/?(?:bos|eos|pad|unk|mask|cls|sep|sop|eop|eod|eoh|eom|eoa|eot|sot|gmask|image|video|audio)>"
-    r"|(?:start|end)_of_(?:turn|image|audio|text|message)>"  # Gemma
-    r"|(?:bos|eos|pad|unk|cls|sep|mask|eop|sop)_token>"  # Command
-    r"|(?:reserved|unused|extra_id|extra_token|special|sentinel|mask|placeholder)(?:_?(?:special_)?(?:token)?_?\d{1,4})>"
-    r"|/?(?:SPECIAL|TOOLCALL|tool_call|tool_response|tool_calls|available_tools|function_call|tools|im_start|im_end)"
-    r"(?:_\d{1,4})?>"  # Nemotron, Qwen, Hermes
-    r"|(?:human|bot|user|assistant|system|unk_?id)>(?=\s*:)"
-    r"|</?SYS>>"
-    r"|\[(?:Human|Bot|User|Assistant|System)\]>)",
-    re.IGNORECASE,
-)
-_SQUARE = re.compile(
-    # Mistral
-    r"\[(?:/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|ARGS|CALL_ID|PREFIX"
-    r"|SUFFIX|MIDDLE|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|MODEL_SETTINGS)"
-    # ChatGLM, BERT, Baichuan, InternLM, Solar
-    r"|g?s?MASK|CLS|SEP|PAD|UNK|EOS|BOS|control_\d{1,4}|UNUSED_TOKEN_\d{1,4}|unused\d{1,4}|/?SYS|\|[^\[\]|\n]{1,40}\|)\]",
-    re.IGNORECASE,
-)
+# Two patterns that each begin with one character: a search for that costs a tenth of a search for either.
+_TOKENS = tomllib.loads((Path(__file__).parent / "control_tokens.toml").read_text(encoding="utf-8"))
+_ANGLED = re.compile(f"<(?:{'|'.join(_TOKENS['angled'])})", re.IGNORECASE)
+_SQUARE = re.compile(rf"\[(?:{'|'.join(_TOKENS['square'])})\]", re.IGNORECASE)
 
 
-def split_control_tokens(messages: Sequence[Message]) -> tuple[tuple[Message, ...], int]:
+def split_control_tokens(
+    messages: Sequence[Message], patterns: tuple[re.Pattern[str], ...] = (_ANGLED, _SQUARE)
+) -> tuple[tuple[Message, ...], int]:
     """The messages with a blank inside every token, and how many there were."""
-    split, count = [], 0
-    for message in messages:
-        content, changes = _split_text(message.content)
-        count += changes
-        split.append(replace(message, content=content) if changes else message)
-    return tuple(split), count
+    split = [_split_text(message.content, patterns) for message in messages]
+    changed = tuple(replace(message, content=text) for message, (text, _) in zip(messages, split, strict=True))
+    return changed, sum(count for _, count in split)
 
 
 # The system's message is the same for every sample, and three times as long as the rest.
 @lru_cache(maxsize=16)
-def _split_text(text: str) -> tuple[str, int]:
-    text, angled = _ANGLED.subn(_with_blank, text)
-    text, square = _SQUARE.subn(_with_blank, text)
-    return text, angled + square
+def _split_text(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[str, int]:
+    total = 0
+    for pattern in patterns:
+        text, count = pattern.subn(_with_blank, text)
+        total += count
+    return text, total
 
 
 def _with_blank(found: re.Match[str]) -> str:
     return f"{found[0][0]} {found[0][1:]}"
 
 
-CONNECT_TIMEOUT_SECONDS = 10.0
+_CONNECT_TIMEOUT_SECONDS = 10.0
 # More than any judgment; a stream without end must not fill the memory.
 MAX_BODY_BYTES = 16 * 1024 * 1024
 
@@ -117,28 +99,22 @@ def open_session() -> aiohttp.ClientSession:
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
-    """All of it at once; more than MAX_BODY_BYTES is given up on as aiohttp.ClientPayloadError."""
-    length = response.content_length
-    # The length of a packed answer says nothing about what it unpacks to.
-    if length is not None and length <= MAX_BODY_BYTES and "Content-Encoding" not in response.headers:
-        return await response.read()
+    """More than MAX_BODY_BYTES, once unpacked, is given up on as aiohttp.ClientPayloadError."""
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > MAX_BODY_BYTES:
-            response.close()
             raise aiohttp.ClientPayloadError(f"the answer is larger than {MAX_BODY_BYTES // 2**20} MiB")
     return bytes(body)
 
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
     """What HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say about `url`."""
-    given = {name.lower(): value for name, value in environment.items() if name.lower().endswith("_proxy") and value}
+    given = {name.lower(): value for name, value in environment.items() if value}
     parts = urlsplit(url)
-    host = parts.hostname or ""
     # `*`, a host, or a domain with all that is below it; ports are not looked at.
     exempt = [entry.strip().lower().lstrip(".").partition(":")[0] for entry in given.get("no_proxy", "").split(",")]
-    if any(entry in ("*", host) or host.endswith(f".{entry}") for entry in exempt if entry):
+    if "*" in exempt or any(f".{parts.hostname}".endswith(f".{entry}") for entry in exempt if entry):
         return None
     return given.get(f"{parts.scheme}_proxy") or given.get("all_proxy")
 
@@ -160,32 +136,26 @@ class EndpointJudge:
     """Implements LiveJudge for both wire formats. The key is in the headers, and the headers are nobody's to see."""
 
     def __init__(
-        self,
-        target: Target,
-        environment: Mapping[str, str],
-        *,
-        dialects: DialectMemory = PROCESS_MEMORY,
-        clock: Callable[[], float] = time.perf_counter,
+        self, target: Target, environment: Mapping[str, str], *, dialects: DialectMemory = PROCESS_MEMORY
     ) -> None:
         self.target = target
         self.name, self.endpoint = target.name, target.endpoint
         self._wire = _WIRES[target.wire]
         self._dialects = dialects
-        self._clock = clock
         self._session: aiohttp.ClientSession | None = None
         self._url = URL(target.url(self._wire.path), encoded=True)
         # For connecting alone: aiohttp's own limit for a whole call costs a sixth of it, asyncio's next to nothing.
-        connect_seconds = min(CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
+        connect_seconds = min(_CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds)
         extra = _resolved_headers(target, environment)
-        self._headers = CIMultiDict({"Content-Type": "application/json"} | self._wire.headers(target))
+        self._headers = CIMultiDict({"Content-Type": "application/json", **self._wire.headers})
+        if target.key is not None:
+            bearer = "Bearer " if target.key_header == "Authorization" else ""
+            self._headers[target.key_header] = f"{bearer}{target.key.reveal()}"
         self._headers.update(extra)
         self._proxy = proxy_for(target.base_url, environment) if target.settings.use_proxy else None
         self._redaction = Redaction(_secrets(target, extra, self._proxy))
         self._place = Place(target.name, target.endpoint, self._redaction, target.key_hint)
-
-    def __repr__(self) -> str:
-        return f"EndpointJudge({self.target.name!r}, model={self.target.model!r}, base_url={self.target.base_url!r})"
 
     @cached_property
     def description(self) -> Mapping[str, Any]:
@@ -213,11 +183,11 @@ class EndpointJudge:
 
     async def call(self, call: Call) -> Answer:
         """One reply. A request that is refused for how it was put is put in another way: that is no retry."""
-        started = self._clock()
+        started = time.perf_counter()
         split = 0
         if not self.target.escapes_control_tokens:
             messages, split = split_control_tokens(call.messages)
-            call = replace(call, messages=messages) if split else call
+            call = replace(call, messages=messages)
         dialect = self._dialects.of(self.target, self._wire)
         requests = 1
         while True:
@@ -232,24 +202,20 @@ class EndpointJudge:
             dialect = learnt
             requests += 1
         reading = self._read(received, body.keys())
-        if split:
-            reading = reading._replace(extra={**reading.extra, "defused_control_tokens": split})
         given_id = next((received.headers[name] for name in _REQUEST_ID_HEADERS if name in received.headers), None)
-        if given_id:
-            reading = reading._replace(request_id=given_id)
-        who = JudgeIdentity(self.target.name, f"{self.target.provider}:{self.target.model}")
-        return make_answer(call, who, reading, self._clock() - started, dialect.schema, requests)
+        extra = {**reading.extra, "defused_control_tokens": split} if split else reading.extra
+        reading = reading._replace(extra=extra, request_id=given_id or reading.request_id)
+        who = (self.target.name, f"{self.target.provider}:{self.target.model}")
+        return make_answer(call, who, reading, time.perf_counter() - started, dialect.schema, requests)
 
-    async def list_models(self) -> tuple[str, ...]:
+    async def list_models(self) -> list[str]:
         """What the endpoint says it serves; raises like `call`."""
-        url = URL(self.target.url(self._wire.models_path), encoded=True)
-        received = await self._send(None, url)
+        received = await self._send(None, URL(self.target.url(self._wire.models_path), encoded=True))
         if received.status != 200:
             raise self._failure(received, ())
         document = self._document(received)
-        rows = document.get("data") or document.get("models") or []
-        names = [row.get("id") or row.get("name") for row in rows if isinstance(row, dict)]
-        return tuple(name for name in names if isinstance(name, str))
+        names = [row.get("id") or row.get("name") for row in items(document.get("data") or document.get("models"))]
+        return [name for name in names if isinstance(name, str)]
 
     async def close(self) -> None:
         """Give connections back; the next call would open them anew."""
@@ -269,7 +235,7 @@ class EndpointJudge:
         if self._session is None:
             # Of the running loop: a judge that was closed in one may be asked in another.
             self._session = open_session()
-        response = await self._session.request(
+        async with self._session.request(
             "GET" if body is None else "POST",
             url,
             data=body,
@@ -277,17 +243,10 @@ class EndpointJudge:
             timeout=self._timeout,
             allow_redirects=False,
             proxy=self._proxy,
-        )
-        if response.status < 200:
-            # 101: what follows belongs to another protocol, and has no end.
-            response.close()
-            return _Received(response.status, response.headers, b"")
-        try:
-            return _Received(response.status, response.headers, await read_body(response))
-        except BaseException:
-            # Half an answer is left in it: nobody else may have this connection.
-            response.close()
-            raise
+        ) as response:
+            # After 101 comes another protocol, without end. Nobody else gets a connection with half an answer in it.
+            content = await read_body(response) if response.status >= 200 else b""
+            return _Received(response.status, response.headers, content)
 
     def _failure(self, received: _Received, parameters: Collection[str]) -> TransientJudgeError | PermanentJudgeError:
         return map_status(*received, self._place, parameters=parameters, now=datetime.now(UTC))
@@ -295,32 +254,22 @@ class EndpointJudge:
     def _learn(self, used: Dialect, failure: TransientJudgeError | PermanentJudgeError) -> Dialect | None:
         cause = failure.__cause__
         # OpenRouter says 404 when no provider of a model supports the parameters.
-        if not isinstance(cause, StatusError) or cause.status not in (400, 404, 422):
-            return None
-        return self._dialects.learn(self.target, self._wire, used, cause.refusal)
+        if isinstance(cause, StatusError) and cause.status in (400, 404, 422):
+            return self._dialects.learn(self.target, self._wire, used, cause.refusal)
+        return None
 
     def _document(self, received: _Received) -> Mapping[str, Any]:
         body = self._redaction.body(received.body)
         try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            document = self._unusual_document(body, received)
-        if not isinstance(document, dict):
-            raise TransientJudgeError(
-                self._place.line(f"answered 200 with a JSON {type(document).__name__}, no object")
-            )
-        return document
-
-    def _unusual_document(self, body: bytes, received: _Received) -> Any:
-        """Half a surrogate pair, bytes that are not UTF-8 and a byte order mark are read; orjson refuses them."""
-        try:
-            return json.loads(body.decode("utf-8-sig", "replace"))
+            document = _decoded(body)
         except (ValueError, RecursionError) as error:
             kind = received.headers.get("content-type", "no content type").partition(";")[0]
-            start = self._redaction.line(body[:200].decode("utf-8", "replace"), limit=80)
-            raise TransientJudgeError(
-                self._place.line(f"answered 200 with {kind} that is not whole JSON ({start or 'empty'})")
-            ) from error
+            start = self._redaction.line(body[:200].decode("utf-8", "replace"), limit=80) or "empty"
+            line = self._place.line(f"answered 200 with {kind} that is not whole JSON ({start})")
+            raise TransientJudgeError(line) from error
+        if isinstance(document, dict):
+            return document
+        raise TransientJudgeError(self._place.line(f"answered 200 with a JSON {type(document).__name__}, no object"))
 
     def _read(self, received: _Received, parameters: Collection[str]) -> ReadAnswer:
         document = self._document(received)
@@ -334,6 +283,14 @@ class EndpointJudge:
             raise TransientJudgeError(self._place.line(f"answered 200: {error}"), billed_tokens=billed) from error
 
 
+def _decoded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        # Half a surrogate pair, bytes that are not UTF-8 and a byte order mark are read all the same.
+        return json.loads(body.decode("utf-8-sig", "replace"))
+
+
 def _encoded(body: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(body)
@@ -343,18 +300,16 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
 
 
 def _resolved_headers(target: Target, environment: Mapping[str, str]) -> dict[str, str]:
-    resolved = {}
+    resolved = dict(target.settings.headers)
     for name, value in target.settings.headers.items():
         variable = _FROM_ENVIRONMENT.fullmatch(value)
         if variable is not None:
-            value = environment.get(variable[1], "")
-            if not value:
-                raise ConfigurationError(
-                    f"judge {target.name!r}: header {name} needs the environment variable {variable[1]}; set it"
-                )
-        if not value.isprintable() or not name.isprintable():
+            resolved[name] = environment.get(variable[1], "")
+            if not resolved[name]:
+                missing = f"header {name} needs the environment variable {variable[1]}; set it"
+                raise ConfigurationError(f"judge {target.name!r}: {missing}")
+        if not resolved[name].isprintable() or not name.isprintable():
             raise ConfigurationError(f"judge {target.name!r}: header {name!r} holds what no header can carry")
-        resolved[name] = value
     return resolved
 
 

@@ -1,7 +1,6 @@
 """The two wire formats, OpenAI chat completions and Anthropic messages: requests out, answers in."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -12,8 +11,6 @@ from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import Refusal
 from mixseek.settings.models import JudgeSettings, WireFormat
 
-_NO_MORE: Mapping[str, Any] = {}
-
 
 class SchemaMode(StrEnum):
     """How the reply's shape is asked for, from the strictest to none."""
@@ -23,8 +20,7 @@ class SchemaMode(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """What one model behind one endpoint turned out to understand."""
 
     schema: SchemaMode
@@ -39,7 +35,7 @@ class ReadAnswer(NamedTuple):
     usage: Usage
     model: str | None
     request_id: str | None
-    extra: Mapping[str, Any] = _NO_MORE
+    extra: Mapping[str, Any]
 
 
 class NoReplyError(Exception):
@@ -77,38 +73,23 @@ def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-class JudgeIdentity(NamedTuple):
-    """`model` says who judged, whatever the judge is called: self-judging is derived from it."""
-
-    name: str
-    model: str
-
-
 def make_answer(
-    call: Call,
-    judge: JudgeIdentity,
-    reading: ReadAnswer,
-    latency_seconds: float,
-    schema: SchemaMode,
-    requests: int = 1,
+    call: Call, who: tuple[str, str], reading: ReadAnswer, seconds: float, schema: SchemaMode, requests: int = 1
 ) -> Answer:
-    """An answer as the engine and the journal want it."""
-    usage = reading.usage
+    """As the engine and the journal want it. `who`: the judge, and its model, from which self-judging is derived."""
+    ending = {"finish_reason": reading.finish_reason, "request_id": reading.request_id, "model": reading.model}
     details: dict[str, Any] = {
         "take": call.take,
         "ask": call.ask,
-        "usage": usage._asdict(),
-        "latency_seconds": round(latency_seconds, 4),
-        "finish_reason": reading.finish_reason,
-        "request_id": reading.request_id,
-        "model": reading.model,
-        "judge_model": judge.model,
+        "usage": reading.usage._asdict(),
+        "latency_seconds": round(seconds, 4),
+        **ending,
+        "judge_model": who[1],
         "schema": schema.value,
         "requests": requests,
         **reading.extra,
     }
-    reply = Reply(reading.text, judge.name, attempt=call.ask, details=details)
-    return Answer(reply, usage, latency_seconds, reading.finish_reason, reading.request_id, reading.model)
+    return Answer(Reply(reading.text, who[0], attempt=call.ask, details=details), reading.usage, seconds, **ending)
 
 
 # The chat completions wire format: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, Azure and their likes.
@@ -124,29 +105,17 @@ class OpenAIChat:
     models_path = "/models"
     # Every step is accepted by somebody who refuses the one before.
     schema_modes = (SchemaMode.JSON_SCHEMA, SchemaMode.JSON_OBJECT, SchemaMode.NONE)
-
-    def headers(self, target: Target) -> dict[str, str]:
-        """Bearer token, or the bare key in the header that the endpoint names."""
-        if target.key is None:
-            return {}
-        key = target.key.reveal()
-        return {target.key_header: f"Bearer {key}" if target.key_header == "Authorization" else key}
+    headers: Mapping[str, str] = {}
 
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
         """The request; extra body entries of the settings win."""
-        body: dict[str, Any] = {
-            "model": target.model,
-            "messages": [{"role": message.role, "content": message.content} for message in call.messages],
-            **decoding(target.settings, call.take),
-        }
+        body = {"model": target.model, "messages": turns_of(call.messages), **decoding(target.settings, call.take)}
         if "max_tokens" in body:
             body[dialect.limit_parameter] = body.pop("max_tokens")
-        if call.reply_schema and dialect.schema is SchemaMode.JSON_OBJECT:
-            body["response_format"] = {"type": "json_object"}
-        elif call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
-            body["response_format"] = schema_format(call.reply_schema)
-        body.update(target.settings.body)
-        return body
+        if call.reply_schema and dialect.schema is not SchemaMode.NONE:
+            is_whole = dialect.schema is SchemaMode.JSON_SCHEMA
+            body["response_format"] = schema_format(call.reply_schema) if is_whole else {"type": "json_object"}
+        return {**body, **target.settings.body}
 
     def usage(self, document: Mapping[str, Any]) -> Usage:
         """What the endpoint counted, also where the document holds no reply."""
@@ -160,30 +129,27 @@ class OpenAIChat:
         """The first choice; a refusal's own words are its text."""
         if document.get("error"):
             raise _error_in(document)
-        choices = document.get("choices")
-        if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-            raise NoReplyError("answered without any choice")
-        choice: dict[str, Any] = choices[0]
+        choice = next(iter(items(document.get("choices"))), {})
         if choice.get("error"):
             raise _error_in(choice)
         message = mapping(choice.get("message"))
         if not message:
-            raise NoReplyError("answered with a choice that holds no message")
+            raise NoReplyError("answered without any choice that holds a message")
         finish_reason = text_or_none(choice.get("finish_reason"))
-        text, extra = _text_of(message.get("content")), _openai_extra(message)
-        refusal = text_or_none(message.get("refusal")) or _refusal_part(message.get("content"))
+        functions = [mapping(call.get("function")) for call in items(message.get("tool_calls"))]
+        calls = [{"name": one.get("name"), "arguments": one.get("arguments")} for one in functions]
+        text, extra = text_of(message.get("content")), _extra(_first_text(map(message.get, _REASONING_NAMES)), calls)
+        refusal = _first_text(part.get("refusal") for part in (message, *items(message.get("content"))))
         if refusal is not None and not text:
             text, finish_reason = refusal, "refusal"
         elif "tool_calls" in extra and not text:
             finish_reason = "tool_calls"
-        return ReadAnswer(
-            text=text,
-            finish_reason=finish_reason,
-            usage=self.usage(document),
-            model=text_or_none(document.get("model")),
-            request_id=text_or_none(document.get("id")),
-            extra=extra,
-        )
+        return _reading(document, text, finish_reason, self.usage(document), extra)
+
+
+def turns_of(messages: Iterable[Message]) -> list[dict[str, str]]:
+    """As both formats, and llama.cpp, want them."""
+    return [{"role": message.role, "content": message.content} for message in messages]
 
 
 def schema_format(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,27 +157,33 @@ def schema_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": schema}}
 
 
-def _text_of(content: Any) -> str:
+def text_of(content: Any) -> str:
     """A string, or the text parts of a list in order; everything else is no text."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         return ""
-    parts = (part if isinstance(part, str) else mapping(part).get("text") for part in content)
-    return "".join(part for part in parts if isinstance(part, str))
+    return _joined(part if isinstance(part, str) else mapping(part).get("text") for part in content)
 
 
-def _refusal_part(content: Any) -> str | None:
-    if not isinstance(content, list):
-        return None
-    return next((text for part in content if (text := text_or_none(mapping(part).get("refusal")))), None)
+def _joined(pieces: Iterable[Any]) -> str:
+    return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-def _openai_extra(message: Mapping[str, Any]) -> dict[str, Any]:
-    reasoning = next((text for name in _REASONING_NAMES if (text := text_or_none(message.get(name)))), None)
-    calls = message.get("tool_calls")
-    functions = [mapping(mapping(call).get("function")) for call in calls] if isinstance(calls, list) else []
-    return _extra(reasoning, [{"name": one.get("name"), "arguments": one.get("arguments")} for one in functions])
+def items(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; none where there is no list."""
+    return [mapping(item) for item in value] if isinstance(value, list) else []
+
+
+def _first_text(values: Iterable[Any]) -> str | None:
+    return next((text for value in values if (text := text_or_none(value))), None)
+
+
+def _reading(
+    document: Mapping[str, Any], text: str, finish_reason: str | None, usage: Usage, extra: Mapping[str, Any]
+) -> ReadAnswer:
+    model, request_id = (text_or_none(document.get(name)) for name in ("model", "id"))
+    return ReadAnswer(text, finish_reason, usage, model, request_id, extra)
 
 
 def _extra(reasoning: str | None, tool_calls: list[dict[str, Any]]) -> dict[str, Any]:
@@ -221,17 +193,14 @@ def _extra(reasoning: str | None, tool_calls: list[dict[str, Any]]) -> dict[str,
 
 def _error_in(holder: Mapping[str, Any]) -> NoReplyError:
     """Gateways wrap an upstream failure into a 200; its code is the status that was meant."""
-    error = holder["error"]
-    if not isinstance(error, dict):
-        return NoReplyError(str(error))
-    code = error.get("code")
-    is_status = isinstance(code, int) and 400 <= code < 600
-    return NoReplyError(str(error.get("message") or error), code if is_status else None)
+    error = holder.get("error") or "answered with an error"
+    said = mapping(error)
+    code = count(said.get("code"))
+    return NoReplyError(str(said.get("message") or error), code if code and 400 <= code < 600 else None)
 
 
 # The Anthropic Messages wire format.
 
-API_VERSION = "2023-06-01"
 # The format demands a number; a judgment with its reasons fits several times over.
 DEFAULT_MAX_TOKENS = 4096
 # One word for one thing in journals and reports, whatever the endpoint calls it.
@@ -251,71 +220,46 @@ class AnthropicMessages:
     models_path = "/v1/models"
     # There is no mode between a schema and nothing.
     schema_modes = (SchemaMode.JSON_SCHEMA, SchemaMode.NONE)
-
-    def headers(self, target: Target) -> dict[str, str]:
-        """The version is part of every request."""
-        headers = {"anthropic-version": API_VERSION}
-        if target.key is not None:
-            headers["x-api-key"] = target.key.reveal()
-        return headers
+    headers: Mapping[str, str] = {"anthropic-version": "2023-06-01"}
 
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
         """System turns stand apart; the format has no seed."""
-        turns: dict[bool, list[Message]] = {True: [], False: []}
-        for message in call.messages:
-            turns[message.role == "system"].append(message)
+        system = [message.content for message in call.messages if message.role == "system"]
         body: dict[str, Any] = {
             "model": target.model,
             "max_tokens": DEFAULT_MAX_TOKENS,
-            "messages": [{"role": message.role, "content": message.content} for message in turns[False]],
+            "messages": turns_of(message for message in call.messages if message.role != "system"),
             **decoding(target.settings, call.take),
         }
         body.pop("seed", None)
-        if turns[True]:
-            body["system"] = "\n\n".join(message.content for message in turns[True])
+        if system:
+            body["system"] = "\n\n".join(system)
         if call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
             body["output_config"] = {"format": {"type": "json_schema", "schema": call.reply_schema}}
-        body.update(target.settings.body)
-        return body
+        return {**body, **target.settings.body}
 
     def usage(self, document: Mapping[str, Any]) -> Usage:
         """`input_tokens` counts what was neither read from nor written to the cache; ours counts the whole prompt."""
         usage = mapping(document.get("usage"))
-        fresh = count(usage.get("input_tokens"))
-        read = count(usage.get("cache_read_input_tokens"))
-        written = count(usage.get("cache_creation_input_tokens"))
+        names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        fresh, read, written = (count(usage.get(name)) for name in names)
         total = None if fresh is None else fresh + (read or 0) + (written or 0)
         return Usage(total, count(usage.get("output_tokens")), read)
 
     def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The text blocks in order; thinking and tool blocks are kept beside them."""
         if document.get("type") == "error" or document.get("error"):
-            error = mapping(document.get("error"))
-            raise NoReplyError(str(error.get("message") or document.get("error") or "answered with an error"))
-        content = document.get("content")
-        if isinstance(content, str):
-            content = [{"type": "text", "text": content}]
-        if not isinstance(content, list):
-            raise NoReplyError("answered without any content")
-        blocks = [mapping(block) for block in content]
-        stop_reason = text_or_none(document.get("stop_reason"))
-        if not blocks and stop_reason is None:
-            raise NoReplyError("answered with empty content and no reason to stop")
+            raise _error_in(document)
+        content, stop_reason = document.get("content"), text_or_none(document.get("stop_reason"))
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+        if not isinstance(content, str | list) or not (blocks or stop_reason):
+            raise NoReplyError("answered without any content and no reason to stop")
         used = [block for block in blocks if block.get("type") == "tool_use"]
         tools = [{"name": block.get("name"), "arguments": block.get("input")} for block in used]
-        return ReadAnswer(
-            text=_joined(blocks, "text"),
-            finish_reason=_FINISH_REASONS.get(stop_reason or "", stop_reason),
-            usage=self.usage(document),
-            model=text_or_none(document.get("model")),
-            request_id=text_or_none(document.get("id")),
-            extra=_extra(_joined(blocks, "thinking"), tools),
-        )
-
-
-def _joined(blocks: list[Mapping[str, Any]], kind: str) -> str:
-    texts = (block.get(kind) for block in blocks if block.get("type") == kind)
-    return "".join(text for text in texts if isinstance(text, str))
+        text = _joined(block.get("text") for block in blocks if block.get("type") == "text")
+        thinking = _joined(block.get("thinking") for block in blocks if block.get("type") == "thinking")
+        finish_reason = _FINISH_REASONS.get(stop_reason or "", stop_reason)
+        return _reading(document, text, finish_reason, self.usage(document), _extra(thinking, tools))
 
 
 Wire = OpenAIChat | AnthropicMessages
@@ -344,33 +288,31 @@ class DialectMemory:
         current = self.of(target, wire)
         if current != used:
             return current  # another call was refused first and has learnt already
-        learnt = self._after(target, wire, used, refusal)
-        if learnt is not None:
-            self._known[target.base_url, target.model] = learnt
-        return learnt
-
-    def _after(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
         key = (target.base_url, target.model)
         has_two_names = target.wire is WireFormat.OPENAI and target.settings.max_tokens is not None
-        if has_two_names and self._is_about_limit_parameter(used, refusal):
+        if has_two_names and _is_about_limit_parameter(used.limit_parameter, refusal):
             if key in self._switched:
                 return None  # refused both ways: the value is wrong, not the name
             self._switched.add(key)
-            return replace(used, limit_parameter=_OTHER_NAME[used.limit_parameter])
-        later = wire.schema_modes[wire.schema_modes.index(used.schema) + 1 :]
-        # What the user's own body says is sent as it stands, whatever we would choose.
-        is_ours = not _SCHEMA_PARAMETERS & target.settings.body.keys()
-        return replace(used, schema=later[0]) if is_ours and later and refusal.names_schema else None
+            learnt = used._replace(limit_parameter=_OTHER_NAME[used.limit_parameter])
+        else:
+            later = wire.schema_modes[wire.schema_modes.index(used.schema) + 1 :]
+            # What the user's own body says is sent as it stands, whatever we would choose.
+            is_ours = not _SCHEMA_PARAMETERS & target.settings.body.keys()
+            if not (is_ours and later and refusal.names_schema):
+                return None
+            learnt = used._replace(schema=later[0])
+        self._known[key] = learnt
+        return learnt
 
-    @staticmethod
-    def _is_about_limit_parameter(used: Dialect, refusal: Refusal) -> bool:
-        if refusal.is_context_overflow:
-            return False
-        words = refusal.message.lower()
-        if refusal.parameter in _OTHER_NAME:
-            return refusal.parameter == used.limit_parameter and "unsupported" in refusal.code + words
-        reasons = (_OTHER_NAME[used.limit_parameter], "unsupported", "unrecognized")
-        return used.limit_parameter in words and any(reason in words for reason in reasons)
+
+def _is_about_limit_parameter(name: str, refusal: Refusal) -> bool:
+    words = refusal.message.lower()
+    if refusal.is_about("context_overflow"):
+        return False
+    if refusal.parameter in _OTHER_NAME:
+        return refusal.parameter == name and "unsupported" in refusal.code + words
+    return name in words and any(reason in words for reason in (_OTHER_NAME[name], "unsupported", "unrecognized"))
 
 
 PROCESS_MEMORY = DialectMemory()

@@ -1,12 +1,9 @@
 """What the mock says: a plausible reply of the right shape to every question, or one of the ways in which judges fail.
 
-The shape is read from the request's JSON schema, else from the example in its prompt. What a protocol demands beyond
-the shape (totals, verdicts, weights) stands in its prompt for the judge to read, and that is where it is read here: a
-user's own protocol is answered like a built-in one.
-
-Nothing depends on the clock, on the order of requests or on chance: the same prompt gets the same verdict in every run
-and every workspace (the fence's nonce, which differs between workspaces, is taken out first), so the results of a
-disturbed run can be compared with those of a calm one.
+The shape is read from the request's JSON schema, else from the example in its prompt; what a protocol demands beyond it
+(totals, verdicts, weights) from the prompt: a user's own protocol is answered like a built-in one. Nothing depends on
+the clock, the order of requests or chance: the same prompt gets the same verdict in every run and every workspace, and
+the results of a disturbed run can be compared with those of a calm one.
 """
 
 import hashlib
@@ -16,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from mixseek.protocols.registry import load_protocol
 
@@ -60,7 +57,6 @@ class Prompt:
 
     @property
     def task(self) -> str:
-        """The first user turn."""
         return next((text for role, text in self.turns if role == "user"), "")
 
     @property
@@ -84,12 +80,11 @@ class Prompt:
         return _digest(str(seed), self.model, *(_MOMENT.sub("", part) for turn in self.turns for part in turn))
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A reply's text, why it ended, and the tokens it would have cost."""
+class Said(NamedTuple):
+    """A reply's text, why it ended (stop, length, refusal), and the tokens it would have cost."""
 
     text: str
-    finish_reason: str  # stop, length, refusal
+    finish_reason: str
     input_tokens: int
     output_tokens: int
     # What the verdict is, or would have been without a fault.
@@ -98,9 +93,8 @@ class Said:
 
 def make_prompt(model: str, turns: list[tuple[str, str]], schema: Mapping[str, Any] | None = None) -> Prompt:
     """Takes the nonce out of every turn: it says nothing about the sample and differs between workspaces."""
-    nonces = (_NONCE_OF_A_PROMPT.search(text) for role, text in turns if role == "user")
-    nonce = next((found[1] for found in nonces if found), "")
-    return Prompt(model, tuple((role, text.replace(nonce, "") if nonce else text) for role, text in turns), schema)
+    found = _NONCE_OF_A_PROMPT.search("\n".join(text for role, text in turns if role == "user"))
+    return Prompt(model, tuple((role, text.replace(found[1], "") if found else text) for role, text in turns), schema)
 
 
 def pick_fault(digest: bytes, times_seen: int, rate: float, kinds: tuple[Fault, ...]) -> Fault | None:
@@ -139,7 +133,9 @@ def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float)
 
 def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, Any] | str, bool | None]:
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
-    if _asks_for_verdict(prompt):
+    # Seed 001's object, by its schema, or by how its prompt names the sample.
+    is_named = "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
+    if "is_correct" in (prompt.schema.get("properties") or {}) if prompt.schema else is_named:
         verdict = _semantic_verdict(prompt, seed, correct_share)
         return verdict, verdict["is_correct"]
     drawn = _digest(str(seed), prompt.model, prompt.system, prompt.subject, "reply")
@@ -151,18 +147,8 @@ def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, A
     shape = _shape_of(prompt)
     if shape is None:
         return _write_submission(material), None
-    if "should_continue" in shape:
-        return _write_opinion(material), is_good
-    if "criteria" in shape:
-        return _grade_criteria(shape, material), is_good
-    return _ScoredReply(shape, material).reply(), is_good
-
-
-def _asks_for_verdict(prompt: Prompt) -> bool:
-    """Seed 001's object, by its schema, or by how its prompt names the sample."""
-    if prompt.schema:
-        return "is_correct" in (prompt.schema.get("properties") or {})
-    return "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
+    reply = _write_opinion(material) if "should_continue" in shape else _ScoredReply(shape, material).reply()
+    return reply, is_good
 
 
 def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[str, Any]:
@@ -205,15 +191,12 @@ def _digest(*parts: str) -> bytes:
 
 # Which properties a reply must have, as in a JSON schema.
 
-_RANGE = re.compile(r"(-?\d+(?:\.\d+)?) to (-?\d+(?:\.\d+)?)")
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"({_NUMBER}) ?(?:to|[–～~]) ?({_NUMBER})")
 # `structure` (0 to 30 points), `structure`（0〜30点）
 _CRITERION = re.compile(r"^- `(\w+)`\s?[(（]0 ?(?:to|〜) ?(\d+)", re.MULTILINE)
 # In the example of a prompt, values stand for what may be there: 0–4, 60 | 30 | 40, true | false, "high | low".
-_EXAMPLE_VALUES = (
-    (re.compile(r"(?<=: )(?:true\s*\|\s*false|false\s*\|\s*true)"), "false"),
-    (re.compile(r"(?<=: )(-?\d+(?:\.\d+)?)\s*[–～~]\s*(-?\d+(?:\.\d+)?)"), r'"\1 to \2"'),
-    (re.compile(r"(?<=: )(-?\d+(?:\.\d+)?(?:\s*\|\s*-?\d+(?:\.\d+)?)+)"), r'"\1"'),
-)
+_CHOICE = re.compile(r'(?<=: )([^"\s\[{][^",\n]*[|–～~][^",\n]*)')
 
 
 def _shape_of(prompt: Prompt) -> Mapping[str, Any] | None:
@@ -224,14 +207,13 @@ def _shape_of(prompt: Prompt) -> Mapping[str, Any] | None:
     for built_in in _built_in_shapes():
         if all(f'"{name}"' in prompt.system for name in built_in):
             return built_in
-    example = next(_examples(prompt.system), None)
+    example = next(_objects_in(_CHOICE.sub(r'"\1"', prompt.system)), None)
     if example is None:
         return None
-    shape: dict[str, Any] = {name: _shape_of_value(value) for name, value in example.items()}
-    criteria = dict(_CRITERION.findall(prompt.system))
-    if criteria and "criteria" in shape:
-        scores = {name: {"enum": list(range(int(most) + 1))} for name, most in criteria.items()}
-        shape["criteria"] = {"properties": {name: {"properties": {"score": one}} for name, one in scores.items()}}
+    shape: dict[str, Any] = _shape_of_value(example)["properties"]
+    if "criteria" in shape:
+        scores = {name: {"reason": "…", "score": f"0 to {most}"} for name, most in _CRITERION.findall(prompt.system)}
+        shape["criteria"] = _shape_of_value(scores)
     return shape
 
 
@@ -241,14 +223,8 @@ def _built_in_shapes() -> tuple[Mapping[str, Any], ...]:
     return tuple(load_protocol(name).reply_schema["properties"] for name in ("cross", "rubric"))
 
 
-def _examples(system: str) -> Iterator[dict[str, Any]]:
-    """Objects that the prompt shows as the shape of a reply, the last one first."""
-    for pattern, value in _EXAMPLE_VALUES:
-        system = pattern.sub(value, system)
-    return _objects_in(system)
-
-
 def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """The last one first."""
     for start in reversed([found.start() for found in re.finditer(r"^\{", text, re.MULTILINE)]):
         try:
             found, _ = json.JSONDecoder().raw_decode(text, start)
@@ -268,23 +244,32 @@ def _shape_of_value(value: Any) -> dict[str, Any]:
         case bool():
             return {"type": "boolean"}
         case int() | float():
-            return {"type": "integer" if isinstance(value, int) else "number"}
+            return {"type": "number"}
         case None:
             return {"type": ["string", "null"]}
         case str() if _RANGE.fullmatch(value):
             return {"type": "number", "description": value}
         case str() if " | " in value:
             words = [word.strip().strip('"') for word in value.split("|")]
-            if all(re.fullmatch(r"-?\d+(?:\.\d+)?", word) for word in words):
+            if set(words) == {"true", "false"}:
+                return {"type": "boolean"}
+            if all(re.fullmatch(_NUMBER, word) for word in words):
                 return {"type": "number", "enum": [_plain(float(word)) for word in words]}
             return {"type": "string", "enum": words}
         case _:
             return {"type": "string", "examples": [value]}
 
 
-def _is_number(spec: Any) -> bool:
-    kinds = spec.get("type") if isinstance(spec, Mapping) else None
+def _is_number(spec: Mapping[str, Any]) -> bool:
+    kinds = spec.get("type")
     return bool({"integer", "number"} & set(kinds if isinstance(kinds, list) else [kinds]))
+
+
+def _numbers_in(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """By name, each alone or beside its reason; none where anything else stands among them."""
+    inner = spec.get("properties") or {}
+    numbers = {name: (one.get("properties") or {}).get("score", one) for name, one in inner.items()}
+    return numbers if all(map(_is_number, numbers.values())) else {}
 
 
 def _is_total(name: str) -> bool:
@@ -306,8 +291,8 @@ def _plain(number: float) -> int | float:
 
 # What stands in a reply of that shape.
 
-_AT_LEAST = re.compile(r"(?:at least|≥)\s*(-?\d+(?:\.\d+)?)|(-?\d+(?:\.\d+)?)\s*以上")
-_AT_MOST = re.compile(r"(?:at most|≤)\s*(-?\d+(?:\.\d+)?)|(-?\d+(?:\.\d+)?)\s*以下")
+_AT_LEAST = re.compile(rf"(?:at least|≥)\s*({_NUMBER})|({_NUMBER})\s*以上")
+_AT_MOST = re.compile(rf"(?:at most|≤)\s*({_NUMBER})|({_NUMBER})\s*以下")
 _ROUND_SCORE = re.compile(r"^### [^\n]*?(\d+\.\d\d)/100", re.MULTILINE)
 # What stands before the user's query in a team's task, in whatever language; else the first heading.
 _QUERY_HEADING = re.compile(r"ユーザクエリ\n|User query\n|用户问题\n")
@@ -361,19 +346,6 @@ def _write_opinion(material: _Material) -> dict[str, Any]:
     }
 
 
-def _grade_criteria(shape: Mapping[str, Any], material: _Material) -> dict[str, Any]:
-    scores = {
-        name: material.score(name, *_bounds(one["properties"]["score"]))
-        for name, one in shape["criteria"]["properties"].items()
-    }
-    reason = f"Mock reason {material.mark}."
-    return {
-        "criteria": {name: {"reason": reason, "score": score} for name, score in scores.items()},
-        "comment": f"Mock remark {material.mark}.",
-        "total_score": sum(scores.values()),
-    }
-
-
 class _ScoredReply:
     """Dimensions, their total, the verdict that follows, evidence, and the words around them."""
 
@@ -382,25 +354,37 @@ class _ScoredReply:
         self._material = material
         self._system_lines = material.prompt.system.splitlines()
         # The JSON object that a user prompt shows before its first fence: what is known about the sample.
-        self._identity = next(_objects_in(material.prompt.task.partition("<<<")[0]), {})
-        groups = {
-            name: spec["properties"]
-            for name, spec in shape.items()
-            if isinstance(spec, Mapping)
-            and spec.get("properties")
-            and all(map(_is_number, spec["properties"].values()))
-        }
-        self._group = next((name for name in groups if "weight" not in name.lower()), None)
-        self._weights_group = next((name for name in groups if "weight" in name.lower()), None)
+        identity = next(_objects_in(material.prompt.task.partition("<<<")[0]), {})
+        groups = {name: numbers for name, spec in shape.items() if (numbers := _numbers_in(spec))}
+        group = next((name for name in groups if "weight" not in name.lower()), None)
         outside = {name: spec for name, spec in shape.items() if _is_number(spec)}
-        numbers = groups[self._group] if self._group else outside
-        self._total = self._find_total(outside if self._group else {}, numbers)
+        numbers = groups[group] if group else outside
+        self._total = self._find_total(outside if group else {}, numbers)
         self._dimensions = {name: spec for name, spec in numbers.items() if name != self._total}
-        task_types = (shape.get("task_type") or {}).get("enum") or (None,)
         # As the prompt gives it, else the first there is.
-        self._task_type = self._identity.get("task_type") or task_types[0]
+        given_type = identity.get("task_type")
+        self._task_type = given_type or next(iter((shape.get("task_type") or {}).get("enum") or ()), None)
         self._weights = self._find_weights()
         self._scores, self._sum = self._draw_scores()
+        given = {"task_type": self._task_type, **identity}
+        # What each name stands for, the most telling last.
+        self._known: dict[str, Any] = {"inferred_task_type": None if given_type else self._task_type}
+        self._known |= {name: value for name, value in given.items() if value is not None}
+        for name in groups:
+            if "weight" in name.lower():
+                self._known[name] = {key: _plain(self._weights.get(key, 0)) for key in groups[name]}
+        totals = {} if self._total is None else {self._total: self._sum}
+        if group is None:
+            self._known |= self._scores
+        else:
+            values, specs = {**self._scores, **totals}, shape[group]["properties"]
+            self._known[group] = {key: self._with_reason(specs[key], values[key]) for key in specs}
+        self._known |= totals
+
+    def _with_reason(self, spec: Mapping[str, Any], score: float) -> Any:
+        if "properties" not in spec:
+            return score
+        return {key: score if key == "score" else self._value(key, one) for key, one in spec["properties"].items()}
 
     def reply(self) -> dict[str, Any]:
         return {name: self._value(name, spec) for name, spec in self._shape.items()}
@@ -431,33 +415,19 @@ class _ScoredReply:
 
     def _draw_scores(self) -> tuple[dict[str, int], int | float]:
         bounds = {name: _bounds(spec) for name, spec in self._dimensions.items()}
-        weights = self._weights
-        plain_total = sum(high for _, high in bounds.values())
-        total_spec = self._shape.get(self._total or "")
-        top_total = _bounds(total_spec)[1] if total_spec else plain_total
-        is_weighted = bool(weights) and sum(weights[name] * bounds[name][1] for name in bounds) == top_total
-        is_weighted = is_weighted and top_total != plain_total
-        if weights and not is_weighted and sum(weights.values()) == top_total:
+        weights, total = self._weights, self._shape.get(self._total or "")
+        top = _bounds(total)[1] if total else sum(high for _, high in bounds.values())
+        is_weighted = sum(weight * bounds[name][1] for name, weight in weights.items()) == top
+        if not is_weighted and sum(weights.values()) == top:
             # Each dimension goes as far as its weight.
             bounds = {name: (low, weights[name]) for name, (low, _) in bounds.items()}
         scores = {name: self._material.score(name, *limits) for name, limits in bounds.items()}
         return scores, _plain(sum(score * (weights[name] if is_weighted else 1) for name, score in scores.items()))
 
     def _value(self, name: str, spec: Mapping[str, Any]) -> Any:
-        if name == self._total:
-            return self._sum
-        if name in self._scores and self._group is None:
-            return self._scores[name]
-        if name == self._group:
-            return {key: self._sum if key == self._total else self._scores[key] for key in spec["properties"]}
-        if name == self._weights_group:
-            return {key: _plain(self._weights.get(key, 0)) for key in spec["properties"]}
-        if self._identity.get(name) is not None:
-            return self._identity[name]
-        if name == "task_type" and self._task_type is not None:
-            return self._task_type
-        if name == "inferred_task_type":
-            return None if self._identity.get("task_type") is not None else self._task_type
+        if name in self._known:
+            return self._known[name]
+        words = [word for word in spec.get("enum") or () if word is not None]
         match spec.get("type"):
             case "object":
                 return {key: self._value(key, inner) for key, inner in (spec.get("properties") or {}).items()}
@@ -467,19 +437,14 @@ class _ScoredReply:
                 return None
             case "boolean":
                 return False
-            case _:
-                return self._plain_value(name, spec)
-
-    def _plain_value(self, name: str, spec: Mapping[str, Any]) -> Any:
-        material = self._material
-        words = [word for word in spec.get("enum") or () if word is not None]
-        if "verdict" in name.lower() or any(map(self._thresholds, words)):
+        if "verdict" in name.lower() or any(self._applies(word) is not None for word in words):
             return self._verdict(words)
         if words:
-            return words[int(material.share(name) * len(words))]
+            return words[int(self._material.share(name) * len(words))]
         if _is_number(spec):
-            return material.score(name, *_bounds(spec))
-        return _quote_from(material.prompt.response) if name == "quote" else f"Mock {name} {material.mark}."
+            return self._material.score(name, *_bounds(spec))
+        prompt, mark = self._material.prompt, self._material.mark
+        return _quote_from(prompt.response) if name == "quote" else f"Mock {name} {mark}."
 
     def _items(self, properties: Mapping[str, Any] | None) -> list[Any]:
         """Evidence is given for every dimension; flags and other lists of words stay empty."""
@@ -491,36 +456,26 @@ class _ScoredReply:
                 return [{**item, key: dimension} for dimension in self._scores]
         return [item]
 
-    def _line_about(self, word: str) -> str:
-        """The line of the prompt that says when a verdict applies."""
-        return next((line for line in self._system_lines if line.startswith(f"- `{word}`")), "")
-
-    def _thresholds(self, word: str) -> list[tuple[float, float]]:
-        """The ranges that the total must be in, as far as the word's line names any."""
-        line = self._line_about(word)
+    def _applies(self, word: str) -> bool | None:
+        """Whether what the prompt's line about a verdict demands is so; None where it demands nothing of the total."""
+        line = next((line for line in self._system_lines if line.startswith(f"- `{word}`")), "")
+        if any(f"`{name}`" in line for name, spec in self._shape.items() if spec.get("type") == "boolean"):
+            return False  # a gate, and none is ever open here
         least, most = _AT_LEAST.search(line), _AT_MOST.search(line)
-        ranges = [(float(least[1] or least[2]), float("inf"))] if least else []
-        return [*ranges, (float("-inf"), float(most[1] or most[2]))] if most else ranges
+        if least is None and most is None:
+            return None
+        is_enough = least is None or float(least[1] or least[2]) <= self._sum
+        is_little = most is None or self._sum <= float(most[1] or most[2])
+        # Dimensions that must not be 0 are named by their keys, or by the label that counts them: D1, D2.
+        named = [score for name, score in self._scores.items() if re.search(rf"\b{re.escape(name)}\b", line)]
+        counted = [score for number, score in enumerate(self._scores.values(), 1) if re.search(rf"\bD{number}\b", line)]
+        return is_enough and is_little and all(named or counted)
 
     def _verdict(self, words: Sequence[str]) -> str:
         """The first whose conditions hold; one without any is what is left otherwise."""
-        gates = [f"`{name}`" for name, spec in self._shape.items() if spec.get("type") == "boolean"]
-        left = []
-        for word in words:
-            line, thresholds = self._line_about(word), self._thresholds(word)
-            if any(gate in line for gate in gates):
-                continue
-            if not thresholds:
-                left.append(word)
-            elif all(low <= self._sum <= high for low, high in thresholds) and self._are_nonzero(line):
-                return word
-        return (left or list(words) or ["scored"])[-1]
-
-    def _are_nonzero(self, line: str) -> bool:
-        """The dimensions that the line names by key, or by the label that counts them: D1, D2."""
-        named = [score for name, score in self._scores.items() if re.search(rf"\b{re.escape(name)}\b", line)]
-        counted = [score for number, score in enumerate(self._scores.values(), 1) if re.search(rf"\bD{number}\b", line)]
-        return all(named or counted)
+        applies = {word: self._applies(word) for word in words}
+        left = [word for word in words if applies[word] is None] or list(words) or ["scored"]
+        return next((word for word in words if applies[word]), left[-1])
 
 
 def _quote_from(response: str) -> str:
@@ -528,5 +483,4 @@ def _quote_from(response: str) -> str:
     lines = [line.strip() for line in response.splitlines()]
     line = max(lines, key=lambda one: min(len(one), _LONGEST_QUOTE), default="")
     cut = line[:_LONGEST_QUOTE]
-    is_cut_in_word = len(line) > _LONGEST_QUOTE and " " in cut[20:]
-    return (cut.rpartition(" ")[0] if is_cut_in_word else cut).strip()
+    return (cut.rpartition(" ")[0] if line != cut and " " in cut[20:] else cut).strip()

@@ -10,17 +10,226 @@ the same whatever the order of their requests.
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 import orjson
 from aiohttp import web
+from pydantic import BaseModel, Field, ValidationError
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.mock.replies import Fault, Prompt, pick_fault, say, share_of
-from mixseek.judges.mock.wire import MODELS, WIRE_FORMATS, MockRecords, WireFormat
+from mixseek.judges.endpoint.wire import mapping, text_of
+from mixseek.judges.mock.replies import Fault, Prompt, Said, make_prompt, pick_fault, say, share_of
+
+# What the loopback judge remembers: counters for /stats, and a log with a line for each request and each answer.
+
+_EXCERPT = 200
+
+
+class MockRecords:
+    """Numbers requests from 1 on. The log is flushed line by line: a test reads it while the server runs."""
+
+    def __init__(self, log: Path | None) -> None:
+        self._log: BinaryIO | None = None
+        try:
+            # Unbuffered, so that what was written is there for others; appended to, so that a restart loses nothing.
+            self._log = None if log is None else log.open("ab", buffering=0)
+        except OSError as error:
+            raise ConfigurationError(f"{log}: cannot write the request log ({error.strerror})") from error
+        self._begun = time.monotonic()
+        # Never begins again: a request that outlives a reset keeps its own number.
+        self._number = 0
+        self._in_flight: set[int] = set()
+        self.reset()
+
+    def reset(self) -> None:
+        """Counters and memory of requests, so that the same requests meet the same faults again; the log goes on."""
+        self.requests = 0
+        self.max_in_flight = len(self._in_flight)
+        self._abandoned = 0
+        self._times_seen: Counter[bytes] = Counter()
+        self._faults: Counter[str] = Counter()
+        self._statuses: Counter[str] = Counter()
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._in_flight)
+
+    def received(self, digest: bytes, wire: str, model: str, question: str) -> tuple[int, int]:
+        """The request's number, and how often this very request had come before."""
+        self.requests += 1
+        self._number += 1
+        times_seen = self._times_seen[digest]
+        self._times_seen[digest] += 1
+        self._in_flight.add(self._number)
+        self.max_in_flight = max(self.max_in_flight, len(self._in_flight))
+        asked = {"request": digest.hex(), "times_seen": times_seen, "wire": wire, "model": model}
+        self._write(event="received", number=self._number, **asked, question=question[:_EXCERPT])
+        return self._number, times_seen
+
+    def answered(self, number: int, status: int, fault: Fault | None, is_correct: bool | None) -> None:
+        """Status 0 is a dropped connection."""
+        self._in_flight.discard(number)
+        self._statuses[str(status)] += 1
+        if fault is not None:
+            self._faults[fault.value] += 1
+        self._write(event="answered", number=number, status=status, fault=fault, is_correct=is_correct)
+
+    def abandoned(self, number: int) -> None:
+        """The client went away before it had its answer."""
+        self._in_flight.discard(number)
+        self._abandoned += 1
+        self._write(event="abandoned", number=number)
+
+    def summary(self) -> dict[str, Any]:
+        """What GET /stats says. `seen`: how many requests came once, twice, …"""
+        return {
+            "requests": self.requests,
+            "distinct": len(self._times_seen),
+            "repeated": self.requests - len(self._times_seen),
+            "seen": {str(times): count for times, count in sorted(Counter(self._times_seen.values()).items())},
+            "answered": dict(sorted(self._statuses.items())),
+            "abandoned": self._abandoned,
+            "faults": dict(sorted(self._faults.items())),
+            "in_flight": self.in_flight,
+            "max_in_flight": self.max_in_flight,
+        }
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _write(self, **fields: Any) -> None:
+        if self._log is not None:
+            seconds = round(time.monotonic() - self._begun, 6)
+            self._log.write(orjson.dumps({**fields, "seconds": seconds}, default=str) + b"\n")
+
+
+# The two wire formats that the loopback judge speaks, both ways: requests read, answers and errors written.
+
+
+class _Turn(BaseModel):
+    role: str
+    content: Any = None
+
+
+class _Request(BaseModel):
+    """What both formats ask for; the mock does not stream."""
+
+    model: str = Field(min_length=1)
+    messages: Sequence[_Turn] = Field(min_length=1)
+    stream: Literal[False] | None = None
+    response_format: Any = None
+
+
+class _AnthropicTurn(_Turn):
+    # The Messages API takes what the system says beside the messages.
+    role: Literal["user", "assistant"]
+
+
+class _AnthropicRequest(_Request):
+    messages: Sequence[_AnthropicTurn] = Field(min_length=1)
+    max_tokens: int
+    system: Any = ""
+    output_config: Any = None
+    output_format: Any = None
+
+
+class OpenAIChat:
+    """POST /v1/chat/completions."""
+
+    name = "openai"
+    request_id_header = "x-request-id"
+    key_header = "Authorization"
+    # By status; what is not here is a server_error.
+    _errors: Mapping[int, tuple[str, str | None]] = {
+        400: ("invalid_request_error", None),
+        401: ("invalid_request_error", "invalid_api_key"),
+        429: ("rate_limit_exceeded", "rate_limit_exceeded"),
+    }
+
+    def read(self, body: bytes) -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        asked = _Request.model_validate_json(body)
+        form = mapping(asked.response_format)
+        schema = mapping(mapping(form.get("json_schema")).get("schema"))
+        turns = [(turn.role, text_of(turn.content)) for turn in asked.messages]
+        return make_prompt(asked.model, turns, schema if form.get("type") == "json_schema" else None)
+
+    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
+        is_refusal = said.finish_reason == "refusal"
+        content, refusal = (None, said.text) if is_refusal else (said.text, None)
+        message = {"role": "assistant", "content": content, "refusal": refusal}
+        finish = "stop" if is_refusal else said.finish_reason
+        return {
+            "id": f"chatcmpl-mock-{number}",
+            "object": "chat.completion",
+            "created": 1_700_000_000,
+            "model": prompt.model,
+            "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+            "usage": {
+                "prompt_tokens": said.input_tokens,
+                "completion_tokens": said.output_tokens,
+                "total_tokens": said.input_tokens + said.output_tokens,
+                "prompt_tokens_details": {"cached_tokens": 0},
+            },
+        }
+
+    def error(self, status: int, message: str) -> dict[str, Any]:
+        kind, code = self._errors.get(status, ("server_error", None))
+        return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+class AnthropicMessages:
+    """POST /v1/messages."""
+
+    name = "anthropic"
+    request_id_header = "request-id"
+    key_header = "x-api-key"
+    _errors: Mapping[int, str] = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
+    _stop_reasons: Mapping[str, str] = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
+
+    def read(self, body: bytes) -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        asked = _AnthropicRequest.model_validate_json(body)
+        form = mapping(asked.output_format or mapping(asked.output_config).get("format"))
+        turns = [("system", text_of(asked.system)), *((turn.role, text_of(turn.content)) for turn in asked.messages)]
+        return make_prompt(asked.model, turns, mapping(form.get("schema")) if form else None)
+
+    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
+        return {
+            "id": f"msg_mock_{number}",
+            "type": "message",
+            "role": "assistant",
+            "model": prompt.model,
+            "content": [{"type": "text", "text": said.text}],
+            "stop_reason": self._stop_reasons[said.finish_reason],
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": said.input_tokens,
+                "output_tokens": said.output_tokens,
+                "cache_read_input_tokens": 0,
+                "cache_creation_input_tokens": 0,
+            },
+        }
+
+    def error(self, status: int, message: str) -> dict[str, Any]:
+        return {"type": "error", "error": {"type": self._errors.get(status, "api_error"), "message": message}}
+
+
+WireFormat = OpenAIChat | AnthropicMessages
+# By how the path of a request ends.
+WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/messages": AnthropicMessages()}
+# GET /v1/models: any model name is answered, one is listed.
+MODELS = {"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]}
+
+
+# The server itself.
 
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 4096
@@ -29,6 +238,10 @@ _DRIPS = 20
 _MAX_BODY_BYTES = 1 << 26
 # For handlers of connections that were cut.
 _FAREWELL_SECONDS = 1.0
+_FAILURES = {
+    Fault.RATE_LIMIT: (429, "Rate limit reached for the mock judge."),
+    Fault.SERVER_ERROR: (500, "The mock judge had an error while processing your request."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +297,7 @@ class MockServer:
         app = web.Application(client_max_size=_MAX_BODY_BYTES)
         for end in WIRE_FORMATS:
             app.router.add_post(f"/{{before:.*}}{{wire:{end}}}", self._receive_prompt)
-        app.router.add_get("/v1/models", self._show_models)
-        app.router.add_get("/stats", self._show_stats)
-        app.router.add_post("/reset", self._reset)
-        app.router.add_route("*", "/{path:.*}", self._refuse_path)
+        app.router.add_route("*", "/{path:.*}", self._receive_other)
         # Cancellation tells who left before the answer.
         self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0)
         self._site: web.TCPSite | None = None
@@ -105,10 +315,8 @@ class MockServer:
         try:
             await self._site.start()
         except OSError as error:
-            raise ConfigurationError(
-                f"cannot listen on {self.host}:{self.port} ({error.strerror}); "
-                "choose another --port, or 0 for a free one"
-            ) from error
+            words = f"cannot listen on {self.host}:{self.port} ({error.strerror})"
+            raise ConfigurationError(f"{words}; choose another --port, or 0 for a free one") from error
         self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
@@ -140,26 +348,28 @@ class MockServer:
         await asyncio.sleep(self.options.down_seconds)
         await self.start()
 
-    async def _show_models(self, _: web.Request) -> web.Response:
-        return _json(200, MODELS)
-
-    async def _show_stats(self, _: web.Request) -> web.Response:
-        return _json(200, orjson.dumps(self.stats(), option=orjson.OPT_INDENT_2))
-
-    async def _reset(self, _: web.Request) -> web.Response:
-        self.records.reset()
-        return _json(200, b"{}")
-
-    async def _refuse_path(self, request: web.Request) -> web.Response:
-        return _json(404, orjson.dumps({"error": {"message": f"no {request.path} here"}}))
+    async def _receive_other(self, request: web.Request) -> web.Response:
+        match request.method, request.path:
+            case "GET", "/v1/models":
+                return _json(200, MODELS)
+            case "GET", "/stats":
+                shown = orjson.dumps(self.stats(), option=orjson.OPT_INDENT_2)
+                return web.Response(body=shown, content_type="application/json")
+            case "POST", "/reset":
+                self.records.reset()
+                return _json(200, {})
+            case _:
+                return _json(404, {"error": {"message": f"no {request.path} here"}})
 
     async def _receive_prompt(self, request: web.Request) -> web.StreamResponse:
         options, records = self.options, self.records
         wire = WIRE_FORMATS[request.match_info["wire"]]
         try:
-            prompt = wire.read(orjson.loads(await request.read()))
-        except ValueError as error:
-            return _json(400, wire.error(400, str(error)))
+            prompt = wire.read(await request.read())
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "body"
+            return _json(400, wire.error(400, f"{place}: {first['msg']}"))
         digest = prompt.digest(options.seed)
         number, times_seen = records.received(digest, wire.name, prompt.model, prompt.section("QUESTION"))
         refused = _refusal(request, wire, prompt, options, records.in_flight)
@@ -175,7 +385,8 @@ class MockServer:
             wait = options.latency_seconds + options.jitter_seconds * share_of(digest[8:])
             if wait > 0:
                 await asyncio.sleep(wait)
-            return await self._answer(request, asked)
+            failed = _FAILURES.get(fault) if fault else None
+            return self._answer_error(asked, *failed) if failed else await self._answer(request, asked)
         except (asyncio.CancelledError, ConnectionError):
             # The client left, or was cut off.
             records.abandoned(number)
@@ -183,33 +394,24 @@ class MockServer:
 
     async def _answer(self, request: web.Request, asked: _Asked) -> web.StreamResponse:
         options = self.options
-        match asked.fault:
-            case Fault.RATE_LIMIT:
-                return self._answer_error(asked, 429, "Rate limit reached for the mock judge.")
-            case Fault.SERVER_ERROR:
-                return self._answer_error(asked, 500, "The mock judge had an error while processing your request.")
-            case Fault.DROP:
-                self.records.answered(asked.number, 0, asked.fault, None)
-                if request.transport is not None:
-                    request.transport.abort()
-                # Goes nowhere: there is no connection left.
-                return web.Response()
-            case _:
-                said = say(asked.prompt, asked.fault, seed=options.seed, correct_share=options.correct_share)
-                body = asked.wire.answer(asked.prompt, said, asked.number)
-                if asked.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
-                    response = await _drip(request, body, asked.headers, options.drip_seconds)
-                else:
-                    response = _json(200, body, asked.headers)
-                self.records.answered(asked.number, 200, asked.fault, said.is_correct)
-                return response
+        if asked.fault is Fault.DROP:
+            self.records.answered(asked.number, 0, asked.fault, None)
+            if request.transport is not None:
+                request.transport.abort()
+            # Goes nowhere: there is no connection left.
+            return web.Response()
+        said = say(asked.prompt, asked.fault, seed=options.seed, correct_share=options.correct_share)
+        answer = asked.wire.answer(asked.prompt, said, asked.number)
+        response: web.StreamResponse = _json(200, answer, asked.headers)
+        if asked.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
+            response = await _drip(request, orjson.dumps(answer), asked.headers, options.drip_seconds)
+        self.records.answered(asked.number, 200, asked.fault, said.is_correct)
+        return response
 
     def _answer_error(self, asked: _Asked, status: int, message: str) -> web.Response:
-        headers = asked.headers
-        if status == web.HTTPTooManyRequests.status_code:
-            headers["Retry-After"] = f"{self.options.retry_after_seconds:g}"
+        later = {"Retry-After": f"{self.options.retry_after_seconds:g}"} if status == 429 else {}
         self.records.answered(asked.number, status, asked.fault, None)
-        return _json(status, asked.wire.error(status, message), headers)
+        return _json(status, asked.wire.error(status, message), asked.headers | later)
 
 
 async def _drip(request: web.Request, body: bytes, headers: Mapping[str, str], seconds: float) -> web.StreamResponse:
@@ -226,7 +428,8 @@ async def _drip(request: web.Request, body: bytes, headers: Mapping[str, str], s
     return response
 
 
-def _json(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> web.Response:
+def _json(status: int, document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> web.Response:
+    body = orjson.dumps(document)
     return web.Response(status=status, body=body, headers=headers, content_type="application/json")
 
 
@@ -235,7 +438,8 @@ def _refusal(
 ) -> tuple[int, str] | None:
     """What is answered at once, before any thinking: status and message."""
     if options.refuses_keys:
-        return 401, f"Incorrect API key provided: {wire.key_in(request.headers)}."
+        key = request.headers.get(wire.key_header, "").removeprefix("Bearer ")
+        return 401, f"Incorrect API key provided: {key}."
     if options.refuses_schemas and prompt.schema is not None:
         return 400, "This model does not support the parameter 'response_format' of type 'json_schema'."
     length = sum(len(text) for _, text in prompt.turns)
@@ -259,14 +463,13 @@ async def running_mock(options: MockOptions, host: str = LOOPBACK, port: int = 0
 
 def serve(host: str, port: int, options: MockOptions) -> None:
     """Until Ctrl-C or SIGTERM; prints one line when ready, for people and for scripts that wait for it."""
-    asyncio.run(_serve(host, port, options))
 
+    async def run() -> None:
+        done = asyncio.Event()
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(signum, done.set)
+        async with running_mock(options, host, port) as server:
+            print(f"ready: mock judge at {server.base_url} (--judge openai:mock@{server.base_url})", flush=True)
+            await done.wait()
 
-async def _serve(host: str, port: int, options: MockOptions) -> None:
-    done = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for signum in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(signum, done.set)
-    async with running_mock(options, host, port) as server:
-        print(f"ready: mock judge at {server.base_url} (--judge openai:mock@{server.base_url})", flush=True)
-        await done.wait()
+    asyncio.run(run())

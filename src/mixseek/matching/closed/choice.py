@@ -2,26 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import chain
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.closed import statements
 from mixseek.matching.closed.options import OptionReader
-from mixseek.matching.closed.statements import (
-    Statement,
-    bracket_lines,
-    breaks_off,
-    ends_plainly,
-    find_refusal,
-    firm_statements,
-    is_code,
-    is_one_sentence,
-    is_opening,
-    is_ruled_out,
-    soft_statements,
-    turns_in_circles,
-)
+from mixseek.matching.closed.statements import Statement
 from mixseek.matching.languages import Phrases
-from mixseek.matching.outcome import Decision, Reader, Reading
+from mixseek.matching.outcome import Comparison, Decision, Reader, Reading
 from mixseek.matching.visible import Visible
 
 # Whether the sentence around a value commits to it: conditions, suppositions, denials and questions do not.
@@ -32,16 +20,8 @@ _BEHIND = 90
 _SENTENCE_STARTS = ("\n", ". ", "? ", "! ", "; ", '." ')
 _SENTENCE_END = re.compile(r"[.!](?=[\s\"'*)]|$)|[;。\n]")
 _UNSPACED_STARTS = "。!?;"
-
 _SAYS = Phrases("commitment")
-
-_NAMES_ANSWER = re.compile(r"\banswer\b|\bsolution\b|答|正解|[选選]")
-_HYPOTHETICAL = re.compile(r"\b(?:would|could|might)\b|\w'd\b")
-_PAST = re.compile(r"(?:\s+\w+){0,3}?\s+(?:were|was|had|did|\w+ed)\b")
 _QUESTION_MARK = re.compile(r"[^.!?\n]{0,30}\\?")
-
-_UNSPACED_STRONG = re.compile(r"場合(?:に限|のみ|だけ)|限り,|只有|除非|当且仅当|仅当")
-_UNSPACED_NOT_BEHIND = re.compile(r"[^。!?\n,]{0,12}?(?:では|じゃ)(?:な[いくか]|ありません)|[^。!?\n,]{0,8}?でない")
 _TOKEN = re.compile(r"[a-z]{4,}|\d+|[\u3040-\u9fff]{2}")
 # So much of a condition must stand in the question for it to be the question's own.
 _RESTATED_SHARE = 0.6
@@ -49,21 +29,19 @@ _FUNCTION_WORDS = frozenset({"were", "only", "then", "that", "this", "have", "th
 
 
 def as_said(text: str, lowered: str, offset: int, reading: Reading, cut: int, reader: Reader) -> Reading:
-    """What was read in a piece at `offset`, or an open reading where its sentence does not commit to it.
-
-    Args:
-        cut: where the response ends; a run-on question follows.
-    """
+    """What was read in a piece at `offset`, or an open reading where its sentence does not commit to it."""
     if reading.decision is Decision.UNDECIDED or reader.spans_lines:
         return reading
-    if ends_plainly(lowered, offset + reading.start, offset + reading.end, cut):
+    start, end = offset + reading.start, offset + reading.end
+    if statements.ends_plainly(lowered, start, end, cut):
         return reading
-    if _commits(lowered, offset, reading, cut if offset < cut else len(text), reader):
+    kind = "boolean" if reading.rule.startswith("boolean") else reader.kind
+    if _commits(lowered, start, end, cut if offset < cut else len(text), kind, reader.question):
         return reading
-    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or breaks_off(text)):
+    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or statements.breaks_off(text)):
         # Meant or not, the right answer was never given.
         return reading
-    return Reading(Decision.UNDECIDED, reading.start, reading.end, "not_committed")
+    return reading.left_open("not_committed")
 
 
 def commits_to_words(text: str, start: int, end: int) -> bool:
@@ -74,9 +52,9 @@ def commits_to_words(text: str, start: int, end: int) -> bool:
     begin, finish = _sentence(text, start, end, len(text))
     if _SAYS.condition_right_behind.match(text, end, finish):
         return False
-    if not _NAMES_ANSWER.search(text, begin, finish):
+    if not _SAYS.names_answer.search(text, begin, finish):
         return True
-    return _commits(text, start, Reading(Decision.CORRECT, 0, end - start, "text"), len(text), None)
+    return _commits(text, start, end, len(text), "text", "")
 
 
 def _sentence(text: str, start: int, end: int, cut: int) -> tuple[int, int]:
@@ -87,42 +65,37 @@ def _sentence(text: str, start: int, end: int, cut: int) -> tuple[int, int]:
     return begin, stop.start() if stop else min(cut, end + _BEHIND)
 
 
-def _commits(text: str, offset: int, reading: Reading, cut: int, reader: Reader | None) -> bool:
-    start, end = offset + reading.start, offset + reading.end
+def _commits(text: str, start: int, end: int, cut: int, kind: str, question: str) -> bool:
     begin, finish = _sentence(text, start, end, cut)
     # A polarity takes its negation in: "cannot say that the answer is yes" is one reading.
-    kind, value = reader.kind if reader else "text", start
-    if reading.rule.startswith("boolean"):
-        kind, value = "boolean", end
-    if _SAYS.hint_before.search(text, begin, value) and not _commits_before(text[begin:value], kind, reader):
+    value = end if kind == "boolean" else start
+    if _SAYS.hint_before.search(text, begin, value) and not _commits_before(text[begin:value], kind, question):
         return False
-    if _SAYS.hint_behind.search(text, end, finish) and not _commits_behind(
-        text, begin, start, end, finish, kind, reader
-    ):
+    has_hint = _SAYS.hint_behind.search(text, end, finish) is not None
+    if has_hint and not _commits_behind(text, begin, start, end, finish, kind, question):
         return False
     if text.isascii():
         return True
     for mark in _UNSPACED_STARTS:
         begin = max(begin, text.rfind(mark, begin, start) + 1)
-    behind = start if kind == "boolean" and _NAMES_ANSWER.search(text, begin, start) else end
-    return _commits_unspaced(text[begin:start], text[behind:finish], kind, reader)
+    behind = start if kind == "boolean" and _SAYS.names_answer.search(text, begin, start) else end
+    return _commits_unspaced(text[begin:start], text[behind:finish], kind, question)
 
 
-def _commits_before(before: str, kind: str, reader: Reader | None) -> bool:
-    names_answer = _NAMES_ANSWER.search(before) is not None
+def _commits_before(before: str, kind: str, question: str) -> bool:
+    names_answer = _SAYS.names_answer.search(before) is not None
     condition = _SAYS.condition_before.search(before)
     if condition and (names_answer or kind != "number" or _SAYS.strong_before.search(before)):
         clause = before[condition.end() :].partition(",")[0]
-        if not _is_restated(clause, reader):
+        if not _is_restated(clause, question):
             return False
+    is_denied = _SAYS.not_asserted.search(before) or _SAYS.denied_clause.search(before)
     if kind == "boolean":
-        return not names_answer or not (_SAYS.not_asserted.search(before) or _SAYS.denied_clause.search(before))
-    return not (
-        _SAYS.not_asserted.search(before) or _SAYS.denied_clause.search(before) or _SAYS.denied_value.search(before)
-    )
+        return not (names_answer and is_denied)
+    return not (is_denied or _SAYS.denied_value.search(before))
 
 
-def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, kind: str, reader: Reader | None) -> bool:
+def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, kind: str, question: str) -> bool:
     if _SAYS.denied_behind.match(text, end, finish):
         return False
     if _QUESTION_MARK.match(text, end, finish) and _SAYS.asks.match(text, begin, start):
@@ -135,30 +108,31 @@ def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, ki
         # "She makes a profit of 18 if she sells them all" says what the number is of; "18 if they are sold" does not.
         if (
             any(map(str.isalpha, text[begin:start]))
-            and not _NAMES_ANSWER.search(around)
-            and not (_HYPOTHETICAL.search(around) and _PAST.match(text, condition.end(), finish))
+            and not _SAYS.names_answer.search(around)
+            and not (_SAYS.hypothetical.search(around) and _SAYS.past.match(text, condition.end(), finish))
         ):
             return True
-    return _is_restated(text[condition.end() : finish], reader)
+    return _is_restated(text[condition.end() : finish], question)
 
 
-def _commits_unspaced(before: str, behind: str, kind: str, reader: Reader | None) -> bool:
+def _commits_unspaced(before: str, behind: str, kind: str, question: str) -> bool:
     condition = _SAYS.unspaced_condition.search(before)
-    if condition and (kind != "number" or _NAMES_ANSWER.search(before) or _UNSPACED_STRONG.search(before)):
-        clause = (
-            before[: condition.start()].rpartition(",")[2] if condition[0][0] in "な場限" else before[condition.end() :]
-        )
-        if not _is_restated(clause.partition(",")[0], reader):
+    if condition and (kind != "number" or _SAYS.names_answer.search(before) or _SAYS.unspaced_strong.search(before)):
+        is_behind = condition[0][0] in "な場限"
+        clause = before[: condition.start()].rpartition(",")[2] if is_behind else before[condition.end() :]
+        if not _is_restated(clause.partition(",")[0], question):
             return False
     if _SAYS.unspaced_denied.search(before) or _SAYS.unspaced_behind.match(behind):
         return False
-    return kind == "boolean" or not (_SAYS.unspaced_denied_value.search(before) or _UNSPACED_NOT_BEHIND.match(behind))
+    return kind == "boolean" or not (
+        _SAYS.unspaced_denied_value.search(before) or _SAYS.unspaced_not_behind.match(behind)
+    )
 
 
-def _is_restated(clause: str, reader: Reader | None) -> bool:
+def _is_restated(clause: str, question: str) -> bool:
     """Whether a condition is the question's own: "if all the algae die" of "What if all the algae died?"."""
     words = [word for word in _TOKEN.findall(clause) if word not in _FUNCTION_WORDS]
-    asked = reader.question.lower() if reader else ""
+    asked = question.lower()
     return bool(words) and sum(word[:5] in asked for word in words) >= _RESTATED_SHARE * len(words)
 
 
@@ -186,23 +160,15 @@ _SENTENCES = _PROSE | {"answer_line", "whole_response"}
 _CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
 
-class Closed(NamedTuple):
-    """A decision on the visible text; the span is within it, None where silence decided."""
-
-    decision: Decision
-    span: Span | None
-    rules: tuple[str, ...]
-
-
 Stated = tuple[Statement, Reading]
 
 
-def match_closed(visible: Visible, reader: Reader) -> Closed:
+def match_closed(visible: Visible, reader: Reader) -> Comparison:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
     firm, named = _read_firm(visible, reader)
-    if (firm is None or _may_be_program(text, firm[0])) and is_code(text):
-        return Closed(Decision.UNDECIDED, None, ("code",))
+    if (firm is None or _may_be_program(text, firm[0])) and statements.is_code(text):
+        return Comparison(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
     if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
         soft.append(named)
@@ -210,26 +176,29 @@ def match_closed(visible: Visible, reader: Reader) -> Closed:
     if firm is not None:
         if decisions and decisions != {firm[1].decision}:
             # The cue belongs to a run-on question; what was said before it says otherwise.
-            return Closed(Decision.UNDECIDED, None, ("answers_conflict",))
+            return Comparison(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
-    if is_opening(text):
-        return Closed(Decision.INCORRECT, None, ("no_answer",))
-    refusal = find_refusal(visible.lowered)
+    if statements.is_opening(text):
+        return Comparison(Decision.INCORRECT, None, ("no_answer",))
+    refusal = statements.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
-        return Closed(decision, refusal, ("refusal",))
-    unfinished = breaks_off(text)
+        return Comparison(decision, refusal, ("refusal",))
+    unfinished = statements.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
-        return Closed(Decision.INCORRECT, None, ("breaks_off",))
-    complete = not unfinished or reader.spans_lines or (bool(soft) and _ends_before(text, soft[0][0]))
-    if len(decisions) == 1 and visible.cut == len(text) and complete:
-        return _stated(*soft[0])
+        return Comparison(Decision.INCORRECT, None, ("breaks_off",))
+    if len(decisions) == 1 and visible.cut == len(text):
+        first = soft[0][0]
+        # What broke off behind a conclusion that is a whole sentence is only its explanation.
+        is_whole = first.cue == "conclusion" and text[first.end : first.end + 1] in {".", "!", "。", "\n"}
+        if not unfinished or reader.spans_lines or is_whole:
+            return _stated(*soft[0])
     if isinstance(reader, OptionReader) and reader.lists_every_option(text):
-        return Closed(Decision.INCORRECT, None, ("every_option_listed",))
+        return Comparison(Decision.INCORRECT, None, ("every_option_listed",))
     if reader.is_absent(text):
-        return Closed(Decision.INCORRECT, None, ("never_stated",))
+        return Comparison(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
-    return Closed(Decision.UNDECIDED, None, (reason,))
+    return Comparison(Decision.UNDECIDED, None, (reason,))
 
 
 def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
@@ -244,9 +213,32 @@ def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
     )
 
 
-def _stated(statement: Statement, reading: Reading) -> Closed:
+def _stated(statement: Statement, reading: Reading) -> Comparison:
     span = Span(statement.start + reading.start, statement.start + reading.end)
-    return Closed(reading.decision, span, (statement.cue, reading.rule))
+    return Comparison(reading.decision, span, (statement.cue, reading.rule))
+
+
+def _whole_response(text: str, cut: int) -> Iterator[Statement]:
+    stripped = text[:cut].strip()
+    if len(stripped) <= 80 and statements.is_one_sentence(stripped):
+        start = text.find(stripped)
+        yield Statement(start, start + len(stripped), "whole_response")
+
+
+def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
+    """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
+    text, lowered, cut = visible.text, visible.lowered, visible.cut
+    places = chain(
+        statements.firm_statements(text, lowered, 0, cut),
+        statements.firm_statements(text, lowered, cut, len(text)),
+        _whole_response(text, cut),
+    )
+    has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
+    for place in places:
+        # Words in another field of an object do not overrule its answer field.
+        reading = None if has_field and place.cue in _PROSE else _read_statement(text, place, reader)
+        if reading is not None:
+            yield place, reading
 
 
 def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated | None]:
@@ -255,40 +247,30 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
     chosen: Stated | None = None
     named: Stated | None = None
     rival: Decision | None = None
-    has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
-    for statement in _firm(visible):
-        # Words in another field of an object do not overrule its answer field.
-        if has_field and statement.cue in _PROSE:
-            continue
-        reading = _read_statement(text, statement, reader)
-        if reading is None:
-            continue
+    for statement, reading in _firm_readings(visible, reader):
         if statement.cue in _SENTENCES:
             said = as_said(text, lowered, statement.start, reading, visible.cut, reader)
             if said is not reading:
                 if reading.decision is Decision.CORRECT:
                     named = named or (statement, said)
-                if rival is None and not is_ruled_out(lowered, statement.start, visible.cut):
+                if rival is None and not statements.is_ruled_out(lowered, statement.start, visible.cut):
                     rival = reading.decision
                 continue
         if chosen is None:
             chosen = (statement, reading)
             if rival is not None and rival is not reading.decision and statement.cue in _SENTENCES:
                 # One value is stated, another one named behind it: which of them was meant?
-                return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
-            if (
-                statement.cue != "json_field"
-                and lowered.count("answer", max(0, len(lowered) - _CIRCLE_REACH)) < _CIRCLE
-            ):
+                return (statement, reading.left_open("answers_conflict")), None
+            if statement.cue != "json_field" and lowered.count("answer", -_CIRCLE_REACH) < _CIRCLE:
                 break  # nothing before it could change anything
             continue
         # The last statement counts (seed 001), unless the two are one model going round in circles,
         # or two answer fields of which only one can have been meant.
         if reading.decision != chosen[1].decision and (
             statement.cue == chosen[0].cue == "json_field"
-            or (len(text) - statement.start < _CIRCLE_REACH and turns_in_circles(text))
+            or (len(text) - statement.start < _CIRCLE_REACH and statements.turns_in_circles(text))
         ):
-            return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
+            return (statement, reading.left_open("answers_conflict")), None
         break
     return (None, named) if chosen is None else (_corrected(visible, reader, *chosen), None)
 
@@ -309,18 +291,14 @@ def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: 
         corrected = reader.read(text[place.start : place.end], firm=True)
         if corrected is not None and corrected.start < 20:
             return place, corrected
-    closing = soft_statements(text, lowered, marker.end(), visible.cut)
-    restated = [
-        found for place in closing if (found := reader.read(text[place.start : place.end], firm=False)) is not None
-    ]
-    if restated and all(found.decision is reading.decision for found in restated):
-        return statement, reading
-    if reading.decision is Decision.INCORRECT and (
-        breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
-    ):
-        # Taken back or not, the right answer was never given.
-        return statement, reading
-    return statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "self_correction_unclear")
+    closing = statements.soft_statements(text, lowered, marker.end(), visible.cut)
+    said = [reader.read(text[place.start : place.end], firm=False) for place in closing]
+    is_restated = {found.decision for found in said if found is not None} == {reading.decision}
+    # Taken back or not, the right answer was never given.
+    is_wrong = reading.decision is Decision.INCORRECT and (
+        statements.breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
+    )
+    return statement, reading if is_restated or is_wrong else reading.left_open("self_correction_unclear")
 
 
 def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading | None:
@@ -331,7 +309,9 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     if statement.start == statement.end:
         return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
     reading = reader.read(piece, firm=True) if statement.cue != "whole_response" else _read_whole(piece, reader)
-    if _is_listing(text, statement) or (not reader.spans_lines and _announces_steps(text, statement)):
+    is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
+    announces_steps = is_below and not reader.spans_lines and _STEPS.match(text, statement.start)
+    if announces_steps or _is_listing(text, statement):
         return None
     if reading is None:
         if statement.cue in _CONTAINERS and reader.kind == "number" and len(piece) < 200:
@@ -339,16 +319,11 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
         return None
     if statement.cue in _FIELDS and reading.rule == "stated_number" and reading.decision is Decision.CORRECT:
         # A field is for a value; whether a whole calculation in it passes is for a judge to say.
-        return Reading(Decision.UNDECIDED, reading.start, reading.end, "calculation_in_field")
+        return reading.left_open("calculation_in_field")
     # "A: You have a piano, a flute, …" opens an explanation; only a value in front of it is the answer.
     if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > _LEAD and not reader.spans_lines:
         return None
     return reading
-
-
-def _announces_steps(text: str, statement: Statement) -> bool:
-    is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
-    return is_below and _STEPS.match(text, statement.start) is not None
 
 
 def _read_whole(piece: str, reader: Reader) -> Reading | None:
@@ -400,7 +375,7 @@ def _read_place(text: str, statement: Statement, reader: Reader) -> Reading | No
         return reader.read(piece, firm=False)
     begin = len(piece) - len(piece.lstrip(" ,:*"))
     bare = reader.read(piece[begin:], firm=True)
-    return bare and Reading(bare.decision, bare.start + begin, bare.end + begin, bare.rule)
+    return bare and bare._replace(start=bare.start + begin, end=bare.end + begin)
 
 
 def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
@@ -410,9 +385,9 @@ def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
         tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
         reading = reader.read(text[tail.start : tail.end], firm=False)
         return [] if reading is None else [(tail, reading)]
-    places = soft_statements(text, visible.lowered, 0, visible.cut)
+    places = statements.soft_statements(text, visible.lowered, 0, visible.cut)
     if reader.kind == "brackets":
-        places += bracket_lines(text)[-1:]
+        places += statements.bracket_lines(text)[-1:]
     closing = _readings(visible, reader, [place for place in places if place.cue != "first_sentence"])
     # The last sentence is the sharper view of the last line.
     if any(statement.cue == "last_sentence" for statement, _ in closing):
@@ -466,22 +441,6 @@ def _leading_label(text: str, reader: Reader) -> Stated | None:
     if not isinstance(reader, OptionReader) or not 0 <= stop - begin <= _OPTION_LINE:
         return None
     reading = reader.read(text[begin:stop], firm=True)
-    is_label = reading is not None and reading.rule == "option_label" and reading.start <= _LEAD
-    return (Statement(begin, stop, "first_line"), reading) if reading is not None and is_label else None
-
-
-def _firm(visible: Visible) -> Iterator[Statement]:
-    """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
-    text, lowered = visible.text, visible.lowered
-    yield from firm_statements(text, lowered, 0, visible.cut)
-    if visible.cut < len(text):
-        yield from firm_statements(text, lowered, visible.cut, len(text))
-    stripped = text[: visible.cut].strip()
-    if len(stripped) <= 80 and is_one_sentence(stripped):
-        start = text.find(stripped)
-        yield Statement(start, start + len(stripped), "whole_response")
-
-
-def _ends_before(text: str, statement: Statement) -> bool:
-    """Whether a conclusion is a whole sentence, so that what broke off behind it is only its explanation."""
-    return statement.cue == "conclusion" and text[statement.end : statement.end + 1] in {".", "!", "。", "\n"}
+    if reading is None or reading.rule != "option_label" or reading.start > _LEAD:
+        return None
+    return Statement(begin, stop, "first_line"), reading

@@ -11,9 +11,6 @@ from mixseek.matching.numbers import NumberToken, is_day_of_month, read_numbers,
 from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
 
 _SAYS = Phrases("number_answers")
-# In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
-# so they can only confirm.
-_UNSPACED_RESULT = re.compile(r"(?:は|是|为|等于|共|得|占)\s*[$¥*\"'(]*$")
 # A quotient that does not come out even has many more digits than anybody writes.
 _QUOTIENT_DIGITS = 15
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
@@ -26,7 +23,6 @@ _SCIENTIFIC = re.compile(
     r"(?<=[\d.])\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:\^\s?\{?\s?[+-]?\d{1,3}\s?\}?|[⁻-]?[⁰¹²³⁴-⁹]+)"
 )
 _RATIO = re.compile(r"(?<![\d:])\d{1,6}\s?:\s?\d{1,6}(?![\d:])")
-_SHARE = re.compile(r"(\d{1,9}) (?:in|out of|of every) ([1-9]\d{0,8})\b")
 # A word behind a number that is none of the scales that are read.
 _OTHER_SCALE = re.compile(
     r"[$€£¥]?(\d{1,9}(?:\.\d{1,9})?)\s?(?!(?:[kKMBT]|mn|bn|tn|mil|hundred|\w+sand|\w+llion|dozen|lakhs?|crores?)\b)[A-Za-z]+"
@@ -37,10 +33,6 @@ _DIGITS = re.compile(r"\d+")
 # So many are no calculation; looking at each would cost more than the answer is worth.
 _MOST_NUMBERS = 3_000
 _UNIT_COMMA = re.compile(r"[a-z /]{1,20},")
-_WOULD_BE = re.compile(r"(?:\b(?:would|could|might)|'d)\s+(?:\w+\s+){0,3}[$€£¥*(]*$|\botherwise\b[^.,;]{0,16}$")
-_WOULD = re.compile(r"\s+would\b")
-_BELOW_ZERO = re.compile(r"below (?:zero|freezing)|零下|氷点下", re.IGNORECASE)
-_NUMBERED = re.compile(r"\b(?:step|part|case|question|problem|exercise|example|round|no\.|number|#)\s*$", re.IGNORECASE)
 _LABEL_END = re.compile(r"\s?[:.)]\s")
 _PARTS = (
     ("h", "m", 60), ("m", "s", 60), ("d", "c", 100), ("d", "h", 24), ("w", "d", 7), ("y", "m", 12), ("f", "i", 12),
@@ -59,12 +51,7 @@ def _counts_something_else(piece: str, token: NumberToken) -> bool:
     before = max(0, token.start - 16)
     if _SAYS.per_one.match(piece, token.start) or _SAYS.sharers.search(piece, before, token.start):
         return True
-    return _NUMBERED.search(piece, before, token.start) is not None and _LABEL_END.match(piece, token.end) is not None
-
-
-def _is_bare(piece: str) -> bool:
-    """Nothing but a value, so that a sign in it belongs to the value."""
-    return len(piece) <= 40 and _PROSE.search(_COMMAND.sub(" ", piece)) is None
+    return bool(_SAYS.numbered.search(piece, before, token.start) and _LABEL_END.match(piece, token.end))
 
 
 def _is_shorter(value: Decimal, gold: Decimal) -> bool:
@@ -97,13 +84,13 @@ class NumberReader(Reader):
         reading = self._read(piece, firm=firm)
         if reading is None or reading.decision is not Decision.INCORRECT or not self._may_be_meant(piece, reading):
             return reading
-        return reading._replace(decision=Decision.UNDECIDED, rule="other_words")
+        return reading.left_open("other_words")
 
     def _may_be_meant(self, piece: str, reading: Reading) -> bool:
         """ "half a million", 三分の一, "1 in 8", "2.5 Mio": a share or a scale would make the gold of what was read."""
         if _SAYS.share_in_words.search(piece, max(0, reading.start - 8), reading.end + 8):
             return True
-        shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SHARE.finditer(piece)]
+        shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SAYS.share.finditer(piece)]
         if any(self.value in (share, share * 100) or _is_shorter(share, self.value) for share in shares):
             return True
         scaled = _OTHER_SCALE.fullmatch(piece[reading.start :].strip(" .*"))
@@ -111,11 +98,13 @@ class NumberReader(Reader):
 
     def _read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
-        if (firm or _is_bare(piece)) and len(piece) < 200 and self._is_algebra(piece):
+        # In nothing but a value a sign belongs to the value; a power of ten behind a number is its scale.
+        is_bare = len(piece) <= 40 and _PROSE.search(_COMMAND.sub(" ", piece)) is None
+        if (firm or is_bare) and len(piece) < 200 and _ALGEBRA.search(_SCIENTIFIC.sub("", piece)):
             return self._algebra(piece)
         if "/" in self.gold and (ratio := _RATIO.search(piece)) is not None:
             return Reading(Decision.UNDECIDED, *ratio.span(), "ratio")
-        if below := _BELOW_ZERO.search(piece):
+        if below := _SAYS.below_zero.search(piece):
             return Reading(Decision.UNDECIDED, *below.span(), "below_zero")
         compound = self._compound(piece)
         if compound is not None:
@@ -126,40 +115,34 @@ class NumberReader(Reader):
             return Reading(Decision.UNDECIDED, *found.span(), "fraction_in_words") if found else None
         if len({token.values for token in tokens}) == 1:
             return self._compare(tokens[-1], "single_number")
+        return self._read_several(piece, tokens, firm=firm)
+
+    def _read_several(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> Reading:
         stated = self._stated(piece, tokens, firm=firm)
         if not any(self._equal(token) for token in tokens):
             token = stated or tokens[-1]
-            if any(_rounds_to(value, self.value) for item in tokens for value in item.values) or self._is_restated(
-                piece, [tokens[0], *word_numbers(piece)]
-            ):
+            is_near = any(_rounds_to(value, self.value) for item in tokens for value in item.values)
+            if is_near or self._is_restated(piece, [tokens[0], *word_numbers(piece)]):
                 return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
             return Reading(Decision.INCORRECT, token.start, token.end, "no_number_equal")
-        if (
-            stated is not None
-            and firm
-            and stated is not tokens[0]
-            and not piece[: tokens[0].start].strip(" $*\"'(:")
-            and self._equal(stated) != self._equal(tokens[0])
-            and _UNIT_COMMA.match(piece, tokens[0].end)
-        ):
-            # "$18 per day, which is $126 per week": which of the two was asked for?
-            return Reading(Decision.UNDECIDED, stated.start, stated.end, "several_numbers")
-        if stated is not None and not self._equal(stated) and self._is_restated(piece, tokens):
-            return Reading(Decision.UNDECIDED, stated.start, stated.end, "restated_number")
-        if stated is not None and (firm or self._equal(stated)):
-            return self._compare(stated, "stated_number")
-        fresh = [token for token in tokens if not any(value in self.question_values for value in token.values)]
+        if stated is not None:
+            reading = self._compare(stated, "stated_number")
+            first = tokens[0]
+            is_led = firm and not piece[: first.start].strip(" $*\"'(:") and _UNIT_COMMA.match(piece, first.end)
+            if is_led and self._equal(stated) != self._equal(first):
+                # "$18 per day, which is $126 per week": which of the two was asked for?
+                return reading.left_open("several_numbers")
+            if not self._equal(stated) and self._is_restated(piece, tokens):
+                return reading.left_open("restated_number")
+            if firm or self._equal(stated):
+                return reading
+        fresh = [token for token in tokens if self.question_values.isdisjoint(token.values)]
         if len({token.values for token in fresh}) == 1 and (firm or self._equal(fresh[-1])):
             return self._compare(fresh[-1], "number_new_to_question")
-        last = tokens[-1]
-        if self._equal(last) and _UNSPACED_RESULT.search(piece, max(0, last.start - 6), last.start):
-            return Reading(Decision.CORRECT, last.start, last.end, "stated_number")
-        return Reading(Decision.UNDECIDED, last.start, last.end, "several_numbers")
-
-    @staticmethod
-    def _is_algebra(piece: str) -> bool:
-        """A power of ten behind a number is its scale."""
-        return _ALGEBRA.search(_SCIENTIFIC.sub("", piece)) is not None
+        reading = self._compare(tokens[-1], "stated_number")
+        if self._equal(tokens[-1]) and _SAYS.unspaced_result.search(piece, max(0, reading.start - 6), reading.start):
+            return reading
+        return reading.left_open("several_numbers")
 
     def _algebra(self, piece: str) -> Reading:
         """An expression in place of a number."""
@@ -191,21 +174,19 @@ class NumberReader(Reader):
         if parts is None:
             return None
         outside = read_numbers(piece[: found.start()]) + read_numbers(piece[found.end() :])
-        if self.value in (large * parts + small, large + small / parts) and not any(
-            not self._equal(token) for token in outside
-        ):
-            return Reading(Decision.CORRECT, *found.span(), "compound_unit")
-        return None
+        is_gold = self.value in (large * parts + small, large + small / parts)
+        if not is_gold or not all(map(self._equal, outside)):
+            return None
+        return Reading(Decision.CORRECT, *found.span(), "compound_unit")
 
     def _candidates(self, piece: str) -> list[NumberToken]:
         """The numbers of the piece; beside a year the day of its month is not one of its own."""
         tokens = read_numbers(piece)
-        if len(tokens) > 1 and _FIRST_YEAR <= self.value <= _LAST_YEAR:
-            years = [token for token in tokens if not is_day_of_month(piece, token.start, token.end)]
-            return years or tokens
-        if len(tokens) > 1:
-            return [token for token in tokens if not _counts_something_else(piece, token)] or tokens
-        return tokens
+        if len(tokens) < 2:
+            return tokens
+        if _FIRST_YEAR <= self.value <= _LAST_YEAR:
+            return [token for token in tokens if not is_day_of_month(piece, token.start, token.end)] or tokens
+        return [token for token in tokens if not _counts_something_else(piece, token)] or tokens
 
     def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
         """The one that the sentence presents as its result."""
@@ -215,24 +196,21 @@ class NumberReader(Reader):
             return totals[-1]
         if firm and not lead and _SAYS.clause_end.match(piece, tokens[0].end):
             return tokens[0]
-        if (
-            sum(token.values[0] for token in tokens[1:]) == tokens[0].values[0]
-            and ":" in piece[tokens[0].end : tokens[1].start]
-        ):
-            # "8 instruments: 1 clarinet, 2 trumpets, …"
+        # "8 instruments: 1 clarinet, 2 trumpets, …"
+        is_sum = sum(token.values[0] for token in tokens[1:]) == tokens[0].values[0]
+        if is_sum and ":" in piece[tokens[0].end : tokens[1].start]:
             return tokens[0]
-        results = [token for token in tokens if _SAYS.result.search(piece, max(0, token.start - 16), token.start)]
         results = [
             token
-            for token in results
-            if not _WOULD_BE.search(piece, max(0, token.start - 30), token.start) and not _WOULD.match(piece, token.end)
+            for token in tokens
+            if _SAYS.result.search(piece, max(0, token.start - 16), token.start)
+            and not _SAYS.would_be.search(piece, max(0, token.start - 30), token.start)
+            and not _SAYS.would.match(piece, token.end)
         ]
         if results:
             return results[-1]
         bold = [
-            token
-            for token in tokens
-            if "**" in (piece[max(0, token.start - 2) : token.start], piece[token.end : token.end + 2])
+            one for one in tokens if "**" in (piece[max(0, one.start - 2) : one.start], piece[one.end : one.end + 2])
         ]
         if len(bold) == 1:
             return bold[0]
@@ -245,15 +223,14 @@ class NumberReader(Reader):
     def _compare(self, token: NumberToken, rule: str) -> Reading:
         if self._equal(token):
             return Reading(Decision.CORRECT, token.start, token.end, rule)
+        reading = Reading(Decision.INCORRECT, token.start, token.end, rule)
         value = token.values[0]
         # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
         if _rounds_to(value, self.value) or any(_is_shorter(one, self.value) for one in (value, value / 100)):
-            return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
+            return reading.left_open("rounding")
         if (token.percent != self.percent or token.is_money) and self.value in (value * 100, value / 100):
-            return Reading(Decision.UNDECIDED, token.start, token.end, "percent_or_fraction")
-        if self.value in token.unscaled:
-            return Reading(Decision.UNDECIDED, token.start, token.end, "scale_word")
-        return Reading(Decision.INCORRECT, token.start, token.end, rule)
+            return reading.left_open("percent_or_fraction")
+        return reading.left_open("scale_word") if self.value in token.unscaled else reading
 
     def is_other(self, text: str, place: int) -> bool:
         """Another number, in digits or words."""
@@ -263,9 +240,7 @@ class NumberReader(Reader):
 
     def is_absent(self, text: str) -> bool:
         """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
-        if len(_DIGITS.findall(text)) > _MOST_NUMBERS:
-            return False
-        if not self.value and _SAYS.nothing.search(text.lower()):
+        if len(_DIGITS.findall(text)) > _MOST_NUMBERS or (not self.value and _SAYS.nothing.search(text.lower())):
             return False
         return not _SAYS.fraction_word.search(text) and not any(
             value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)

@@ -14,7 +14,6 @@ from mixseek.matching.outcome import Decision, Reader, Reading
 _LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|([A-Z])[.):、．])[ \t]*([^\n]*)")
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
-
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
 
 
@@ -22,10 +21,8 @@ def lettered_options(question: str) -> dict[str, str]:
     """Label and text of the last run of lettered options: examples come before, the real list last."""
     if "(A)" not in question and not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
         return {}
-    found = [
-        ((round_ or square or bare).upper(), text.strip()) for round_, square, bare, text in _LETTERED.findall(question)
-    ]
-    return _last_run(found, "A") or _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")
+    lines = [("".join(labels).upper(), text.strip()) for *labels, text in _LETTERED.findall(question)]
+    return _last_run(lines, "A") or _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")
 
 
 def numbered_options(question: str) -> dict[str, str]:
@@ -37,37 +34,24 @@ def _last_run(found: list[tuple[str, str]], first: str) -> dict[str, str]:
     run: list[tuple[str, str]] = []
     best: list[tuple[str, str]] = []
     for label, text in found:
-        if label == first:
-            run = [(label, text)]
-        elif run and label == _successor(run[-1][0]):
+        place = int(label) - 1 if label.isdigit() else ord(label) - ord("A")
+        run = [] if label == first or place != len(run) else run
+        if place == len(run) and (run or label == first):
             run.append((label, text))
-        else:
-            run = []
         if len(run) >= 2:
             best = run
     return dict(best)
 
 
-def _successor(label: str) -> str:
-    return str(int(label) + 1) if label.isdigit() else chr(ord(label) + 1)
-
-
 _SAYS = Phrases("options")
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
-_RULED_OUT = re.compile(r"[\s)\]*]*(?:cannot|can't|can not|could not|isn't|is (?:not|wrong|incorrect|false))\b")
-_REASON = re.compile(r"\b(?:because|since|whether|although)\b", re.IGNORECASE)
-_BEHIND_VERB = re.compile(r".*\b(?:is|are|was|be)\b(.*)", re.DOTALL)
 _NON_WORD = re.compile(r"[\W_]+")
 _NO_WORDS = re.compile(r"[\W_]*")
 
 
 def comparable(text: str) -> str:
     """Option text reduced to its words: punctuation, case and the spelling of dates do not hide an equal text."""
-    bare = text.replace(" ", "")
-    if bare.isascii() and bare.isalpha():
-        # A few plain words; the same in half the time.
-        return " ".join(text.lower().split())
     return _NON_WORD.sub(" ", with_plain_dates(text).casefold()).strip()
 
 
@@ -76,17 +60,19 @@ def _is_unspaced(text: str) -> bool:
     return not text.isascii() and any("\u3040" <= character <= "\u9fff" for character in text)
 
 
-def _begins(words: str, text: str) -> bool:
+def _place_in(words: str, text: str) -> int:
+    """Where comparable `words` contain comparable `text` as words; -1 where they do not."""
     if _is_unspaced(text):
-        return words.replace(" ", "").startswith(text.replace(" ", ""))
-    return f"{words} ".startswith(f"{text} ")
+        return words.replace(" ", "").find(text.replace(" ", ""))
+    return f" {words} ".find(f" {text} ") if text in words else -1
+
+
+def _begins(words: str, text: str) -> bool:
+    return _place_in(words, text) == 0
 
 
 def _holds(words: str, text: str) -> bool:
-    """Whether comparable `words` contain comparable `text` as words."""
-    if text.isascii():
-        return text in words and f" {text} " in f" {words} "
-    return text.replace(" ", "") in words.replace(" ", "") if _is_unspaced(text) else f" {text} " in f" {words} "
+    return _place_in(words, text) >= 0
 
 
 @dataclass(frozen=True)
@@ -113,9 +99,10 @@ class OptionReader(Reader):
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """A letter in front, else letters in brackets, else an option's text."""
         lead = self._lead(piece) if firm else None
-        if lead is not None:
-            return lead
-        return self._bracketed(piece, firm=firm) or self._by_text(piece) or self._none(piece, firm=firm)
+        stated = lead or self._bracketed(piece, firm=firm) or self._by_text(piece)
+        if stated is not None or not firm or (none := _SAYS.none.search(piece)) is None:
+            return stated
+        return Reading(Decision.INCORRECT, *none.span(), "none_of_the_options")
 
     def _lead(self, piece: str) -> Reading | None:
         found = (_SAYS.lead_number if self._numbered else _SAYS.lead_letter).match(piece)
@@ -126,14 +113,14 @@ class OptionReader(Reader):
         bracketed = piece[start - 1 : start] in {"(", "[", "{"} and piece[end : end + 1] in {")", "]", "}"}
         if not self._numbered and not bracketed and not self._is_letter(piece, start, end, found):
             return None
-        if _RULED_OUT.match(piece, end):
+        if _SAYS.ruled_out.match(piece, end):
             return None
         more = (_SAYS.more_numbers if self._numbered else _SAYS.more_letters).match(piece, found.end(2))
         if more is not None and more[1] != label and (not self.options or more[1] in self.options):
             return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
         if self._other_text_follows(label, piece[end : end + 300]):
             return Reading(Decision.UNDECIDED, start, end, "label_and_text_disagree")
-        return self._named(label, start, end, piece)
+        return self._named(label, start, end)
 
     def _other_text_follows(self, label: str, rest: str) -> bool:
         """Whether the words right behind a label are another option's text and not its own."""
@@ -141,9 +128,7 @@ class OptionReader(Reader):
             return False
         words = comparable(rest)
         own = self._texts.get(label)
-        if not own or _begins(words, own):
-            return False
-        return self._begins_with_other(words, label, own)
+        return bool(own) and not _begins(words, own or "") and self._begins_with_other(words, label, own or "")
 
     def _begins_with_other(self, words: str, label: str, own: str) -> bool:
         return any(
@@ -169,12 +154,11 @@ class OptionReader(Reader):
             return bool(text) and rest.startswith(comparable(text or "")[:40])
         return True
 
-    def _named(self, label: str, start: int, end: int, piece: str) -> Reading:
+    def _named(self, label: str, start: int, end: int) -> Reading:
         if label == self.label:
             return Reading(Decision.CORRECT, start, end, "option_label")
-        if self.options and label not in self.options:
-            return Reading(Decision.INCORRECT, start, end, "option_not_offered")
-        return Reading(Decision.INCORRECT, start, end, "option_label")
+        is_offered = not self.options or label in self.options
+        return Reading(Decision.INCORRECT, start, end, "option_label" if is_offered else "option_not_offered")
 
     def _bracketed(self, piece: str, *, firm: bool) -> Reading | None:
         sentence = piece if not firm else piece[:250]
@@ -197,7 +181,7 @@ class OptionReader(Reader):
         (label, (start, end)) = next(iter(seen.items()))
         if not firm and _SAYS.negated.search(others, end):
             return None
-        return self._named(label, start, end, piece)
+        return self._named(label, start, end)
 
     def _by_text(self, piece: str) -> Reading | None:
         words = comparable(piece)
@@ -206,40 +190,25 @@ class OptionReader(Reader):
         hits = [hit for hit in hits if not any(hit[1] != other[1] and _holds(other[1], hit[1]) for other in hits)]
         if len(hits) > 1:
             # "It is ambiguous because …"; "The one to the right of the pink ball is brown."
-            claim = _REASON.split(piece, maxsplit=1)[0]
+            claim = _SAYS.reason.split(piece, maxsplit=1)[0]
             held = [hit for hit in hits if _holds(comparable(claim), hit[1])]
-            if len(held) > 1 and (concluded := _BEHIND_VERB.match(claim)) is not None:
+            if len(held) > 1 and (concluded := _SAYS.behind_verb.match(claim)) is not None:
                 held = [hit for hit in held if _holds(comparable(concluded[1]), hit[1])]
             if len(held) != 1:
                 # "The tallest is Mina; Otto and Piet are shorter": the one that is said to be it.
-                held = [
-                    hit
-                    for hit in hits
-                    if re.search(rf"\b(?:is|was)\s+(?:the\s+|an?\s+)?{_spelled(hit[1])}\b", claim, re.IGNORECASE)
-                ]
+                said = r"\b(?:is|was)\s+(?:the\s+|an?\s+)?"
+                held = [hit for hit in hits if re.search(rf"{said}{_spelled(hit[1])}\b", claim, re.IGNORECASE)]
             hits = held
-        if len(hits) != 1 or _SAYS.negated.search(self._without(piece, hits[0][0])):
+        if len(hits) != 1:
             return None
         label, text = hits[0]
-        start, end = self._place(piece, text)
-        decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
-        return Reading(decision, start, end, "option_text")
-
-    def _without(self, piece: str, label: str) -> str:
-        """The piece without an option's own words, which may hold a negation themselves."""
-        return piece.casefold().replace((self.options.get(label) or "").casefold().rstrip("."), " ")
-
-    @staticmethod
-    def _place(piece: str, text: str) -> tuple[int, int]:
-        """Where the option's words stand; the whole piece when they are written in another way."""
-        found = re.search(_spelled(text), piece, re.IGNORECASE)
-        return found.span() if found else (0, len(piece))
-
-    def _none(self, piece: str, *, firm: bool) -> Reading | None:
-        found = _SAYS.none.search(piece)
-        if found is None or not firm:
+        # Without the option's own words, which may hold a negation themselves.
+        if _SAYS.negated.search(piece.casefold().replace(self.options[label].casefold().rstrip("."), " ")):
             return None
-        return Reading(Decision.INCORRECT, found.start(), found.end(), "none_of_the_options")
+        # The whole piece where the words are written in another way.
+        found = re.search(_spelled(text), piece, re.IGNORECASE)
+        decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
+        return Reading(decision, *(found.span() if found else (0, len(piece))), "option_text")
 
     def is_other(self, text: str, place: int) -> bool:
         """Another label that is on offer, or another option's text; not one that a verb says something about."""

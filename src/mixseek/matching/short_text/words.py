@@ -3,12 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from typing import Final
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.languages import table
 from mixseek.matching.numbers import ROMAN, SCALES, TENS, UNITS
-from mixseek.matching.visible import fold
+from mixseek.matching.visible import CharacterTable, fold
 
 _TABLE: Final = table("words")
 ARTICLES: Final = frozenset({"a", "an", "the"})
@@ -44,61 +45,46 @@ _ANY_WORD: Final = re.compile(
     r"|[\u30a0-\u30ff]+|[\u3040-\u309f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
     rf"|{_NUMBER}|{_MONEY}"
 )
-_NUMBER_STARTERS: Final = frozenset(CARDINALS) | frozenset(ORDINALS) | frozenset(SCALES)
+_VALUES: Final = ORDINALS | CARDINALS
+_NUMBER_STARTERS: Final = frozenset(_VALUES) | frozenset(SCALES)
 _PHRASE_STARTERS: Final = frozenset(words[0] for words in PHRASES)
 _LONGEST_PHRASE: Final = max(len(words) for words in PHRASES)
 _LONE_NUMERALS: Final = frozenset({"v", "x"})
 _MERGE_STARTERS: Final = _NUMBER_STARTERS | _PHRASE_STARTERS | _LONE_NUMERALS
-_LETTERS_WITHOUT_DECOMPOSITION: Final = {
-    "ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i", "ð": "d", "þ": "th",
-}  # fmt: skip
+_LETTERS_WITHOUT_DECOMPOSITION: Final = str.maketrans(
+    {"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i", "ð": "d", "þ": "th"}
+)
 # Beyond this a number is an identifier: it is compared as digits, never multiplied.
 _LONGEST_VALUE: Final = 15
 _MONEY_SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "tn": 1e12}
 _MOST_WORDS_OF_A_NUMBER: Final = 12
 
 
-class _AccentTable(dict[int, str]):
+def _without_accent(character: str) -> str:
     """One character in, one out, so that offsets hold; what would need two characters is left to `_fold_word`."""
-
-    def __missing__(self, code: int) -> str:
-        character = fold(chr(code))
-        parts = unicodedata.normalize("NFKD", character)
-        base = "".join(part for part in parts if not unicodedata.combining(part))
-        plain = base if len(base) == 1 and base.isascii() and base.isalpha() else character
-        self[code] = plain
-        return plain
+    character = fold(character)
+    base = _without_marks(unicodedata.normalize("NFKD", character))
+    return base if len(base) == 1 and base.isascii() and base.isalpha() else character
 
 
-_ACCENTS: Final = _AccentTable()
+def _without_marks(text: str) -> str:
+    return "".join(part for part in text if not unicodedata.combining(part))
 
 
-class _FoldedWords(dict[str, str]):
-    """Remembers the folded form of the words it has met, up to a bound: text is made of the same few thousand words."""
-
-    BOUND: Final = 20_000
-
-    def __missing__(self, raw: str) -> str:
-        if len(self) >= self.BOUND:
-            self.clear()
-        folded = self[raw] = _fold_raw(raw)
-        return folded
+_ACCENTS: Final = CharacterTable(_without_accent)
 
 
 class Words:
     """The folded words of a text. `text[i]` was written at `source[span(i, i)]`; articles are not among them."""
 
-    __slots__ = ("_pattern", "_places", "first_raw", "folded_source", "last_raw", "raw", "text")
-
     def __init__(self, source: str) -> None:
         self.folded_source = source if source.isascii() else source.translate(_ACCENTS)
         self._pattern = _ASCII_WORD if self.folded_source.isascii() else _ANY_WORD
         self.raw: list[str] = self._pattern.findall(self.folded_source)
-        self._places: list[tuple[int, int]] | None = None
-        folded = [_FOLDED[raw] for raw in self.raw]
-        if folded and self.raw[0] == "A":
+        folded = [_fold_raw(raw) for raw in self.raw]
+        if len(folded) > 1 and self.raw[0] == "A":
             # A capital A inside a sentence is a letter (a blood group, a grade); at the start it is an article.
-            folded[0] = "" if len(folded) > 1 else "a"
+            folded[0] = ""
         self.first_raw: list[int] = [index for index, word in enumerate(folded) if word]
         self.last_raw: list[int] = self.first_raw
         self.text: list[str] = [word for word in folded if word]
@@ -117,43 +103,36 @@ class Words:
 
     def span(self, first: int, last: int) -> Span:
         """Where the words from `first` to `last`, both included, stand in the source."""
-        places = self._all_places()
-        return Span(places[self.first_raw[first]][0], places[self.last_raw[last]][1])
+        return Span(self._places[self.first_raw[first]][0], self._places[self.last_raw[last]][1])
 
     def gap(self, index: int) -> str:
         """What stands between the word and the one before it; what stands before the first word, for the first."""
-        places = self._all_places()
-        start = places[self.last_raw[index - 1]][1] if index > 0 else 0
-        end = places[self.first_raw[index]][0] if index < len(self.text) else len(self.folded_source)
-        return self.folded_source[start:end]
+        start = self._places[self.last_raw[index - 1]][1] if index > 0 else 0
+        return self.folded_source[start : self._places[self.first_raw[index]][0]]
 
-    def _all_places(self) -> list[tuple[int, int]]:
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
         # Found only when asked for: most words are never pointed at.
-        if self._places is None:
-            self._places = [match.span() for match in self._pattern.finditer(self.folded_source)]
-        return self._places
+        return [match.span() for match in self._pattern.finditer(self.folded_source)]
 
     def _merge(self) -> None:
         """Number phrases ("twenty-one", "2.5 million") and fixed phrases ("United States") become one word."""
-        text: list[str] = []
-        first: list[int] = []
-        last: list[int] = []
+        merged: list[tuple[str, int, int]] = []
         index = 0
         while index < len(self.text):
             used, word = self._merged_at(index)
-            text.append(word)
-            first.append(self.first_raw[index])
-            last.append(self.first_raw[index + used - 1])
+            merged.append((word, self.first_raw[index], self.first_raw[index + used - 1]))
             index += used
-        self.text, self.first_raw, self.last_raw = text, first, last
+        self.text, self.first_raw, self.last_raw = map(list, zip(*merged, strict=True))
 
     def _merged_at(self, index: int) -> tuple[int, str]:
         """How many words become one here, and which."""
         word = self.text[index]
         if word in _PHRASE_STARTERS:
-            used, phrase = _phrase_at(self.text, index)
-            if used > 1:
-                return used, phrase
+            for length in range(_LONGEST_PHRASE, 1, -1):
+                words = tuple(self.text[index : index + length])
+                if words in PHRASES:
+                    return len(words), PHRASES[words]
         if word in _NUMBER_STARTERS or word[0] == "#":
             return _number_at(self.text, index)
         if word in _LONE_NUMERALS and index and self.is_capitalised(index) and len(self.text[index - 1]) > 2:
@@ -161,6 +140,7 @@ class Words:
         return 1, word
 
 
+@lru_cache(maxsize=20_000)  # text is made of the same few thousand words
 def _fold_raw(raw: str) -> str:
     """The folded form of one written word; empty for an article, which no comparison should see."""
     if raw[0] in "$£€¥":
@@ -173,13 +153,11 @@ def _fold_raw(raw: str) -> str:
     if raw[0] >= "\u3040":
         # Marks on kana make other sounds, not accents; the dot parts the words of a transcribed name.
         return unicodedata.normalize("NFKC", raw).replace("\u30fb", "")
-    if raw == "US":
-        return "usa"
     if raw == "A":
         return "a"
-    if "." in raw:
+    if raw == "US" or "." in raw:
         dotted = raw.replace(".", "").lower()
-        return "usa" if dotted in ("us", "usa") else dotted
+        return "usa" if dotted == "us" else dotted
     word = _fold_word(raw)
     if word in ARTICLES:
         return ""
@@ -191,10 +169,8 @@ def _fold_raw(raw: str) -> str:
 def _fold_word(word: str) -> str:
     """Lower case without accents, possessive or apostrophes; `n't` survives, because it denies."""
     if not word.isascii():
-        word = unicodedata.normalize("NFKD", word).casefold()
-        word = "".join(
-            _LETTERS_WITHOUT_DECOMPOSITION.get(char, char) for char in word if not unicodedata.combining(char)
-        )
+        word = _without_marks(unicodedata.normalize("NFKD", word).casefold())
+        word = word.translate(_LETTERS_WITHOUT_DECOMPOSITION)
     word = word.lower()
     if "'" in word:
         word = word.removesuffix("'s")
@@ -204,26 +180,10 @@ def _fold_word(word: str) -> str:
     return WORD_SYNONYMS.get(word, word)
 
 
-_FOLDED: Final = _FoldedWords()
-
-
 def canonical_number(digits: str) -> str:
     """`#` and the value without separators or trailing zeros: `1,200.50` → `#1200.5`."""
-    digits = digits.replace(",", "")
-    if not digits.isascii():
-        digits = "".join(char if char == "." else str(unicodedata.digit(char, 0)) for char in digits)
-    whole, _, fraction = digits.partition(".")
-    whole = whole.lstrip("0") or "0"
-    fraction = fraction.rstrip("0")
-    return f"#{whole}.{fraction}" if fraction else f"#{whole}"
-
-
-def _phrase_at(text: Sequence[str], index: int) -> tuple[int, str]:
-    for length in range(_LONGEST_PHRASE, 1, -1):
-        words = tuple(text[index : index + length])
-        if words in PHRASES:
-            return len(words), PHRASES[words]
-    return 1, text[index]
+    whole, _, fraction = digits.replace(",", "").partition(".")
+    return f"#{whole.lstrip('0') or '0'}.{fraction.rstrip('0')}".removesuffix(".")
 
 
 def _number_at(text: Sequence[str], index: int) -> tuple[int, str]:
@@ -233,25 +193,20 @@ def _number_at(text: Sequence[str], index: int) -> tuple[int, str]:
     ("nineteen fifty", "one two three") is read as separate numbers.
     """
     word = text[index]
+    current: float | None = None
+    at = index
     if word[0] == "#":
         if len(word) > _LONGEST_VALUE or index + 1 >= len(text) or text[index + 1] not in SCALES:
             return 1, word
-        current: float | None = float(word[1:])
-        at = index + 1
-    else:
-        current, at = None, index
+        current, at = float(word[1:]), index + 1
     total = 0.0
     limit = min(len(text), index + _MOST_WORDS_OF_A_NUMBER)
     while at < limit:
         word = text[at]
         if word in SCALES:
             scaled = (1 if current is None else current) * SCALES[word]
-            if SCALES[word] == 100:
-                current = scaled
-            else:
-                total, current = total + scaled, None
-        elif word in CARDINALS or word in ORDINALS:
-            value = CARDINALS[word] if word in CARDINALS else ORDINALS[word]
+            total, current = (total, scaled) if word == "hundred" else (total + scaled, None)
+        elif (value := _VALUES.get(word)) is not None:
             if current is not None and not _takes(current, value):
                 break
             current = (current or 0) + value

@@ -1,10 +1,18 @@
 """Reads typed fields out of a reply's object and collects every objection; nothing is ever coerced."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply.json import excerpt
+
+Kind = TypeVar("Kind")
+
+
+def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these fields."""
+    required = list(properties)
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
 
 
 class FieldReader:
@@ -17,20 +25,19 @@ class FieldReader:
 
     def nested(self, name: str, missing: Flag = Flag.UNPARSABLE_OUTPUT) -> "FieldReader | None":
         """An object inside, whose objections join these; `missing` is what its absence means."""
-        if self._value.get(name) is None:
+        value = self._value.get(name)
+        if isinstance(value, dict):
+            return FieldReader(value, f"{self.path}{name}.", self.findings)
+        if value is None:
             said = "is null" if name in self._value else "is missing"
             self.note(missing, f"{self.path}{name} {said}, expected an object")
-            return None
-        value = self._value[name]
-        if not isinstance(value, dict):
+        else:
             self._wrong_type(name, "an object", value)
-            return None
-        return FieldReader(value, f"{self.path}{name}.", self.findings)
+        return None
 
     def array(self, name: str) -> list[Any] | None:
         """A list, possibly empty."""
-        value: list[Any] | None = self._of_kind(name, "an array", list)
-        return value
+        return self._of_kind(name, "an array", list)
 
     def has(self, name: str) -> bool:
         """The field is there, whatever it says."""
@@ -42,31 +49,27 @@ class FieldReader:
 
     def boolean(self, name: str) -> bool | None:
         """true or false; 0, 1 and "true" are not."""
-        value: bool | None = self._of_kind(name, "true or false", bool)
-        return value
+        return self._of_kind(name, "true or false", bool)
 
     def integer(self, name: str, minimum: int, maximum: int) -> int | None:
         """An integer in the range; true is not 1 and 4.0 is not 4."""
-        value = self._in_range(name, "an integer", int, minimum, maximum)
-        return value if isinstance(value, int) else None
+        value = self._of_kind(name, "an integer", int)
+        return value if value is None or self._is_in_range(name, value, minimum, maximum) else None
 
     def number(self, name: str, minimum: float, maximum: float) -> int | float | None:
         """A number in the range, whole or not; true is not 1."""
-        return self._in_range(name, "a number", (int, float), minimum, maximum)
+        value = self._of_kind(name, "a number", int, float)
+        return value if value is None or self._is_in_range(name, value, minimum, maximum) else None
 
-    def _in_range(
-        self, name: str, expected: str, kinds: type | tuple[type, ...], minimum: float, maximum: float
-    ) -> int | float | None:
-        value: int | float | None = self._of_kind(name, expected, kinds)
-        if value is None or minimum <= value <= maximum:
-            return value
+    def _is_in_range(self, name: str, value: float, minimum: float, maximum: float) -> bool:
+        if minimum <= value <= maximum:
+            return True
         self.violation(f"{self.path}{name} is {excerpt(value)}, outside the scale {minimum} to {maximum}")
-        return None
+        return False
 
     def text(self, name: str) -> str | None:
         """A string, possibly empty."""
-        value: str | None = self._of_kind(name, "a string", str)
-        return value
+        return self._of_kind(name, "a string", str)
 
     def nullable_text(self, name: str) -> str | None:
         """A string or null; None also after an objection, see `is_null`."""
@@ -89,7 +92,7 @@ class FieldReader:
         if self._value.get(name) is None:
             self.note(Flag.INCOMPLETE_COVERAGE, f"field missing: {self.path}{name}, which names the sample")
             return None
-        value = self._of_kind(name, "a string or an integer", (str, int))
+        value = self._of_kind(name, "a string or an integer", str, int)
         return None if value is None else str(value)
 
     def unknown_keys(self, known: Collection[str]) -> list[str]:
@@ -108,17 +111,16 @@ class FieldReader:
         """An objection to a reply that disagrees with itself or with what is known."""
         self.note(Flag.INTERNAL_INCONSISTENCY, detail)
 
-    def _of_kind(self, name: str, expected: str, kinds: type | tuple[type, ...]) -> Any:
-        if name not in self._value:
-            self.note(Flag.UNPARSABLE_OUTPUT, f"field missing: {self.path}{name}")
-            return None
-        value = self._value[name]
+    def _of_kind(self, name: str, expected: str, *kinds: type[Kind]) -> Kind | None:
+        value = self._value.get(name)
         if value is None:
-            self.note(Flag.UNPARSABLE_OUTPUT, f"{self.path}{name} is null")
-        elif not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+            said = f"{self.path}{name} is null" if name in self._value else f"field missing: {self.path}{name}"
+            self.note(Flag.UNPARSABLE_OUTPUT, said)
+        elif isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds):
+            return value
+        else:
             self._wrong_type(name, expected, value)
-            return None
-        return value
+        return None
 
     def _wrong_type(self, name: str, expected: str, value: object) -> None:
         self.note(Flag.UNPARSABLE_OUTPUT, f"{self.path}{name} is {excerpt(value)}, expected {expected}")

@@ -1,17 +1,13 @@
-"""Catches a reply that merely repeats a verdict which stands in the judged text.
-
-Whoever writes a response may put a finished verdict into it and hope that the judge copies it. A fence tells the judge
-not to; this tells us when it did. Two signs, each enough:
+"""Catches a reply that merely repeats a verdict which stands in the judged text. Two signs, each enough:
 
     the words     every sentence and every figure of the reply stands in the judged text, as an object or in pieces and
-                  in whatever notation (single quotes, escapes, YAML, a table, two objects); the judge has added no
-                  more than quotes
+                  in whatever notation (single quotes, escapes, YAML, a table, two objects)
     the quotes    every quote of the reply is taken from an object of the text that has the reply's shape, and stands
                   nowhere else in the response
 
-Figures alone prove nothing: a response may have to be such an object, and an honest judge may come to the same few
-numbers. What two authors do not share are sentences. Nor do quotes prove anything where JSON was asked for. And a judge
-that quotes an injected verdict in order to object to it writes a reason of its own and quotes more than that.
+Figures alone prove nothing: an honest judge may come to the same few numbers; sentences are what two authors do not
+share. Nor do quotes prove anything where JSON was asked for. And a judge that quotes an injected verdict in order to
+object to it writes a reason of its own and quotes more than that.
 """
 
 import json
@@ -76,10 +72,7 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
 
 
 def _stands_in_pieces(reply: Mapping[str, Any], text: str, quotes: Sequence[str]) -> bool:
-    """All of the judge's own sentences, most of its keys and every figure behind its key, however they are written.
-
-    Only letters and digits are compared, so quotation marks, braces, tags, bullets and tables make no difference.
-    """
+    """All of the judge's own sentences, most of its keys and every figure behind its key; letters and digits alone."""
     own = _own_sentences(reply, quotes)
     if not own or _lacks_a_word(text, own):
         return False
@@ -103,18 +96,12 @@ def _lacks_a_word(text: str, sentences: Iterable[str]) -> bool:
 def _letters(text: str) -> str:
     """Letters and digits alone, unescaped and in one case and width."""
     if "\\" in text:
-        text = _ESCAPED.sub(_unescape, text)
+        text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else " " if found[2] else found[3], text)
     if "&" in text:
         text = unescape(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return _NO_WORD.sub("", text).casefold()
-
-
-def _unescape(found: re.Match[str]) -> str:
-    if found[1]:
-        return chr(int(found[1], 16))
-    return " " if found[2] else found[3]
 
 
 def _is_written(place: str, figure: object, letters: str) -> bool:
@@ -139,36 +126,36 @@ def _own_sentences(reply: Mapping[str, Any], quotes: Sequence[str]) -> set[str]:
 
 def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict, ...]:
     """Objects of the text that share most keys with the reply, in order; none of them inside another."""
-    if "{" not in text or not any(_quoted(key) in text for key in reply):
+    quoted = [json.dumps(key, ensure_ascii=False) for key in reply]
+    if "{" not in text or not any(key in text for key in quoted):
         return ()
-    keys = "|".join(re.escape(_quoted(key)) for key in reply)
     window = 4 * len(canonical(reply)) + 2_000
     budget = 8 * len(text) + 100_000
     found: list[InjectedVerdict] = []
     end = 0
-    for start in re.finditer(r"\{(?=\s*+(?:" + keys + r")\s*+:)", text):
+    for opening in re.finditer(r"\{(?=\s*+(?:" + "|".join(map(re.escape, quoted)) + r")\s*+:)", text):
+        start = opening.start()
         if len(found) >= _MAX_VERDICTS or budget < 0:
             break
-        if start.start() < end:
+        if start < end:
             continue
-        value, length = _decode_at(text[start.start() : start.start() + window])
+        value, length = _decode_at(text[start : start + window])
         budget -= length + 1
         if isinstance(value, dict) and len(value.keys() & reply.keys()) >= _SHARED * len(reply):
-            end = start.start() + length
-            found.append(InjectedVerdict(start.start(), end, value))
+            end = start + length
+            found.append(InjectedVerdict(start, end, value))
     return tuple(found)
 
 
 def _decode_at(text: str) -> tuple[object, int]:
     """The value that begins here and its length; None and how far it could be read where there is none."""
     try:
-        value, length = json.JSONDecoder().raw_decode(text)
+        return json.JSONDecoder().raw_decode(text)
     except json.JSONDecodeError as error:
         return None, error.pos
     # An integer of too many digits, or a nesting that is too deep: nothing a judge would copy.
     except (ValueError, RecursionError):
         return None, len(text)
-    return value, length
 
 
 def _copied_from(text: str, reply: Mapping[str, Any], quotes: Sequence[str]) -> InjectedVerdict | None:
@@ -191,18 +178,11 @@ def _quotes_only_from(text: str, reply: Mapping[str, Any], quotes: Sequence[str]
         for verdict in verdicts
     ):
         return False
-    outside = _outside(verdicts, text)
+    # NUL keeps what stood before and behind an object from reading as one quote.
+    between = zip([0, *(one.end for one in verdicts)], [*(one.start for one in verdicts), len(text)], strict=True)
+    outside = "\x00".join(text[start:end] for start, end in between)
     # A response that is that object and nothing else has nothing else to quote.
     return _WORD.search(outside) is not None and not any(quote in outside for quote in wanted)
-
-
-def _outside(verdicts: Sequence[InjectedVerdict], text: str) -> str:
-    pieces, position = [], 0
-    for verdict in verdicts:
-        pieces.append(text[position : verdict.start])
-        position = verdict.end
-    # NUL keeps what stood before and behind an object from reading as one quote.
-    return "\x00".join([*pieces, text[position:]])
 
 
 def _leaves(value: object) -> Iterator[tuple[str, object]]:
@@ -231,7 +211,3 @@ def _figures(value: object) -> dict[str, str]:
 def _is_sentence(text: str) -> bool:
     """Words of one's own: not a name, a date, a short answer or one of a few options."""
     return len(_SPACE.split(text.strip()[:200])) >= 4 or len(_CJK.findall(text[:200])) >= 8
-
-
-def _quoted(key: str) -> str:
-    return json.dumps(key, ensure_ascii=False)

@@ -3,12 +3,9 @@
 import json
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
-
-import orjson
+from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import Finding, Flag
 
@@ -66,8 +63,8 @@ REPAIR_DETAILS = {
 MAX_DEPTH = 64
 
 # The possessive repeat and the end-of-text branch keep an unclosed string from being scanned once per quote.
-STRING = r'"[^"\\]*(?:\\.[^"\\]*)*+(?:"|\\?\Z)'
-_STRING_OR_COMMA = re.compile(STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*+(?:"|\\?\Z)'
+_STRING_OR_COMMA = re.compile(_STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -81,10 +78,6 @@ _LATEX_WORD = re.compile(
     r"|r(?:ho|ight|ightarrow|angle|floor|ceil|vert|Vert)(?![A-Za-z])"
     r"|t(?:ext[a-z]*|imes|heta|frac|au|o|riangle|ilde|herefore)(?![A-Za-z]))"
 )
-# Where a backslash stands before anything else, or begins a LaTeX word, the strings are looked at one by one.
-_NOT_PLAIN = re.compile(rf'\\[^"\\/nrt]|{_LATEX_WORD.pattern}')
-# Beyond, orjson reads an integer as a float.
-_EXACT_FLOAT = 2.0**53
 _LATEX_SUSPECT = re.compile(r"\\[^\"\\/u]|\\u(?![0-9a-fA-F]{4})")
 
 
@@ -111,44 +104,6 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def decode_plain(text: str) -> dict[str, Any] | None:
-    """The usual case in a fraction of the time: the text is one object and needs no repair. None says nothing.
-
-    orjson keeps the last of repeated keys in silence. But every member has its colon, so a text with a member more
-    than the value has a colon more; colons in strings are counted on both sides, and none can hide in an escape.
-    """
-    if text.count("{") + text.count("[") > MAX_DEPTH or ("\\" in text and _NOT_PLAIN.search(text)):
-        return None
-    try:
-        value = orjson.loads(text)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or _colons(value) != text.count(":"):
-        return None
-    return value
-
-
-def _colons(node: dict[str, Any] | list[Any]) -> float:
-    """NaN, which equals nothing, where a number may have been written as an integer too long for orjson."""
-    count = 0.0
-    if isinstance(node, dict):
-        count += len(node)
-        for key in node:
-            count += key.count(":")
-        items: Iterable[Any] = node.values()
-    else:
-        items = node
-    for item in items:
-        kind = type(item)
-        if kind is str:
-            count += item.count(":")
-        elif kind is dict or kind is list:
-            count += _colons(item)
-        elif kind is float and not 0.0 < abs(item) < _EXACT_FLOAT:
-            return math.nan
-    return count
-
-
 def decode_object(text: str, start: int = 0) -> Decoded | Finding:
     """`text` starts with a brace and is nested at most MAX_DEPTH deep; `start` is where it stands."""
     repairs: list[Repair] = []
@@ -162,16 +117,12 @@ def decode_object(text: str, start: int = 0) -> Decoded | Finding:
     if isinstance(value, Finding):
         return value
     if _SURROGATE.search(text) or _ESCAPED_SURROGATE.search(text):
-        value = _replace_surrogates(value, repairs)
+        written = json.dumps(value, ensure_ascii=False)
+        if _SURROGATE.search(written):
+            # Half a pair cannot be written as UTF-8, so it would break the journal long after the reply was paid.
+            repairs.append(Repair.LONE_SURROGATES)
+            value = json.loads(_SURROGATE.sub("\ufffd", written))
     return Decoded(value, tuple(dict.fromkeys(repairs)), start, end)
-
-
-def _syntax_finding(error: ValueError) -> Finding:
-    if isinstance(error, json.JSONDecodeError):
-        place = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno} of the object"
-        return Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {place}")
-    # The only other one: an integer of more digits than Python converts.
-    return Finding(Flag.UNPARSABLE_OUTPUT, "not valid JSON: a number is too long")
 
 
 def _decode(text: str, repairs: list[Repair]) -> dict[str, Any] | Finding:
@@ -189,8 +140,12 @@ def _decode(text: str, repairs: list[Repair]) -> dict[str, Any] | Finding:
         value: dict[str, Any] = decoder.decode(text)
     except _RefusedError as refused:
         return refused.finding
-    except ValueError as error:
-        return _syntax_finding(error)
+    except json.JSONDecodeError as error:
+        what = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno} of the object"
+        return Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {what}")
+    except ValueError:
+        # An integer of more digits than Python converts.
+        return Finding(Flag.UNPARSABLE_OUTPUT, "not valid JSON: a number is too long")
     return value
 
 
@@ -208,7 +163,7 @@ def _refuse_contradictions(pairs: list[tuple[str, Any]]) -> None:
 
 def _finite_float(digits: str) -> float:
     number = float(digits)
-    if number in (float("inf"), float("-inf")):
+    if math.isinf(number):
         raise _RefusedError(Flag.UNPARSABLE_OUTPUT, f"{excerpt_text(digits)} is beyond any number")
     return number
 
@@ -222,14 +177,10 @@ def _mend_strings(text: str, repairs: list[Repair], *, backslashes: bool) -> str
 
     def mend(found: re.Match[str]) -> str:
         piece = found[0]
-        if piece == ",":
-            if backslashes:
-                return piece
-            repairs.append(Repair.TRAILING_COMMAS)
-            return ""
         if backslashes:
-            mended = _ESCAPE.sub(_double_backslash, piece)
-            repair = Repair.LATEX_BACKSLASHES
+            mended, repair = _ESCAPE.sub(_double_backslash, piece), Repair.LATEX_BACKSLASHES
+        elif piece == ",":
+            mended, repair = "", Repair.TRAILING_COMMAS
         else:
             mended = _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", piece)
             repair = Repair.CONTROL_CHARACTERS
@@ -249,25 +200,6 @@ def _double_backslash(found: re.Match[str]) -> str:
     return escape
 
 
-def _replace_surrogates(value: dict[str, Any], repairs: list[Repair]) -> dict[str, Any]:
-    """Half a pair cannot be written as UTF-8, so it would break the journal long after the reply was paid."""
-
-    def walk(node: Any) -> Any:
-        match node:
-            case str() if _SURROGATE.search(node):
-                repairs.append(Repair.LONE_SURROGATES)
-                return _SURROGATE.sub("\ufffd", node)
-            case dict():
-                return {walk(key): walk(item) for key, item in node.items()}
-            case list():
-                return [walk(item) for item in node]
-            case _:
-                return node
-
-    walked: dict[str, Any] = walk(value)
-    return walked
-
-
 def excerpt(value: object, limit: int = 60) -> str:
     """A JSON value as one would write it, cut for a message."""
     return excerpt_text(json.dumps(value, ensure_ascii=False), limit)
@@ -283,14 +215,13 @@ def excerpt_text(text: str, limit: int = 60) -> str:
 
 # An object begins with a key and a colon, or is empty; the braces of LaTeX, sets and code do neither.
 _OBJECT_START = re.compile(r'\{(?=\s*+(?:\}|"[^"\\\n]{0,100}+"\s*+:))')
-_STRUCTURE = re.compile(STRING + r"|[{}\[\]]", re.DOTALL)
+STRUCTURE = re.compile(_STRING + r"|[{}\[\]]", re.DOTALL)
 
 # A reply with more is no reply, and reading on would only cost time.
 _MAX_OBJECTS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
+class Objects(NamedTuple):
     """What a text holds; `broken` are pieces that begin like an object and cannot be read."""
 
     found: tuple[Decoded, ...]
@@ -299,7 +230,7 @@ class Objects:
 
 def find_objects(text: str) -> Objects:
     """Top-level objects in order. Linear: every character is scanned once, whatever the braces do."""
-    whole = _whole_object(text)
+    whole = whole_object(text)
     if whole is not None:
         return Objects((whole,), ())
     found: list[Decoded] = []
@@ -319,15 +250,17 @@ def find_objects(text: str) -> Objects:
         if depth > MAX_DEPTH:
             broken.append(Finding(Flag.UNPARSABLE_OUTPUT, f"the object is nested more than {MAX_DEPTH} deep"))
             continue
-        match decode_object(text[begin:end], begin):
-            case Decoded() as decoded:
-                found.append(decoded)
-            case finding:
-                broken.append(finding)
-    return Objects(_without_empty(found), tuple(broken))
+        decoded = decode_object(text[begin:end], begin)
+        if isinstance(decoded, Decoded):
+            found.append(decoded)
+        else:
+            broken.append(decoded)
+    # `{}` beside a real object is prose (an empty set, a placeholder); alone it is the judge's answer.
+    filled = [one for one in found if one.value] or found[:1]
+    return Objects(tuple(filled), tuple(broken))
 
 
-def _whole_object(text: str) -> Decoded | None:
+def whole_object(text: str) -> Decoded | None:
     """The usual case without a scan: the text is one object and nothing else."""
     if text[:1] != "{" or text[-1:] != "}" or text.count("{") + text.count("[") > MAX_DEPTH:
         return None
@@ -338,19 +271,12 @@ def _whole_object(text: str) -> Decoded | None:
 def _closing_bracket(text: str, start: int) -> tuple[int | None, int]:
     """Where the object that opens at `start` ends, and how deep it nests; None when it does not end."""
     depth = deepest = 0
-    for token in _STRUCTURE.finditer(text, start):
-        match token[0]:
-            case "{" | "[":
-                depth += 1
-                deepest = max(deepest, depth)
-            case "}" | "]":
-                depth -= 1
-                if depth == 0:
-                    return token.end(), deepest
+    for token in STRUCTURE.finditer(text, start):
+        if token[0] in ("{", "["):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token[0] in ("}", "]"):
+            depth -= 1
+            if depth == 0:
+                return token.end(), deepest
     return None, deepest
-
-
-def _without_empty(found: list[Decoded]) -> tuple[Decoded, ...]:
-    """`{}` beside a real object is prose (an empty set, a placeholder); alone it is the judge's answer."""
-    filled = tuple(one for one in found if one.value)
-    return filled or tuple(found[:1])

@@ -1,8 +1,5 @@
 """Reads a judge's reply: exactly one JSON object, or the reasons why there is none. For every protocol.
 
-    text ── think block cut ── objects found ── one, readable ── value + repairs
-                                            └─ none, several, broken ── findings
-
 Never raises and takes linear time, whatever the text: a reply has been paid for and must be accounted for.
 """
 
@@ -24,14 +21,12 @@ from mixseek.protocols.reply.json import (
     Repair,
     ReplyMode,
     canonical,
-    decode_plain,
     excerpt,
     excerpt_text,
     find_objects,
+    whole_object,
 )
 from mixseek.settings.marked_text import parse_toml
-
-# What stands around an object, and what a reply without one is: a refusal, an endpoint's error, or just prose.
 
 # Only the neighbourhood of the object is looked at, so a megabyte of prose costs nothing.
 _NEAR = 80
@@ -56,20 +51,6 @@ _LOOKALIKE = re.compile(
     r"(?:'[^'\n]{1,100}'\s*:|[A-Za-z_]\w{0,100}\s*:|[“”＂「『‘][^\n]{0,100}[“”＂」』’]\s*[:：]|\"[^\"\n]{0,100}\"\s*[：，])"
     r"|\A\s*｛"
 )
-
-
-def without_fence_before(prefix: str) -> tuple[str, bool]:
-    """The text before an object without the opening fence that it ends with, and whether there was one."""
-    found = _FENCE_BEFORE.search(prefix[-_NEAR:])
-    if found is None:
-        return prefix, False
-    return prefix[: len(prefix) - len(found[0])], True
-
-
-def without_fence_after(suffix: str) -> tuple[str, bool]:
-    """The text after an object without the closing fence that it begins with, and whether there was one."""
-    found = _FENCE_AFTER.match(suffix[:_NEAR])
-    return (suffix[found.end() :], True) if found else (suffix, False)
 
 
 def is_refusal(text: str) -> bool:
@@ -146,10 +127,10 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
     text = text.strip().strip("\ufeff").strip()
     if not text:
         return ReplyReading(None, _unparsable("the reply is empty"))
-    plain = decode_plain(text) if text[0] == "{" else None
-    if plain:
-        stranger = _not_a_verdict(plain, expected_keys)
-        return ReplyReading(None, stranger) if stranger else ReplyReading(plain)
+    whole = whole_object(text)
+    if whole is not None and whole.value and not whole.repairs:
+        stranger = _not_a_verdict(whole.value, expected_keys)
+        return ReplyReading(None, stranger) if stranger else ReplyReading(whole.value)
     spoken = without_thought(text)
     thought = (Repair.THINK_BLOCK,) if spoken.had_thought else ()
     if spoken.unclosed:
@@ -177,36 +158,27 @@ def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, .
 
 
 def _why_not_one(text: str, objects: Objects, expected_keys: Collection[str]) -> tuple[Finding, ...]:
-    """Nothing when the text holds exactly one object, given once or in identical copies.
-
-    Whatever else is wrong, a syntax error is named as well (seed 003 §6).
-    """
+    """Nothing when the text holds one object or identical copies. A syntax error is named in any case (seed 003 §6)."""
     found, broken = objects.found, objects.broken
     if not found:
         return broken[:1] or _why_no_object(text)
     if _stand_in_array(text, found):
         return (
             *_violation("the reply is a JSON array; exactly one object is asked for"),
-            *_array_syntax(text, broken),
+            *(_syntax_findings(broken) if broken else _array_syntax(text)),
         )
     broken = (*broken, *_half_objects(text, found, expected_keys))
     if broken:
-        return (
-            *_violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})"),
-            *[finding for finding in broken if finding.flag is Flag.UNPARSABLE_OUTPUT][:1],
-        )
+        said = _violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})")
+        return (*said, *_syntax_findings(broken))
     different = len({canonical(located.value) for located in found})
     if different > 1:
-        mended = dict.fromkeys(repair for located in found for repair in located.repairs)
-        return (
-            *_violation(f"the reply holds {different} different JSON objects; exactly one is asked for"),
-            *_syntax_errors(mended),
-        )
-    if not found[0].value:
-        # Braces in prose are no answer; braces that are the whole reply are an empty one.
-        is_all = not _repairs_of(text, found)
-        return _unparsable("the object is empty") if is_all else _why_no_object(text)
-    return ()
+        said = _violation(f"the reply holds {different} different JSON objects; exactly one is asked for")
+        return (*said, *_syntax_errors(dict.fromkeys(repair for located in found for repair in located.repairs)))
+    if found[0].value:
+        return ()
+    # Braces in prose are no answer; braces that are the whole reply are an empty one.
+    return _why_no_object(text) if _repairs_of(text, found) else _unparsable("the object is empty")
 
 
 def _why_no_object(text: str) -> tuple[Finding, ...]:
@@ -242,14 +214,16 @@ def _syntax_errors(repairs: Iterable[Repair]) -> tuple[Finding, ...]:
 
 def _stand_in_array(text: str, found: tuple[Decoded, ...]) -> bool:
     """Also an array that is not closed, inside a fence or not, and one whose first entries are no objects."""
-    before, after = _environment(text, found[:1])
+    before, after, _ = _environment(text, found[:1])
     return (before.endswith("[") and after[:1] in {",", "]", ""}) or (before.startswith("[") and before.endswith(","))
 
 
-def _array_syntax(text: str, broken: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _syntax_findings(broken: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in broken if finding.flag is Flag.UNPARSABLE_OUTPUT)[:1]
+
+
+def _array_syntax(text: str) -> tuple[Finding, ...]:
     """What is wrong with an array as JSON; nothing where it can be read."""
-    if broken:
-        return tuple(finding for finding in broken if finding.flag is Flag.UNPARSABLE_OUTPUT)[:1]
     try:
         json.JSONDecoder().raw_decode(text, text.index("["))
     except (ValueError, RecursionError):
@@ -273,29 +247,30 @@ def _half_objects(text: str, found: tuple[Decoded, ...], expected_keys: Collecti
 
 def _stray_marks(text: str, found: tuple[Decoded, ...], mode: ReplyMode) -> tuple[Finding, ...]:
     """Braces, brackets and commas around the object are no prose but a syntax error, where nothing is repaired."""
-    if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _environment(text, found))):
+    if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _environment(text, found)[:2])):
         return ()
     return _unparsable("not valid JSON: a brace, bracket or comma too many stands around the object")
 
 
-def _environment(text: str, found: tuple[Decoded, ...]) -> tuple[str, str]:
-    """What stands before the first object and after the last, without a code fence."""
-    before, _ = without_fence_before(text[: found[0].start])
-    after, _ = without_fence_after(text[found[-1].end :])
-    return before.strip(), after.strip()
+def _environment(text: str, found: tuple[Decoded, ...]) -> tuple[str, str, bool]:
+    """What stands before the first object and after the last without a code fence, and whether there was one."""
+    before, after = text[: found[0].start], text[found[-1].end :]
+    opened, closed = _FENCE_BEFORE.search(before[-_NEAR:]), _FENCE_AFTER.match(after[:_NEAR])
+    if opened:
+        before = before[: len(before) - len(opened[0])]
+    return before.strip(), after[closed.end() if closed else 0 :].strip(), bool(opened or closed)
 
 
 def _repairs_of(text: str, found: tuple[Decoded, ...]) -> tuple[Repair, ...]:
-    prefix, opened = without_fence_before(text[: found[0].start])
-    suffix, closed = without_fence_after(text[found[-1].end :])
+    before, after, is_fenced = _environment(text, found)
     around = {
-        Repair.CODE_FENCE: opened or closed,
-        Repair.PROSE_BEFORE: bool(prefix.strip()),
-        Repair.PROSE_AFTER: bool(suffix.strip()),
+        Repair.CODE_FENCE: is_fenced,
+        Repair.PROSE_BEFORE: before,
+        Repair.PROSE_AFTER: after,
         Repair.REPEATED_OBJECT: len(found) > 1,
     }
     inside = [repair for located in found for repair in located.repairs]
-    return tuple(repair for repair, applied in around.items() if applied) + tuple(inside)
+    return (*(repair for repair, applied in around.items() if applied), *inside)
 
 
 def _not_a_verdict(value: Mapping[str, Any], expected_keys: Collection[str]) -> tuple[Finding, ...]:

@@ -6,20 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mixseek.protocols.identity import relate
-from mixseek.protocols.scored.parameters import (
-    FLAGS,
-    EvidenceForm,
-    EvidencePolicy,
-    IdentityField,
-    IdentityRole,
-    ScoredParameters,
-    TotalPlace,
-    ValueKind,
-    in_language,
-    maxima_of,
-    total_range,
-)
-from mixseek.protocols.scored.sample import METHODS, SampleFacts, shown_name
+from mixseek.protocols.reply.fields import closed_object
+from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters, in_language, maxima_of, spoken, total_range
+from mixseek.protocols.scored.sample import METHODS, SAMPLE_ROLES, SampleFacts, fenced_question, shown_name
 from mixseek.templating.fence import fence, unused_nonce
 
 # The parts of a reply, each with an example for the prompt and a JSON schema for endpoints that can constrain.
@@ -35,10 +24,7 @@ _Part = tuple[str, Any, dict[str, Any]]
 
 
 def reply_example(facts: SampleFacts, parameters: ScoredParameters) -> str:
-    """JSON but for ranges such as 0–2, which stand where a number belongs.
-
-    Names of the sample stand in the user message only: the system message is the same for every sample of a task.
-    """
+    """JSON but for ranges such as 0–2. Without the sample's names: the system message is the same for all of a task."""
     example = {name: shown for name, shown, _ in _parts(parameters, facts.task_type)}
     return _QUOTED_NUMBER.sub(r"\1", json.dumps(example, ensure_ascii=False, indent=2))
 
@@ -48,15 +34,20 @@ def reply_schema(parameters: ScoredParameters) -> Mapping[str, Any]:
 
     Ranges are enums where they are short: not every endpoint takes bounds, and none of them takes sums.
     """
-    return _object({name: schema for name, _, schema in _parts(parameters, None)})
+    return closed_object({name: schema for name, _, schema in _parts(parameters, None)})
 
 
 def _parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Part]:
     """In the order in which `top_level_names` gives their names."""
     identity = parameters.identity
-    named = {name: _identity_schema(field) for name, field in identity.fields.items()}
+    named = {}
+    for name, field in identity.fields.items():
+        # A task without a name of its own may be left unnamed.
+        may_be_null = not field.required or field.equals == "task_name"
+        text = _NULLABLE_TEXT if may_be_null else _TEXT
+        named[name] = _one_of(METHODS, may_be_null) if field.equals == "method" else text
     if identity.place and named:
-        yield identity.place, dict.fromkeys(named, _OPEN), _object(named)
+        yield identity.place, dict.fromkeys(named, _OPEN), closed_object(named)
     else:
         yield from ((name, _OPEN, schema) for name, schema in named.items())
     yield from _task_type_parts(parameters, task_type)
@@ -74,41 +65,25 @@ def _parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Par
     for name, choice in parameters.choices.items():
         yield name, " | ".join(choice.options), _one_of(choice.options, nullable=not choice.required)
     evidence = parameters.evidence
-    if evidence.field and evidence.policy is not EvidencePolicy.OFF:
-        if evidence.form is EvidenceForm.MAP:
+    if evidence.field and evidence.policy != "off":
+        if evidence.form == "map":
             yield evidence.field, *_text_for_each_dimension(parameters)
         else:
             yield _quote_part(parameters)
-    for name, text in parameters.texts.items():
-        yield name, _OPEN, _TEXT if text.required else _NULLABLE_TEXT
+    for name, one in parameters.texts.items():
+        yield name, _OPEN, _TEXT if one.required else _NULLABLE_TEXT
 
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _NULLABLE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _one_of(words: Iterable[str], nullable: bool = False) -> dict[str, Any]:
     return {**_NULLABLE_TEXT, "enum": [*words, None]} if nullable else {**_TEXT, "enum": list(words)}
 
 
-def _identity_schema(field: IdentityField) -> dict[str, Any]:
-    if field.equals is IdentityRole.METHOD:
-        return _one_of(METHODS, nullable=not field.required)
-    # A task without a name of its own may be left unnamed.
-    return _NULLABLE_TEXT if not field.required or field.equals is IdentityRole.TASK_NAME else _TEXT
-
-
 def _text_for_each_dimension(parameters: ScoredParameters) -> tuple[dict[str, str], dict[str, Any]]:
-    return dict.fromkeys(parameters.dimensions, _OPEN), _object(dict.fromkeys(parameters.dimensions, _TEXT))
+    return dict.fromkeys(parameters.dimensions, _OPEN), closed_object(dict.fromkeys(parameters.dimensions, _TEXT))
 
 
 def _quote_part(parameters: ScoredParameters) -> _Part:
@@ -118,7 +93,7 @@ def _quote_part(parameters: ScoredParameters) -> _Part:
     if evidence.reason_field:
         example[evidence.reason_field] = _OPEN
         schema[evidence.reason_field] = _TEXT
-    return evidence.field, [example], {"type": "array", "items": _object(schema)}
+    return evidence.field, [example], {"type": "array", "items": closed_object(schema)}
 
 
 def _task_type_parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Part]:
@@ -135,27 +110,23 @@ def _task_type_parts(parameters: ScoredParameters, task_type: str | None) -> Ite
             for key in parameters.dimensions
         }
         unknown = dict.fromkeys(parameters.dimensions, _NUMBER + _OPEN)
-        yield types.weights_field, types.types[task_type].weights if task_type else unknown, _object(schemas)
+        yield types.weights_field, types.types[task_type].weights if task_type else unknown, closed_object(schemas)
 
 
 def _score_parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Part]:
     minimum, total = parameters.scale.minimum, parameters.total
-    is_whole = parameters.scale.values is ValueKind.INTEGER
-    examples = {key: _range(minimum, top) for key, top in maxima_of(parameters, task_type).items()}
+    is_whole = parameters.scale.values == "integer"
+    examples = {key: f"{_NUMBER}{minimum}–{top}" for key, top in maxima_of(parameters, task_type).items()}
     schemas = {key: _number_schema(minimum, top, is_whole) for key, top in maxima_of(parameters, None).items()}
-    first_type = next(iter(parameters.task_types.types), None)
-    example = _range(*total_range(parameters, task_type or first_type))
+    lowest, highest = total_range(parameters, task_type or next(iter(parameters.task_types.types), None))
+    example = f"{_NUMBER}{lowest}–{highest}"
     ends = total_range(parameters, None)
     schema = _number_schema(*ends, is_whole and all(isinstance(end, int) for end in ends))
-    if total.field and total.place is TotalPlace.INSIDE:
+    if total.field and total.place == "inside":
         examples[total.field], schemas[total.field] = example, schema
-    yield parameters.scores.field, examples, _object(schemas)
-    if total.field and total.place is TotalPlace.BESIDE:
+    yield parameters.scores.field, examples, closed_object(schemas)
+    if total.field and total.place == "beside":
         yield total.field, example, schema
-
-
-def _range(lowest: int | float, highest: int | float) -> str:
-    return f"{_NUMBER}{lowest}–{highest}"
 
 
 def _number_schema(minimum: int | float, maximum: int | float, is_whole: bool) -> dict[str, Any]:
@@ -189,13 +160,8 @@ def prompt_variables(
     nonce = unused_nonce(nonce, (sample.question, sample.response, rubric, shown, *truths))
     return {
         "nonce": nonce,
-        "question": fence(sample.question, "QUESTION", nonce),
         "response": fence(sample.response, "RESPONSE", nonce),
-        "ground_truth": "" if sample.ground_truth is None else fence(sample.ground_truth, "GROUND_TRUTH", nonce),
-        "ground_truth_alternatives": [
-            fence(text, f"GROUND_TRUTH_ALTERNATIVE_{number}", nonce)
-            for number, text in enumerate(sample.ground_truth_alternatives, start=1)
-        ],
+        **fenced_question(sample, nonce),
         # JSON, so that a name of several lines or with quotation marks stays one value on one line.
         "sample": shown,
         "Task_Specific_Rubric": rubric,
@@ -217,9 +183,8 @@ def declared_variables(parameters: ScoredParameters, language: str, task_type: s
         "dimensions": [
             {
                 "key": key,
+                **spoken(one, language),
                 "label": one.label or key,
-                "title": in_language(one.title, language),
-                "description": in_language(one.description, language),
                 "minimum": scale.minimum,
                 "maximum": None if is_open else maxima[key],
             }
@@ -231,13 +196,10 @@ def declared_variables(parameters: ScoredParameters, language: str, task_type: s
             "is_integer": scale.values == "integer",
             "labels": [{"value": value, "text": in_language(text, language)} for value, text in scale.labels.items()],
         },
-        "task_types": [
-            {"name": name, "description": in_language(one.description, language), "weights": one.weights}
-            for name, one in parameters.task_types.types.items()
-        ],
+        "task_types": [{"name": name, **spoken(one, language)} for name, one in parameters.task_types.types.items()],
         "total": {
             "field": parameters.total.field,
-            "is_inside": parameters.total.place is TotalPlace.INSIDE,
+            "is_inside": parameters.total.place == "inside",
             "minimum": lowest,
             "maximum": highest,
             "is_weighted": parameters.total.rule == "weighted_sum",
@@ -261,10 +223,9 @@ def _declared_rules(parameters: ScoredParameters, language: str) -> dict[str, An
         "gates": [
             {
                 "name": name,
-                "reason_field": gate.reason_field,
+                **spoken(gate, language),
                 "zeroes_all": gate.effect == "all_zero",
                 "is_from_rubric": gate.conditions == "task_rubric",
-                "description": in_language(gate.description, language),
             }
             for name, gate in parameters.gates.items()
         ],
@@ -284,10 +245,7 @@ def _declared_rules(parameters: ScoredParameters, language: str) -> dict[str, An
             }
             for name, choice in parameters.choices.items()
         ],
-        "texts": [
-            {"name": name, **text.model_dump(), "description": in_language(text.description, language)}
-            for name, text in parameters.texts.items()
-        ],
+        "texts": [{"name": name, **spoken(text, language)} for name, text in parameters.texts.items()],
         "flags": {"field": parameters.flags.field, "words": list(FLAGS)},
         "methods": list(METHODS),
         "reply_mode": parameters.reply_mode.value,
@@ -298,19 +256,13 @@ def _identity(facts: SampleFacts, judge: str | None, parameters: ScoredParameter
     """What the reply has to repeat: all that is known before it is asked for, method included."""
     identity: dict[str, Any] = {}
     for name, field in parameters.identity.fields.items():
-        match field.equals:
-            case IdentityRole.JUDGE:
-                if judge is not None:
-                    identity[name] = judge
-            case IdentityRole.METHOD:
-                if judge is not None:
-                    relation = relate(judge, facts.sample.target_model, parameters.families)
-                    identity[name] = relation.method.value
-            case IdentityRole.DATE | IdentityRole.ANY:
-                pass
-            case role:
-                expected = facts.expected(role)
-                identity[name] = expected if expected is None else shown_name(expected)
+        if field.equals in SAMPLE_ROLES:
+            expected = facts.expected(field.equals)
+            identity[name] = expected if expected is None else shown_name(expected)
+        elif judge is not None and field.equals == "judge":
+            identity[name] = judge
+        elif judge is not None and field.equals == "method":
+            identity[name] = relate(judge, facts.sample.target_model, parameters.families).method.value
     if parameters.task_types.field:
         identity[parameters.task_types.field] = facts.task_type
     return identity

@@ -16,16 +16,10 @@ from mixseek.protocols.reply.json import canonical
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
 from mixseek.templating.template import StrictTemplate, compile_template
 
-# What a lint says about a file: one place, one sentence, one thing to do.
-
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One problem in one file; `line` counts from 1, and is None where the whole file is meant.
-
-    A hint is worth knowing and may be meant so; only problems make a lint fail. `advice` is empty where the problem
-    says all there is to say.
-    """
+    """One problem in one file; `line` counts from 1 or is None for the whole file. A hint makes no lint fail."""
 
     where: str
     line: int | None
@@ -78,10 +72,7 @@ Settings = TypeVar("Settings", bound=BaseModel)
 
 @dataclass(frozen=True)
 class DeclaredProtocol(Generic[Settings]):
-    """What a protocol of any kind takes from its declaration as it stands.
-
-    Frozen and picklable: templates are kept as text and compiled where they are needed.
-    """
+    """What a protocol of any kind takes from its declaration; picklable, so templates are kept as text."""
 
     declaration: ProtocolDeclaration
     settings: Settings
@@ -167,7 +158,12 @@ def read_declaration(
     path: Path, language: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> ProtocolDeclaration:
     """`parameters` replace those of the file, table by table; the protocol's class checks them."""
-    file = _parse_file(path)
+    try:
+        file = DeclarationFile.model_validate(parse_toml(read_toml_text(path)))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
+    except ValidationError as error:
+        raise ConfigurationError(f"{path}: {first_problem(error)}") from error
     language = language or file.default_language
     if language not in file.languages:
         raise ConfigurationError(f"{path.name}: no prompts in language {unknown_among(language, file.languages)}")
@@ -175,15 +171,8 @@ def read_declaration(
         role: read_template(path.parent / pattern.replace("{language}", language))
         for role, pattern in file.templates.items()
     }
-    return ProtocolDeclaration(
-        name=file.name,
-        version=file.version,
-        kind=file.kind,
-        language=language,
-        parameters=_overlay(file.parameters, parameters or {}),
-        templates=templates,
-        where=path.name,
-    )
+    overlaid = _overlay(file.parameters, parameters or {})
+    return ProtocolDeclaration(file.name, file.version, file.kind, language, overlaid, templates, path.name)
 
 
 def first_problem(error: ValidationError) -> str:
@@ -198,15 +187,6 @@ def unknown_among(name: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{name!r}; {hint}available: {', '.join(known)}"
-
-
-def _parse_file(path: Path) -> DeclarationFile:
-    try:
-        return DeclarationFile.model_validate(parse_toml(read_toml_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
-    except ValidationError as error:
-        raise ConfigurationError(f"{path}: {first_problem(error)}") from error
 
 
 def read_template(path: Path) -> PromptSource:
