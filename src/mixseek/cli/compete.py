@@ -116,8 +116,7 @@ def leaderboard(
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
     from mixseek.composition.leaderboards import load_leader_board, write_leader_board
-    from mixseek.reporting.leaderboard.board import leader_board_document
-    from mixseek.reporting.leaderboard.terminal import print_leader_board
+    from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 
     board = load_leader_board(workspace_path(workspace), execution)
     if html is not None:

@@ -12,8 +12,7 @@ from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.compete import Competition, forecast_competition, run_competition
 from mixseek.composition.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
-from mixseek.reporting.leaderboard.board import leader_board_document
-from mixseek.reporting.leaderboard.terminal import print_leader_board
+from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 from mixseek.reporting.summary import describe_forecast, forecast_document
 from mixseek.reporting.wording import make_visible
 from mixseek.round_controller.controller import Stage, TeamEvent, Watcher, watch_nothing

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
-from mixseek.reporting.leaderboard.board import leader_board_document
-from mixseek.reporting.leaderboard.terminal import print_leader_board
+from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 from mixseek.reporting.summary import score_document, summary_document
 from mixseek.reporting.tables import table_of
 

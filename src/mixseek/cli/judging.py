@@ -149,10 +149,9 @@ def run_judge(
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
         notify_progress(line)
-    rows = first_failed_rows(result) if as_json else ()
     document = {
         **summary_document(result, checked),
-        "unusable": [one.to_document() for one in rows],
+        "unusable": first_failed_rows(result) if as_json else [],
         "unusable_reasons": [asdict(group) for group in groups],
     }
     print_answer(document, describe_summary(result), as_json=as_json)

@@ -79,7 +79,7 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
     """
     from mixseek.composition.leaderboards import list_competitions
     from mixseek.composition.report import list_runs
-    from mixseek.reporting.leaderboard.terminal import print_competitions
+    from mixseek.reporting.leaderboard import print_competitions
     from mixseek.reporting.summary import runs_document
     from mixseek.reporting.terminal import print_runs
 

@@ -29,7 +29,7 @@ from mixseek.engine.limits import Budget
 from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Place, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.reporting.leaderboard.board import LeaderBoard, build_leader_board
+from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
 from mixseek.reporting.summary import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import RoundParts, Team, Watcher
 from mixseek.settings.load import importable_from

@@ -15,7 +15,7 @@ from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.errors import MixseekError
-from mixseek.reporting.leaderboard.board import LeaderBoard
+from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.round_controller.controller import watch_nothing
 from mixseek.storage.durable import replacing, storage_error

@@ -49,7 +49,7 @@ from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_i
 from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
 from mixseek.matching.languages import written_in
 from mixseek.protocols.registry import load_protocol
-from mixseek.reporting.summary import DryRun, Forecast, RunSummary, UnmatchedReplies
+from mixseek.reporting.summary import DryRun, Forecast, RunSummary
 from mixseek.reporting.wording import plural
 from mixseek.storage.journal.journal import JournalFile, read_records, verify_journal
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
@@ -230,9 +230,9 @@ def tell_gaps(plan: Plan, notify: Callable[[str], None]) -> None:
         said = plural(len(plan.unplanned), "sample is", "samples are")
         names = first_names(plan.unplanned, len(plan.unplanned))
         notify(f"{said} not in the plan, and judged all the same: {names}")
-    for name, replies in unmatched_replies(plan).items():
-        said = plural(replies.count, "reply is", "replies are")
-        notify(f"{name}: {said} about no sample here: {first_names(replies.first, replies.count)}")
+    for name, (count, first) in unmatched_replies(plan).items():
+        said = plural(count, "reply is", "replies are")
+        notify(f"{name}: {said} about no sample here: {first_names(first, count)}")
 
 
 def first_names(names: Sequence[str], count: int) -> str:
@@ -241,10 +241,10 @@ def first_names(names: Sequence[str], count: int) -> str:
     return ", ".join(names[:SHOWN_NAMES]) + more
 
 
-def unmatched_replies(plan: Plan) -> dict[str, UnmatchedReplies]:
+def unmatched_replies(plan: Plan) -> dict[str, tuple[int, list[str]]]:
     """By judge; those whose every reply found its sample are left out."""
     counted = {judge.name: judge.unmatched(SHOWN_NAMES) for judge in plan.judges if replays_file(judge)}
-    return {name: UnmatchedReplies(count, tuple(first)) for name, (count, first) in counted.items() if count}
+    return {name: replies for name, replies in counted.items() if replies[0]}
 
 
 def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEnd:

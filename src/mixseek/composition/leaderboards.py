@@ -13,8 +13,13 @@ from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.models import usage_of
-from mixseek.reporting.leaderboard.board import CompetitionLine, LeaderBoard, build_leader_board, competition_line
-from mixseek.reporting.leaderboard.html import render_leader_board
+from mixseek.reporting.leaderboard import (
+    CompetitionLine,
+    LeaderBoard,
+    build_leader_board,
+    competition_line,
+    render_leader_board,
+)
 from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore

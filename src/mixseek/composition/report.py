@@ -11,7 +11,7 @@ from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount
 from mixseek.domain.judgments import JudgedRow
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.reporting.build import ROW_LIMIT, ReportInput, build_report, summarise_scores
+from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored, summarise_scores
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
     ReportData,
@@ -21,7 +21,6 @@ from mixseek.reporting.model import (
     ScoredReport,
     StatusCounts,
 )
-from mixseek.reporting.scored.build import ScoredInput, build_scored
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal

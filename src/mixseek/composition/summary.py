@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, RuleCount, TakeSpread
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary
-from mixseek.reporting.summary import SHOWN, FailedRow, RunSummary
+from mixseek.reporting.summary import SHOWN, RunSummary
 from mixseek.storage.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -117,15 +118,15 @@ def dataset_name(manifest: Manifest) -> str:
     return "stdin" if path == "-" else Path(path).name
 
 
-def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> tuple[FailedRow, ...]:
-    """At most `limit` invalid judgments and as many missing ones, in dataset order; none costs nothing."""
+def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str, Any]]:
+    """At most `limit` invalid judgments and as many missing ones, in dataset order, for programs."""
     counts = [counts for _, counts in summary.all_by_judge.items()]
     wanted = [status for status in (Status.INVALID, Status.MISSING) if any(count.of(status) for count in counts)]
     if not wanted:
-        return ()
+        return []
     with open_summarised(summary) as index:
         rows = [row for status in wanted for row in index.rows(status=status, limit=limit)]
-    return tuple(FailedRow(row.id, row.judge, row.status, why(row)) for row in rows)
+    return [{"id": row.id, "judge": row.judge, "status": row.status, "why": why(row)} for row in rows]
 
 
 def why(row: JudgedRow) -> tuple[str, ...]:

@@ -49,7 +49,6 @@ class LostRequests(NamedTuple):
     cost_usd: float = 0.0
 
     def plus(self, other: "LostRequests") -> "LostRequests":
-        """Both together."""
         return LostRequests(
             self.tries + other.tries,
             self.input_tokens + other.input_tokens,
@@ -80,30 +79,24 @@ class LiveJudge(Protocol):
     @property
     def name(self) -> str:
         """The judge's identity in journal, manifest and reports: its spec, or its name in the settings."""
-        ...
 
     @property
     def endpoint(self) -> str:
         """Judges with the same endpoint share its limits (scheme, host and port; never a key)."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """sha256 over all that decides a reply: wire format, base URL, model, decoding parameters, extra body."""
-        ...
 
     @property
     def description(self) -> Mapping[str, Any]:
         """For the manifest: provider, model, base URL, decoding parameters. Never a key."""
-        ...
 
     async def call(self, call: Call) -> Answer:
         """Raises TransientJudgeError or PermanentJudgeError and nothing else; never retries by itself."""
-        ...
 
     async def close(self) -> None:
         """Give connections back."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class FlagCount:
     """Occurrences of a flag for one reason, told in the words of the first."""
 
     judge: str
-    flag: Flag
+    kind: Flag
     reason: str
     count: int
     wordings: int = 1
@@ -87,7 +87,7 @@ class ReasonCount:
     """Undecided or missing samples for one reason, told in the words of the first."""
 
     judge: str
-    status: Status
+    kind: Status
     reason: str
     count: int
     wordings: int = 1
@@ -146,6 +146,7 @@ class ScoredCell:
     count: int
     score_total: float = 0.0
     score_total_of_squares: float = 0.0
+    unverified: int = 0  # these protocols extract no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +256,7 @@ class CoverageCell:
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageCounts:
+class CoverageSizes:
     """`expected` is every question under every variant, by every target, before every judge."""
 
     questions: int
@@ -265,8 +266,16 @@ class CoverageCounts:
     expected: int
     valid: int
     holes: Sequence[CoverageCell]  # the first ones, in order
-    grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
     unnamed: int  # samples that name no question, so belong nowhere in the grid
+
+    @property
+    def holes_total(self) -> int:
+        return self.expected - self.valid
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageCounts(CoverageSizes):
+    grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ from mixseek.domain.samples import Sample
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a prompt."""
-
     role: str  # "system" or "user"
     content: str
 
@@ -30,27 +28,22 @@ class JudgeProtocol(Protocol):
     @property
     def hash(self) -> str:
         """sha256 hex over name, version, language, parameters and templates: what was asked, to the letter."""
-        ...
 
     @property
     def reply_schema(self) -> Mapping[str, Any]:
         """JSON schema for endpoints that can constrain their output."""
-        ...
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """The prompt; judged text stands inside a fence made of `nonce`."""
-        ...
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """Never raises, whatever the text."""
-        ...
 
     def decide(self, sample: Sample, maths: "MathsComparer | None" = None) -> ValidJudgment | Undecided:
         """What rules alone can say; a protocol without rules is always undecided.
 
         `maths` compares what is more than numbers.
         """
-        ...
 
 
 @runtime_checkable
@@ -59,7 +52,6 @@ class JudgeAwareProtocol(Protocol):
 
     def for_judge(self, judge: str) -> JudgeProtocol:
         """The same protocol, hash included, with the judge's name in its messages."""
-        ...
 
 
 @runtime_checkable
@@ -69,15 +61,12 @@ class PresentingProtocol(Protocol):
     @property
     def presentations(self) -> tuple[str, ...]:
         """Their names, in the order of asking."""
-        ...
 
     def present(self, presentation: str) -> JudgeProtocol:
         """The same protocol, hash included, with the sample shown that way."""
-        ...
 
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         """One outcome of all, by presentation."""
-        ...
 
 
 @runtime_checkable
@@ -86,7 +75,6 @@ class GridProtocol(Protocol):
 
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
         """Fields without which nothing said about the sample could be aligned; empty where it has them all."""
-        ...
 
 
 class Judge(Protocol):
@@ -97,7 +85,6 @@ class Judge(Protocol):
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | ValidJudgment | Undecided | Missing:
         """A raw reply to be parsed by the protocol, or an outcome where no text is involved (rules) or none came."""
-        ...
 
 
 class Journal(Protocol):
@@ -105,7 +92,6 @@ class Journal(Protocol):
 
     def append(self, lines: Iterable[bytes]) -> None:
         """On disk (fsync) before returning: a crash never loses what was counted."""
-        ...
 
 
 class ProgressSink(Protocol):
@@ -120,8 +106,6 @@ class MathsComparer(Protocol):
     @property
     def version(self) -> str:
         """Part of what makes a run: another version may decide otherwise."""
-        ...
 
     def are_equal(self, gold: str, answer: str) -> bool | None:
         """Whether two mathematical texts mean the same; None where it cannot be told, or not in time."""
-        ...

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from inspect import isfunction
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,17 +18,24 @@ from markupsafe import Markup
 
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reporting import wording
+from mixseek.reporting.build import grouped
 from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
 
 # Characters of judged text in one file. 16 million open in a browser in about a second; far more do not.
 TEXT_BUDGET = 16_000_000
+# A judge that quotes the whole response must not make the file twice as large.
 _QUOTE_LIMIT = 1_000
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
 # in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+# Rows that agree in these are of one sample.
+_SAMPLE_KEY = attrgetter(
+    "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
+    "question_id", "prompt_variant",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +75,15 @@ def field_limit(lengths: list[int], budget: int) -> int:
 
 def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any]:
     """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
-    samples: dict[tuple[Any, ...], int] = {}
-    firsts: list[JudgedRow] = []
-    for row in report.rows:
-        key = _sample_key(row)
-        if key not in samples:
-            samples[key] = len(firsts)
-            firsts.append(row)
+    samples = grouped(report.rows, _SAMPLE_KEY)
+    places = {key: place for place, key in enumerate(samples)}
+    firsts = [own[0] for own in samples.values()]
     texts = [text for row in firsts for text in (row.question, row.response)]
     texts += [row.raw_reply or "" for row in report.rows]
     limit = field_limit([len(text) for text in texts], budget)
     # The first row of a sample with a span decides which part of a cut response is kept.
-    spans: dict[int, Span] = {}
-    for row in report.rows:
-        span = row.span or _first_quote(read_detail(row.fields))
-        if span is not None:
-            spans.setdefault(samples[_sample_key(row)], span)
-    responses = [excerpt_around(row.response, spans.get(index), limit) for index, row in enumerate(firsts)]
+    spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
+    responses = [excerpt_around(row.response, span, limit) for row, span in zip(firsts, spans, strict=True)]
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
@@ -91,7 +91,7 @@ def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any
         "dimensions": list(report.scored.dimensions) if report.scored else [],
         "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
         "rows": [
-            _row(row, index, responses[index], limit) for row in report.rows for index in [samples[_sample_key(row)]]
+            _row(row, index, responses[index], limit) for row in report.rows for index in [places[_SAMPLE_KEY(row)]]
         ],
     }
 
@@ -100,13 +100,6 @@ def embed_json(payload: Any) -> str:
     """JSON that is inert inside a script element, whatever the judged texts hold."""
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
-
-
-def _sample_key(row: JudgedRow) -> tuple[Any, ...]:
-    return (
-        row.id, row.task_name, row.target_model, row.ground_truth, row.ground_truth_alternatives, row.question,
-        row.response, row.question_id, row.prompt_variant,
-    )  # fmt: skip
 
 
 def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
@@ -185,10 +178,10 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
     spans = [_page_span(span, response) for span in quote.spans]
     return {
         "dimension": quote.dimension,
-        "text": _shortened(quote.text),
+        "text": wording.shortened(quote.text, _QUOTE_LIMIT),
         **_without_empty(
             {
-                "reason": _shortened(quote.reason),
+                "reason": wording.shortened(quote.reason, _QUOTE_LIMIT),
                 "stage": quote.stage,
                 "problem": quote.problem,
                 "spans": [span for span in spans if span is not None],
@@ -197,14 +190,11 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
     }
 
 
-def _shortened(text: str) -> str:
-    """A judge that quotes the whole response must not make the file twice as large."""
-    return text if len(text) <= _QUOTE_LIMIT else text[:_QUOTE_LIMIT] + "…"
-
-
-def _first_quote(detail: ScoredDetail | None) -> Span | None:
-    """What a cut response is kept around where no answer was extracted."""
-    return next((span for quote in detail.quotes for span in quote.spans), None) if detail else None
+def _first_span(row: JudgedRow) -> Span | None:
+    """What a cut response is kept around: the extracted answer, or the first quote."""
+    detail = read_detail(row.fields)
+    quotes = detail.quotes if detail else ()
+    return row.span or next((span for quote in quotes for span in quote.spans), None)
 
 
 def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:
@@ -227,15 +217,6 @@ STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "browser.css", 
 SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
-
-
-@dataclass(frozen=True, slots=True)
-class ManifestEntry:
-    """A line of the manifest, or a heading with lines below it."""
-
-    key: str
-    value: str | None
-    children: tuple["ManifestEntry", ...] = ()
 
 
 def render_html(report: ReportData) -> str:
@@ -271,30 +252,22 @@ def render_page(template: str, styles: Sequence[str], script: str, **context: An
     return wording.replace_unpaired_surrogates(page.lstrip())
 
 
-def manifest_entries(manifest: Mapping[str, Any]) -> tuple[ManifestEntry, ...]:
-    """Plain lines before groups, so that a reader meets the short facts first."""
-    entries = [_manifest_entry(str(key), value) for key, value in manifest.items()]
-    return tuple(sorted(entries, key=lambda entry: bool(entry.children)))
+def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Keys with a text or with entries of their own; plain lines first: a reader meets the short facts first."""
+    entries = [(str(key), _manifest_value(value)) for key, value in manifest.items()]
+    return sorted(entries, key=lambda entry: not isinstance(entry[1], str))
 
 
-def _manifest_entry(key: str, value: Any) -> ManifestEntry:
+def _manifest_value(value: Any) -> str | list[tuple[str, Any]]:
     if isinstance(value, Mapping) and value:
-        return ManifestEntry(key, None, manifest_entries(value))
+        return manifest_entries(value)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         if any(isinstance(item, Mapping) for item in value):
-            return ManifestEntry(key, None, tuple(_manifest_entry(str(n), item) for n, item in enumerate(value, 1)))
-        return ManifestEntry(key, " ".join(_plain(item) for item in value) or wording.NOTHING)
-    return ManifestEntry(key, _plain(value))
-
-
-def _plain(value: Any) -> str:
-    match value:
-        case None | {}:
-            return wording.NOTHING
-        case bool():
-            return "yes" if value else "no"
-        case _:
-            return str(value)
+            return [(str(number), _manifest_value(item)) for number, item in enumerate(value, 1)]
+        return " ".join(str(_manifest_value(item)) for item in value) or wording.NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return wording.NOTHING if value is None or value == {} else str(value)
 
 
 def link_to(**filters: str | None) -> str:
@@ -307,26 +280,22 @@ def position(share: float) -> str:
     return f"{share * 100:.3f}%"
 
 
-def content_security_policy(style: str, script: str) -> str:
-    """Only these two blocks run, by hash: even a text that broke out of its place could not execute or call home."""
+def content_security_policy(*blocks: str) -> str:
+    """Only this style and this script run, by hash: even a text that broke out could not execute or call home."""
+    hashes = [base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() for block in blocks]
+    style, script = (f"'sha256-{digest}'" for digest in hashes)
     return (
-        f"default-src 'none'; style-src '{_source_hash(style)}'; script-src '{_source_hash(script)}'; "
+        f"default-src 'none'; style-src {style}; script-src {script}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _source_hash(source: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
-
-
 @cache
 def asset_text(name: str) -> str:
-    """One of the files that pages are made of."""
     return (resources.files("mixseek.reporting") / "assets" / name).read_text(encoding="utf-8")
 
 
 def joined_assets(names: Sequence[str]) -> str:
-    """One after the other."""
     return "\n".join(asset_text(name) for name in names)
 
 

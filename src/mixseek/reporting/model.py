@@ -1,12 +1,12 @@
 """What a report is made of: data first, rendering elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import CoverageCell, Disagreement, EvidenceProblem, ReaskCount
+from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
@@ -65,25 +65,23 @@ def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
             for name, score in scores.items()
             if score is not None
         ),
-        quotes=tuple(read_quote(item) for item in fields.get("evidence") or ()),
+        quotes=tuple(
+            Quote(
+                dimension=item.get("dimension"),
+                text=item.get("quote") or "",
+                reason=item.get("reason") or "",
+                spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
+                stage=item.get("stage"),
+                problem=item.get("problem"),
+            )
+            for item in fields.get("evidence") or ()
+        ),
         gates=failed_gates(fields),
         confidence=fields.get("confidence"),
         task_type=fields.get("task_type"),
         inferred_task_type=fields.get("inferred_task_type"),
         same_family=bool(fields.get("same_family")),
         notes=fields.get("notes") or None,
-    )
-
-
-def read_quote(item: Mapping[str, Any]) -> Quote:
-    """One piece of evidence."""
-    return Quote(
-        dimension=item.get("dimension"),
-        text=item.get("quote") or "",
-        reason=item.get("reason") or "",
-        spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
-        stage=item.get("stage"),
-        problem=item.get("problem"),
     )
 
 
@@ -99,6 +97,11 @@ def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...
 def is_critical(fields: Mapping[str, Any]) -> bool:
     """A gate was not passed: what a reader must see first."""
     return isinstance(fields.get("scores"), Mapping) and bool(failed_gates(fields))
+
+
+def document_of(item: Any, **keys: str) -> dict[str, Any]:
+    """For programs: the fields by their names, but for those that programs know by another key."""
+    return {keys.get(name, name): value for name, value in asdict(item).items()}
 
 
 # What a run found, as plain data: everything a renderer shows is a field here, so renderers only render.
@@ -139,8 +142,8 @@ class StatusCounts:
     """The four ends of samples under one judge; only `valid` ones carry a score."""
 
     valid: int = 0
-    undecided: int = 0
     invalid: int = 0
+    undecided: int = 0
     missing: int = 0
 
     @property
@@ -240,39 +243,27 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`details` are the most frequent, `details_total` says how many kinds there are."""
+    """Why samples ended without a score: undecided or missing, or a kind of invalid reply.
 
+    `details` are the most frequent, `details_total` says how many kinds there are.
+    """
+
+    kind: Flag | Status
     count: int
     details: tuple[Detail, ...]
     details_total: int
 
 
 @dataclass(frozen=True, slots=True)
-class FlagSummary(Explanation):
-    """One kind of invalid reply."""
-
-    flag: Flag
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonSummary(Explanation):
-    """Why samples ended undecided or missing."""
-
-    status: Status
-
-
-@dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """One judge's headline and what stands behind it."""
-
     judge: str
     score: ScoreSummary
     verdicts: tuple[Tally, ...]
     error_types: tuple[Tally, ...]
     tasks: tuple[GroupSummary, ...]
     rules: tuple[RuleUsage, ...]
-    flags: tuple[FlagSummary, ...]
-    reasons: tuple[ReasonSummary, ...]
+    flags: tuple[Explanation, ...]
+    reasons: tuple[Explanation, ...]
     targets: tuple[GroupSummary, ...] = ()
     warnings: tuple[Tally, ...] = ()  # shares of the valid judgments
     reasoning: ReasoningSummary | None = None
@@ -303,8 +294,6 @@ class ShownCount:
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a list of runs."""
-
     run_id: str
     protocol: str
     protocol_hash: str
@@ -360,16 +349,12 @@ class HistogramBar:
 
 @dataclass(frozen=True, slots=True)
 class DimensionMean:
-    """A dimension's mean in some group."""
-
     dimension: str
     score: ScaleMean
 
 
 @dataclass(frozen=True, slots=True)
 class DimensionSummary(DimensionMean):
-    """One dimension under one judge."""
-
     bars: tuple[HistogramBar, ...]
 
 
@@ -416,8 +401,6 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One judge on every target."""
-
     judge: str
     cells: tuple[MatrixCell, ...]
 
@@ -449,23 +432,11 @@ class CoverageLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(CoverageSizes):
     """`holes` are the first ones of `holes_total`; `lines` is empty where a grid would not fit on a page."""
 
-    questions: int
-    variants: int
-    targets: int
-    judges: int
-    expected: int
-    valid: int
-    holes: tuple[CoverageCell, ...]
     columns: tuple[tuple[str | None, str], ...]  # target and judge
     lines: tuple[CoverageLine, ...]
-    unnamed: int
-
-    @property
-    def holes_total(self) -> int:
-        return self.expected - self.valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,10 +447,6 @@ class GroupRate:
     invalid: int
     judged: int
     interval: Interval | None
-
-    @property
-    def share(self) -> float | None:
-        return self.invalid / self.judged if self.judged else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -590,7 +557,6 @@ class ReportData:
     models: Mapping[str, str] = field(default_factory=dict)
 
     def label_of(self, judge: str) -> str:
-        """How a judge is called before a reader."""
         return self.models.get(judge, judge)
 
     @property
@@ -599,7 +565,6 @@ class ReportData:
 
     @property
     def is_complete(self) -> bool:
-        """Every judgment of the run is listed."""
         return len(self.rows) >= self.rows_total
 
 
@@ -628,18 +593,13 @@ class RunComparison:
     pooled: ScoreSummary
 
     @property
-    def shares_samples(self) -> bool:
-        """Two runs judge the same dataset, so their judgments are not independent."""
-        digests = [run.dataset_digest for run in self.runs if run.dataset_digest is not None]
-        return len(set(digests)) < len(digests)
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What the pooled number leaves unsaid."""
         notes = []
+        digests = [run.dataset_digest for run in self.runs if run.dataset_digest is not None]
         if self.pooled.mean is None and self.pooled.counts.valid:
             notes.append("No mean over all runs: several judges gave these verdicts, and each has its own.")
-        elif self.shares_samples:
+        elif len(set(digests)) < len(digests):
             notes.append(
                 "Some of these runs judge the same samples: in the mean over all runs each of them counts once."
             )

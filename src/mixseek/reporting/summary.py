@@ -1,7 +1,7 @@
 """What a run amounts to in a few lines, and what one would send: for a person, and as documents for programs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -9,17 +9,8 @@ from typing import Any
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
 from mixseek.domain.judgments import Status
-from mixseek.reporting import wording
-from mixseek.reporting.model import (
-    GroupSummary,
-    ReasoningSummary,
-    ReportData,
-    RunComparison,
-    RunHeader,
-    RunLine,
-    ScoreSummary,
-    StatusCounts,
-)
+from mixseek.reporting import model, wording
+from mixseek.reporting.model import ScoreSummary, document_of
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
 
 # Limits that a finished run must keep; a gate is a number with a name, and so is its failure.
@@ -53,14 +44,7 @@ class GateResult:
     judge: str | None = None
 
     def to_document(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "gate": self.name,
-            "limit": self.limit,
-            "actual": self.actual,
-            "met": self.is_met,
-            "judge": self.judge,
-        }
+        return document_of(self, name="gate", is_met="met")
 
     def describe(self) -> str:
         """The gate, the judge and both numbers, for one line on stderr."""
@@ -74,41 +58,33 @@ class GateResult:
 
 
 def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> tuple[GateResult, ...]:
-    """One result per gate that was set and judge that must keep it."""
-    return tuple(result for judge, score in headlines.items() for result in check_score(gates, score, judge))
+    """One result per gate that was set and judge that must keep it.
 
-
-def check_score(gates: Gates, score: ScoreSummary, judge: str | None = None) -> list[GateResult]:
-    """Shares are of everything judged, scored or not; of unverified ones, of the valid."""
-    total = score.counts.total
-    results: list[GateResult] = []
-    if gates.fail_under is not None:
-        mean = score.mean
-        is_met = mean is not None and mean >= gates.fail_under
-        results.append(GateResult("fail_under", gates.fail_under, mean, is_met, judge))
-    for name, limit, count, whole in (
-        # What its judge refused is as little of a judgment as what cannot be read.
-        ("max_invalid", gates.max_invalid, score.counts.invalid + score.counts.missing, total),
-        ("max_undecided", gates.max_undecided, score.counts.undecided, total),
-        ("max_unverified", gates.max_unverified, score.unverified, score.counts.valid),
-    ):
-        if limit is not None:
-            share = count / whole if whole else 0.0
-            results.append(GateResult(name, limit, share, share <= limit, judge))
-    return results
+    Shares are of everything judged, scored or not; of unverified ones, of the valid.
+    """
+    results = []
+    for judge, score in headlines.items():
+        counts = score.counts
+        shares = {
+            # What its judge refused is as little of a judgment as what cannot be read.
+            "max_invalid": (counts.invalid + counts.missing, counts.total),
+            "max_undecided": (counts.undecided, counts.total),
+            "max_unverified": (score.unverified, counts.valid),
+        }
+        for name, limit in gates.limits().items():
+            if name == "fail_under":
+                actual, is_met = score.mean, score.mean is not None and score.mean >= limit
+            else:
+                part, whole = shares[name]
+                actual = part / whole if whole else 0.0
+                is_met = actual <= limit
+            results.append(GateResult(name, limit, actual, is_met, judge))
+    return tuple(results)
 
 
 # What a run holds, in numbers: for the terminal, for programs and for the manifest.
 
-EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
-
-
-@dataclass(frozen=True, slots=True)
-class UnmatchedReplies:
-    """Recorded replies that are about no sample of the dataset: how many, and the first of them."""
-
-    count: int
-    first: tuple[str, ...]
+EMPTY = ScoreSummary(model.StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +95,7 @@ class RunSummary:
     verdict, so each has its own in `by_judge`. Judgments of models on their own output are in `control` alone.
     """
 
-    header: RunHeader
+    header: model.RunHeader
     dataset: Mapping[str, Any]
     judges: tuple[str, ...]
     cascade: bool
@@ -132,11 +108,12 @@ class RunSummary:
     calls: tuple[CallAccount, ...] = ()  # of judges that had to be waited for
     spreads: tuple[TakeSpread, ...] = ()  # of judges that were asked several times
     control: ScoreSummary = EMPTY
-    all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
+    all_by_judge: Mapping[str, model.StatusCounts] = field(default_factory=dict)  # own output included
     missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
     needs_maths: int = 0  # answers that only the extra `maths` could compare, and it was not there
     seconds: float = 0.0
-    unmatched: Mapping[str, UnmatchedReplies] = field(default_factory=dict)  # by judge
+    # By judge: how many recorded replies are about no sample of the dataset, and the first of them.
+    unmatched: Mapping[str, tuple[int, list[str]]] = field(default_factory=dict)
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
     warnings: tuple[tuple[str, str], ...] = ()  # what a judge is known to be weak at, by its name
     notices: tuple[str, ...] = ()  # what a person was told before the first call
@@ -169,13 +146,12 @@ class RunSummary:
         return sum(count.asked_again for count in self.reasks if judge in (None, count.judge))
 
     def counts_by_judge(self) -> dict[str, dict[str, int]]:
-        """For the manifest."""
-        return {judge: counts_document(counts) for judge, counts in self.all_by_judge.items()}
+        return {judge: asdict(counts) for judge, counts in self.all_by_judge.items()}
 
 
 def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> dict[str, Any]:
     """The contract for programs: keys are never renamed, only added."""
-    header = summary.header
+    header, first_replies = summary.header, {count.judge: count for count in summary.reasks}
     return {
         "run": header.run_id,
         "workspace": str(summary.workspace),
@@ -192,9 +168,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
             judge: {
                 **score_document(score),
                 "asked_again": summary.asked_again(judge),
-                "first_replies": first_replies_document(
-                    next((count for count in summary.reasks if count.judge == judge), None)
-                ),
+                "first_replies": first_replies_document(first_replies.get(judge)),
             }
             for judge, score in summary.by_judge.items()
         },
@@ -202,7 +176,9 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "calls": call_documents(summary.calls),
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
         "gates": [gate.to_document() for gate in gates],
-        "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
+        "unmatched_replies": {
+            judge: {"count": count, "first": first} for judge, (count, first) in summary.unmatched.items()
+        },
         "needs_maths": summary.needs_maths,
         "complete": summary.is_complete,
         "journal": str(summary.journal),
@@ -214,12 +190,10 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
 
 def score_document(score: ScoreSummary) -> dict[str, Any]:
     """Counts beside the mean, never mixed into it. `samples` and `questions` are what the interval counts."""
+    fields = asdict(score)
     return {
-        "counts": counts_document(score.counts),
         "mean_score": score.mean,
-        "interval": asdict(score.interval) if score.interval else None,
-        "bounds": asdict(score.bounds) if score.bounds else None,
-        "unverified": score.unverified,
+        **{name: fields[name] for name in ("counts", "interval", "bounds", "unverified")},
         "units": {"samples": score.samples, "questions": score.questions},
     }
 
@@ -233,7 +207,6 @@ def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
 
 
 def describe_calls(account: CallAccount) -> str:
-    """What a judge's replies took, in a line."""
     cached = f", {account.cached:,} from the cache" if account.cached else ""
     again = f", {account.reasks:,} asked again" if account.reasks else ""
     return (
@@ -241,24 +214,6 @@ def describe_calls(account: CallAccount) -> str:
         f"{tokens_text(account.input_tokens, account)} tokens in, {tokens_text(account.output_tokens, account)} out; "
         f"cost {cost_text(account)}"
     )
-
-
-def control_text(control: ScoreSummary, main: ScoreSummary) -> str:
-    """What models say of their own output, beside the mean and in its unit."""
-    noun = "self-judgment" if control.counts.total == 1 else "self-judgments"
-    mean = wording.score_text(replace(control, is_binary=control.is_binary and main.is_binary))
-    return f"{control.counts.total:,} {noun} apart, mean {mean}"
-
-
-def needs_maths_text(count: int) -> str:
-    """What would help where mathematics was left undecided."""
-    said = "1 answer is mathematics" if count == 1 else f"{count:,} answers are mathematics"
-    return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
-
-
-def counts_document(counts: StatusCounts) -> dict[str, int]:
-    """All four, noughts included."""
-    return {status.value: counts.of(status) for status in Status}
 
 
 def describe_summary(summary: RunSummary) -> str:
@@ -274,9 +229,12 @@ def describe_summary(summary: RunSummary) -> str:
     else:
         lines += [f"  {line}" for line in describe_score(summary.score, summary.asked_again())]
         if len(summary.by_judge) > 1:
-            lines += [f"  {judge}: {told_counts(own)}" for judge, own in summary.by_judge.items()]
-    if summary.control.counts.total:
-        lines.append(f"  control     {control_text(summary.control, summary.score)}")
+            for judge, own in summary.by_judge.items():
+                told = [f"{count:,} {status}" for status, count in asdict(own.counts).items() if count]
+                lines.append(f"  {judge}: {', '.join(told) or 'not asked'}")
+    if total := summary.control.counts.total:
+        mean = wording.score_text(wording.in_unit_of(summary.score, summary.control))
+        lines.append(f"  control     {wording.plural(total, 'self-judgment')} apart, mean {mean}")
     lines += [f"  {describe_calls(account)}" for account in summary.calls]
     lines += [
         f"  {spread.judge}: agrees with itself on {spread.unanimous:,} of {wording.plural(spread.samples, 'sample')} "
@@ -290,10 +248,10 @@ def describe_summary(summary: RunSummary) -> str:
     return "\n".join(lines)
 
 
-def told_counts(score: ScoreSummary) -> str:
-    """How one judge's samples ended, in a line."""
-    counts = score.counts
-    return ", ".join(f"{counts.of(status):,} {status.value}" for status in Status if counts.of(status)) or "not asked"
+def needs_maths_text(count: int) -> str:
+    """What would help where mathematics was left undecided."""
+    said = "1 answer is mathematics" if count == 1 else f"{count:,} answers are mathematics"
+    return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
 
 
 def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
@@ -302,13 +260,15 @@ def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
     interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
     lines = [f"mean score  {wording.score_text(score)}{interval}"]
     lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
-    for status in Status:
+    unverified = f", {score.unverified:,} of them unverified: the answer they call correct is not in the response"
+    notes = {
+        Status.VALID: unverified if score.unverified else "",
+        Status.INVALID: f" {wording.reasks_text(asked_again)}" if asked_again else "",
+    }
+    for status, note in {**dict.fromkeys(Status, ""), **notes}.items():
         # "0 invalid" is true of a judge's last replies only, where first ones had to be asked for again.
-        is_shown = counts.of(status) or status is Status.VALID or (status is Status.INVALID and asked_again)
-        note = f" {wording.reasks_text(asked_again)}" if status is Status.INVALID and asked_again else ""
-        unverified = f", {wording.unverified_text(score)}" if status is Status.VALID and score.unverified else ""
-        if is_shown:
-            lines.append(f"{status.value:<10}  {counts.of(status):,}{unverified}{note}")
+        if counts.of(status) or status is Status.VALID or note:
+            lines.append(f"{status.value:<10}  {counts.of(status):,}{note}")
     return lines
 
 
@@ -317,20 +277,6 @@ def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
 SHOWN = 10
 REASONS_SHOWN = 5
 _WHY_CHARACTERS = 160
-
-
-@dataclass(frozen=True, slots=True)
-class FailedRow:
-    """One sample under one judge."""
-
-    id: str
-    judge: str
-    status: Status
-    why: tuple[str, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """For programs: nothing is cut."""
-        return {"id": self.id, "judge": self.judge, "status": self.status.value, "why": list(self.why)}
 
 
 def describe_groups(groups: Sequence[FailureGroup], summary: RunSummary) -> list[str]:
@@ -349,8 +295,7 @@ def describe_groups(groups: Sequence[FailureGroup], summary: RunSummary) -> list
 
 def describe_group(group: FailureGroup, *, with_judge: bool) -> str:
     """One line, whatever the judge wrote."""
-    told = " ".join(group.why.split())
-    cut = f"{told[:_WHY_CHARACTERS]}…" if len(told) > _WHY_CHARACTERS else told
+    cut = wording.shortened(" ".join(group.why.split()), _WHY_CHARACTERS)
     by = f" by {group.judge}" if with_judge else ""
     first = "such as" if group.count > 1 else "sample"
     return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {group.sample_id})"
@@ -364,7 +309,7 @@ def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -
         if counts.valid or not counts.total:
             continue
         who = "" if judge is None else f" by {judge}"
-        if is_all_undecided(score):
+        if counts.undecided == counts.total:
             lines.append(
                 f"no valid judgment{who}: rules decided none of {wording.plural(counts.total, 'sample')}; "
                 "ask a model for them: --cascade --judge rules --judge PROVIDER:MODEL"
@@ -376,17 +321,10 @@ def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -
     return lines
 
 
-def is_all_undecided(score: ScoreSummary) -> bool:
-    """Declining is what rules are for: an honest end of a run, though one without a number."""
-    return score.counts.total > 0 and score.counts.undecided == score.counts.total
-
-
 def has_nothing_valid(summary: RunSummary) -> bool:
-    """A headline without a number to trust, for another reason than rules that declined."""
-    return any(
-        score.counts.total and not score.counts.valid and not is_all_undecided(score)
-        for score in summary.headlines.values()
-    )
+    """A headline without a number to trust; rules that declined everything are an honest end, though without one."""
+    headlines = [score.counts for score in summary.headlines.values()]
+    return any(counts.total and not counts.valid and counts.undecided < counts.total for counts in headlines)
 
 
 # What would be sent, before anything is sent: said to be estimates.
@@ -406,8 +344,6 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Everything that `--dry-run` shows."""
-
     run: str
     samples: int
     pending: int
@@ -416,7 +352,6 @@ class DryRun:
 
 
 def dry_run_document(dry: DryRun) -> dict[str, Any]:
-    """For programs."""
     known = [one.cost_usd for one in dry.forecasts if one.cost_usd is not None]
     return {
         **asdict(dry),
@@ -427,7 +362,6 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
 
 
 def describe_dry_run(dry: DryRun) -> str:
-    """A few lines for a person."""
     lines = [f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent"]
     most = "at most " if dry.is_upper_bound else ""
     for one in dry.forecasts:
@@ -454,8 +388,6 @@ class CallForecast:
 
 @dataclass(frozen=True, slots=True)
 class CompeteForecast:
-    """Everything that `--dry-run` shows."""
-
     execution: str
     teams: int
     metrics: tuple[str, ...]
@@ -466,12 +398,10 @@ class CompeteForecast:
 
 
 def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
-    """For programs."""
     return {**asdict(forecast), "is_estimate": True}
 
 
 def describe_forecast(forecast: CompeteForecast) -> str:
-    """A few lines for a person."""
     rounds = f"{forecast.min_rounds} to {forecast.max_rounds} rounds"
     metrics = ", ".join(forecast.metrics)
     lines = [f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent"]
@@ -484,11 +414,10 @@ def describe_forecast(forecast: CompeteForecast) -> str:
 # Reports, lists of runs and comparisons for programs.
 
 
-def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
+def report_document(report: model.ReportData, html: Path | None) -> dict[str, Any]:
     """The report's numbers for programs; the rows are what `mixseek export` is for."""
     return {
-        "run": report.run.run_id,
-        **{name: value for name, value in asdict(report.run).items() if name != "run_id"},
+        **document_of(report.run, run_id="run"),
         "judges": [
             {
                 "judge": judge.judge,
@@ -497,15 +426,16 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
                 "control": score_document(judge.control) if judge.control else None,
                 "asked_again": judge.asked_again,
                 "first_replies": first_replies_document(judge.first_replies),
-                "warnings": {tally.name: tally.count for tally in judge.warnings},
+                **{
+                    kind: {tally.name: tally.count for tally in getattr(judge, kind)}
+                    for kind in ("warnings", "verdicts", "error_types")
+                },
                 "reasoning": reasoning_document(judge.reasoning),
-                "verdicts": {tally.name: tally.count for tally in judge.verdicts},
-                "error_types": {tally.name: tally.count for tally in judge.error_types},
                 "tasks": [{"task": part.name, **group_document(part)} for part in judge.tasks],
                 "targets": [{"target": part.name, **group_document(part)} for part in judge.targets],
                 "rules": [asdict(usage) for usage in judge.rules],
-                "flags": [asdict(flag) for flag in judge.flags],
-                "reasons": [asdict(reason) for reason in judge.reasons],
+                "flags": [document_of(flag, kind="flag") for flag in judge.flags],
+                "reasons": [document_of(reason, kind="status") for reason in judge.reasons],
             }
             for judge in report.judges
         ],
@@ -515,47 +445,25 @@ def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
     }
 
 
-def group_document(group: GroupSummary) -> dict[str, Any]:
-    """One task or target."""
+def group_document(group: model.GroupSummary) -> dict[str, Any]:
     return {**score_document(group.score), "reasoning": reasoning_document(group.reasoning)}
 
 
-def reasoning_document(reasoning: ReasoningSummary | None) -> dict[str, Any] | None:
+def reasoning_document(reasoning: model.ReasoningSummary | None) -> dict[str, Any] | None:
     """Null where no reasoning was assessed: rules do not."""
     if reasoning is None:
         return None
-    return {
-        "mean": reasoning.mean,
-        "mean_correct": reasoning.mean_correct,
-        "mean_incorrect": reasoning.mean_incorrect,
-        "counts": {str(bar.score): {"correct": bar.correct, "incorrect": bar.incorrect} for bar in reasoning.bars},
-    }
+    fields = asdict(reasoning)
+    bars = fields.pop("bars")
+    return {**fields, "counts": {str(bar["score"]): {of: bar[of] for of in ("correct", "incorrect")} for bar in bars}}
 
 
-def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
-    """The list for programs."""
-    return {
-        "runs": [
-            {
-                "run": line.run_id,
-                "protocol": line.protocol,
-                "protocol_hash": line.protocol_hash,
-                "dataset": line.dataset,
-                "judges": list(line.judges),
-                "counts": counts_document(line.counts) if line.counts is not None else None,
-                "mean_score": line.mean,
-                "started_at": line.started_at,
-                "sealed": line.is_sealed,
-                "running": line.is_running,
-                "problem": line.problem,
-            }
-            for line in lines
-        ]
-    }
+def runs_document(lines: Sequence[model.RunLine]) -> dict[str, Any]:
+    keys = {"run_id": "run", "mean": "mean_score", "is_sealed": "sealed", "is_running": "running"}
+    return {"runs": [document_of(line, **keys) for line in lines]}
 
 
-def comparison_document(comparison: RunComparison) -> dict[str, Any]:
-    """For programs."""
+def comparison_document(comparison: model.RunComparison) -> dict[str, Any]:
     return {
         "protocol": comparison.protocol,
         "protocol_hash": comparison.protocol_hash,
@@ -565,7 +473,7 @@ def comparison_document(comparison: RunComparison) -> dict[str, Any]:
                 "dataset": run.dataset,
                 "judges": list(run.judges),
                 **score_document(run.score),
-                "control": counts_document(run.control.counts),
+                "control": asdict(run.control.counts),
             }
             for run in comparison.runs
         ],

@@ -3,30 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import CoverageCell, Disagreement
-from mixseek.reporting.model import (
-    ControlRow,
-    Coverage,
-    HistogramBar,
-    InvalidFactor,
-    InvalidSpread,
-    JudgeSummary,
-    MeasureDifference,
-    PanelAgreement,
-    ReasoningSummary,
-    ReportData,
-    RunHeader,
-    ScaleMean,
-    ScoreSummary,
-    ShownCount,
-    VariantComparison,
-)
+from mixseek.domain.counts import CoverageCell
+from mixseek.reporting import model
+from mixseek.reporting.model import ScoreSummary
 from mixseek.stats.intervals import Interval
 
 # Judged text is hostile: what cannot be seen, or changes how its neighbours are seen, is shown by its code point.
@@ -104,6 +89,11 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
+def shortened(text: str, limit: int) -> str:
+    """So many characters, and a sign that there are more."""
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
 def plain_number(value: float) -> str:
     """`2`, not `2.0`."""
     return f"{value:g}"
@@ -150,13 +140,8 @@ def _share_text(share: float, score: ScoreSummary) -> str:
 def interval_text(score: ScoreSummary) -> str:
     interval = score.interval
     if interval is None or score.is_binary:
-        return share_interval_text(interval)
+        return range_text(interval)
     return f"{interval.low:.3f}–{interval.high:.3f}"
-
-
-def share_interval_text(interval: Interval | None) -> str:
-    """Of shares: two ends, the per cent sign once."""
-    return NOTHING if interval is None else range_text(interval.low, interval.high, None)
 
 
 def level_text(interval: Interval) -> str:
@@ -176,12 +161,6 @@ def units_text(score: ScoreSummary) -> str:
     return samples if score.questions == score.samples else f"{samples} of {plural(score.questions, 'question')}"
 
 
-def unreached_sentence(run: RunHeader) -> str:
-    """Of a run that was stopped, or still goes on: what the counts and bounds leave out."""
-    whole = plural(run.samples, "sample")
-    return f"Not finished: {run.unreached:,} of {whole} not reached yet, and in no count or bound below."
-
-
 def bounds_sentence(score: ScoreSummary) -> str | None:
     """None when every sample has a score to rely on: then there is nothing to bound."""
     bounds, unscored, unverified = score.bounds, score.counts.unscored, score.unverified
@@ -199,17 +178,12 @@ def bounds_sentence(score: ScoreSummary) -> str | None:
     return f"If {subject} and {doubtful} {lowest}: {worst}; if those without a score were right: {best}."
 
 
-def unverified_text(score: ScoreSummary) -> str:
-    """What a report says beside the number of valid judgments."""
-    return f"{score.unverified:,} of them unverified: the answer they call correct is not in the response"
-
-
 def warning_text(name: str) -> str:
     """A warning of a protocol in words; as it stands where this page knows none."""
     return _WARNINGS.get(name, name)
 
 
-def reasoning_text(reasoning: ReasoningSummary) -> str:
+def reasoning_text(reasoning: model.ReasoningSummary) -> str:
     """`mean 3.89, 4.99 where correct, 1.95 where incorrect`."""
     parts = [f"mean {reasoning.mean:.2f}"]
     for mean, where in ((reasoning.mean_correct, "correct"), (reasoning.mean_incorrect, "incorrect")):
@@ -218,7 +192,7 @@ def reasoning_text(reasoning: ReasoningSummary) -> str:
     return ", ".join(parts)
 
 
-def mean_reasoning_text(reasoning: ReasoningSummary | None) -> str:
+def mean_reasoning_text(reasoning: model.ReasoningSummary | None) -> str:
     return NOTHING if reasoning is None else f"{reasoning.mean:.2f}"
 
 
@@ -227,7 +201,7 @@ def reasks_text(asked_again: int) -> str:
     return f"after {plural(asked_again, 're-ask')} (first replies that were invalid)"
 
 
-def first_replies_sentence(judge: JudgeSummary) -> str | None:
+def first_replies_sentence(judge: model.JudgeSummary) -> str | None:
     """How often a judge's first reply could not be used, whatever came of asking again; None without replies."""
     first = judge.first_replies
     if first is None or not first.replies:
@@ -236,17 +210,21 @@ def first_replies_sentence(judge: JudgeSummary) -> str | None:
     return f"First replies: {first.first_invalid:,} of {first.replies:,} invalid ({share})."
 
 
-def control_sentence(judge: JudgeSummary) -> str | None:
+def control_sentence(judge: model.JudgeSummary) -> str | None:
     """What a judge says of its own output, in the unit of its headline; None where it was not asked that."""
     control = judge.control
     if control is None:
         return None
-    score = replace(control, is_binary=control.is_binary and judge.score.is_binary)
-    mean = f", mean {score_text(score)}" if control.mean is not None else ""
+    mean = f", mean {score_text(in_unit_of(judge.score, control))}" if control.mean is not None else ""
     return f"{plural(control.counts.total, 'self-judgment')} apart{mean}: a control, in no mean."
 
 
-def mean_label(judge: JudgeSummary) -> str:
+def in_unit_of(main: ScoreSummary, control: ScoreSummary) -> ScoreSummary:
+    """Beside a graded mean even a control of noughts and ones is no share of right answers."""
+    return replace(control, is_binary=control.is_binary and main.is_binary)
+
+
+def mean_label(judge: model.JudgeSummary) -> str:
     """What the headline number is a mean of. `correct` alone would be wrong for graded protocols."""
     if judge.score.mean is None:
         return "nothing was scored"
@@ -254,64 +232,53 @@ def mean_label(judge: JudgeSummary) -> str:
     return best if judge.score.is_binary and judge.score.mean > 0 else "mean score"
 
 
-def shown_sentence(report: ReportData) -> str:
+def shown_sentence(report: model.ReportData) -> str:
     """Exactly how many of how many judgments are listed, outcome by outcome."""
     total = report.rows_total
     if report.is_complete:
         return "The one judgment is listed." if total == 1 else f"All {total:,} judgments are listed."
-    parts = ", ".join(_shown_part(part) for part in report.shown)
-    return f"{count_text(len(report.rows))} of {total:,} judgments are listed: {parts}."
-
-
-def _shown_part(part: ShownCount) -> str:
-    if part.shown >= part.total:
-        return f"all {part.total:,} {part.outcome}"
-    return f"{part.shown:,} of {part.total:,} {part.outcome}"
+    shown = [
+        (f"{part.shown:,} of" if part.shown < part.total else "all") + f" {part.total:,} {part.outcome}"
+        for part in report.shown
+    ]
+    return f"{count_text(len(report.rows))} of {total:,} judgments are listed: {', '.join(shown)}."
 
 
 # Under a protocol with dimensions: numbers on the protocol's own scale.
 
 
-def scale_text(share: float, maximum: float | None) -> str:
-    """On the protocol's own scale; per cent of the maximum where samples have different ones."""
+def scale_text(share: float | None, maximum: float | None) -> str:
+    """On the protocol's own scale, more digits on a short one; per cent of the maximum where samples have several."""
+    if share is None:
+        return NOTHING
     if maximum is None:
         return percent(share)
-    return number_text(share * maximum, maximum)
-
-
-def number_text(value: float, maximum: float) -> str:
-    """Two digits for short scales, one for long ones."""
-    return f"{value:.1f}" if maximum > 10 else f"{value:.2f}"
+    return f"{share * maximum:.1f}" if maximum > 10 else f"{share * maximum:.2f}"
 
 
 def maximum_text(maximum: float | None) -> str:
-    """What stands after a mean."""
     return "of the maximum" if maximum is None else f"of {plain_number(maximum)}"
 
 
-def mean_text(score: ScaleMean) -> str:
-    return NOTHING if score.mean is None else scale_text(score.mean, score.maximum)
+def mean_text(score: model.ScaleMean) -> str:
+    return scale_text(score.mean, score.maximum)
 
 
-def mean_interval_text(score: ScaleMean) -> str:
-    interval = score.interval
-    return NOTHING if interval is None else range_text(interval.low, interval.high, score.maximum)
-
-
-def counted_text(score: ScaleMean) -> str:
+def counted_text(score: model.ScaleMean) -> str:
     """What the interval counts: samples, and their questions where several samples ask the same."""
     return f"{score.samples:,}" if score.questions == score.samples else f"{score.samples:,} of {score.questions:,} q."
 
 
-def range_text(low: float, high: float, maximum: float | None) -> str:
+def range_text(interval: Interval | None, maximum: float | None = None) -> str:
     """Two ends; the per cent sign once."""
+    if interval is None:
+        return NOTHING
     if maximum is None:
-        return f"{low * 100:.1f}–{high * 100:.1f}%"
-    return f"{number_text(low * maximum, maximum)}–{number_text(high * maximum, maximum)}"
+        return f"{interval.low * 100:.1f}–{interval.high * 100:.1f}%"
+    return f"{scale_text(interval.low, maximum)}–{scale_text(interval.high, maximum)}"
 
 
-def bar_text(bar: HistogramBar, maximum: float | None) -> str:
-    """A mark, or a range of them."""
+def bar_text(bar: model.HistogramBar, maximum: float | None) -> str:
     if bar.low == bar.high:
         return plain_number(bar.low)
     if maximum is None:
@@ -319,24 +286,26 @@ def bar_text(bar: HistogramBar, maximum: float | None) -> str:
     return f"{plain_number(round(bar.low, 2))}–{plain_number(round(bar.high, 2))}"
 
 
-def signed_text(share: float, maximum: float | None) -> str:
+def signed_text(share: float | None, maximum: float | None) -> str:
     """With a true minus: a hyphen is overlooked."""
+    if share is None:
+        return NOTHING
     sign = "+" if share > 0 else "−" if share < 0 else "±"
     return sign + scale_text(abs(share), maximum)
 
 
-def difference_text(measure: MeasureDifference) -> str:
+def difference_text(measure: model.MeasureDifference) -> str:
     return signed_text(measure.difference.mean, measure.maximum)
 
 
-def difference_interval_text(measure: MeasureDifference) -> str:
+def difference_interval_text(measure: model.MeasureDifference) -> str:
     interval = measure.difference.interval
     if interval is None:
         return NOTHING
     return f"{signed_text(interval.low, measure.maximum)} to {signed_text(interval.high, measure.maximum)}"
 
 
-def difference_sentence(comparison: VariantComparison) -> str:
+def difference_sentence(comparison: model.VariantComparison) -> str:
     """What the pairs say, and how little where they are few."""
     measure, difference = comparison.total, comparison.total.difference
     scale = maximum_text(measure.maximum)
@@ -349,12 +318,6 @@ def difference_sentence(comparison: VariantComparison) -> str:
     return f"{said} ({level} interval {difference_interval_text(measure)}) {over}"
 
 
-def control_difference_text(row: ControlRow) -> str:
-    """How much better a model finds itself."""
-    difference = row.difference
-    return NOTHING if difference is None else signed_text(difference, row.others.maximum)
-
-
 def p_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
@@ -363,8 +326,7 @@ def part_text(part: int, whole: int) -> str:
     return percent(part / whole) if whole else NOTHING
 
 
-def factor_sentence(factor: InvalidFactor) -> str:
-    """What the test says about one factor."""
+def factor_sentence(factor: model.InvalidFactor) -> str:
     if factor.test is None or factor.p_adjusted is None:
         return "nothing to test"
     verdict = "uneven" if factor.is_uneven else "no sign of unevenness"
@@ -372,7 +334,7 @@ def factor_sentence(factor: InvalidFactor) -> str:
     return f"{verdict}: {p_text(factor.p_adjusted)} after Holm ({how})"
 
 
-def invalid_sentence(spread: InvalidSpread) -> str:
+def invalid_sentence(spread: model.InvalidSpread) -> str:
     """Whether what is missing from the means is missing at random."""
     if not spread.whole.invalid:
         return "No evaluation is invalid."
@@ -386,7 +348,7 @@ def invalid_sentence(spread: InvalidSpread) -> str:
     return f"{whole}; no uneven spread was found over {tested} (with few evaluations, weak evidence of none)."
 
 
-def coverage_sentence(coverage: Coverage) -> str:
+def coverage_sentence(coverage: model.Coverage) -> str:
     """How much of the product of question, variant, target and judge is there."""
     product = (
         f"{plural(coverage.questions, 'question')} × {plural(coverage.variants, 'variant')} × "
@@ -410,7 +372,7 @@ def problem_text(problem: str) -> str:
     return _PROBLEMS.get(problem, problem)
 
 
-def panel_sentence(panel: PanelAgreement, maximum: float | None) -> str:
+def panel_sentence(panel: model.PanelAgreement, maximum: float | None) -> str:
     """How far judges agree on samples that several of them scored."""
     spread = f"{scale_text(panel.mean_spread, maximum)} {maximum_text(maximum)}"
     alpha = "not defined (scores do not vary)" if panel.alpha is None else f"{panel.alpha:.2f}".replace("-", "−")
@@ -419,11 +381,6 @@ def panel_sentence(panel: PanelAgreement, maximum: float | None) -> str:
         f"({percent(panel.unanimous / panel.samples)}); highest and lowest score lie {spread} apart on average; "
         f"Krippendorff's alpha {alpha}."
     )
-
-
-def told_text(item: Disagreement, maximum: float | None) -> str:
-    """Every judge's word, the strictest first."""
-    return ", ".join(f"{judge} {scale_text(score, maximum)} {verdict}" for judge, score, verdict in item.judges)
 
 
 def critical_sentence(count: int) -> str:
@@ -440,7 +397,7 @@ def dimension_number(name: str, dimensions: Sequence[str]) -> int:
     return dimensions.index(name) % _COLOURS + 1 if name in dimensions else 0
 
 
-def difference_reach(comparison: VariantComparison) -> float:
+def difference_reach(comparison: model.VariantComparison) -> float:
     """How far the axis of a comparison reaches to both sides: to the widest end, and a tenth of the scale at least."""
     differences = [measure.difference for measure in (comparison.total, *comparison.dimensions)]
     ends = [difference.mean for difference in differences]
@@ -448,7 +405,7 @@ def difference_reach(comparison: VariantComparison) -> float:
     return max(0.1, *map(abs, ends))
 
 
-def widest_rate(spread: InvalidSpread) -> float:
+def widest_rate(spread: model.InvalidSpread) -> float:
     """The right end of the axis on which shares of invalid evaluations are drawn."""
     ends = [group.interval.high for factor in spread.factors for group in factor.groups if group.interval]
     return max(ends, default=1.0) or 1.0
@@ -461,7 +418,6 @@ _ADDED = (
     *("calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
     *("uncounted", "cost_usd", "unpriced"),
 )
-_CALL_KEYS = {"uncounted": "uncounted_calls", "unpriced": "unpriced_calls", "latency": "latency_seconds"}
 
 
 def add_accounts(accounts: Sequence[CallAccount]) -> CallAccount | None:
@@ -535,13 +491,16 @@ def latency_scale(accounts: Sequence[CallAccount]) -> float:
 
 
 def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]:
-    """Judge to its account, for programs; empty where no live judge was asked. Keys are never renamed, only added."""
-    return {account.judge: call_document(account) for account in accounts}
+    """Judge to its account, for programs; empty where no live judge was asked. Keys are never renamed, only added.
 
-
-def call_document(account: CallAccount) -> dict[str, Any]:
-    """`cost_usd` is the known part, and null where no call has a known price; no latency where all were cached."""
-    document = {_CALL_KEYS.get(name, name): value for name, value in asdict(account).items() if name != "judge"}
-    is_cost_known = account.unpriced < account.calls or not account.calls
-    cost = float(account.cost_usd) if is_cost_known else None
-    return {**document, "cost_usd": cost, "models": list(account.models)}
+    `cost_usd` is the known part, and null where no call has a known price; no latency where all were cached.
+    """
+    documents = {}
+    for account in accounts:
+        is_cost_known = account.unpriced < account.calls or not account.calls
+        document = model.document_of(
+            account, uncounted="uncounted_calls", unpriced="unpriced_calls", latency="latency_seconds"
+        )
+        document |= {"cost_usd": float(account.cost_usd) if is_cost_known else None, "models": list(account.models)}
+        documents[document.pop("judge")] = document
+    return documents

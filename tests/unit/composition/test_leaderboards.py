@@ -8,7 +8,7 @@ import pytest
 from mixseek.composition.leaderboards import find_execution, load_leader_board, write_leader_board
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.leaderboard.board import LeaderBoard
+from mixseek.reporting.leaderboard import LeaderBoard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KNOWN = [

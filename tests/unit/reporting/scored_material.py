@@ -25,9 +25,8 @@ from mixseek.domain.counts import (
     VariantSums,
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
-from mixseek.reporting.build import build_report
+from mixseek.reporting.build import ScoredInput, build_report, build_scored
 from mixseek.reporting.model import ReportData, RunHeader, ScoredReport
-from mixseek.reporting.scored.build import ScoredInput, build_scored
 
 RUN = RunHeader("run-1", "cross", "1", "ab" * 32, "outputs.jsonl", 4)
 VALID_CELL = ScoredCell(

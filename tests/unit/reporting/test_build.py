@@ -100,10 +100,10 @@ def test_rules_are_counted_with_what_became_of_their_samples() -> None:
 def test_flags_and_reasons_carry_their_details() -> None:
     judge = report_of(*MIXED).judges[0]
 
-    assert [(flag.flag, flag.count, flag.details) for flag in judge.flags] == [
+    assert [(flag.kind, flag.count, flag.details) for flag in judge.flags] == [
         (Flag.UNPARSABLE_OUTPUT, 1, (Detail("no JSON object", 1),))
     ]
-    assert [(reason.status, reason.details) for reason in judge.reasons] == [
+    assert [(reason.kind, reason.details) for reason in judge.reasons] == [
         (Status.UNDECIDED, (Detail("two options are named", 1),)),
         (Status.MISSING, (Detail("no recorded reply", 1),)),
     ]

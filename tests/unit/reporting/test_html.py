@@ -313,13 +313,13 @@ def test_manifest_puts_plain_lines_before_groups() -> None:
         }
     )
 
-    assert [(entry.key, entry.value) for entry in entries] == [
+    assert entries == [
         ("sealed", "yes"),
         ("seed", "12345"),
         ("none", "–"),
         ("tools", "–"),
-        ("dataset", None),
-        ("judges", None),
+        ("dataset", [("rows", "3")]),
+        ("judges", [("1", [("name", "rules")])]),
     ]
 
 

@@ -194,7 +194,9 @@ def test_judged_text_cannot_drive_the_terminal() -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_runs_are_one_table(width: int) -> None:
     runs = [
-        RunLine("run-1", "semantic", "abcdef0123", "answers.jsonl", ("rules",), StatusCounts(9, 1), 0.5, "2026-03-14"),
+        RunLine(
+            "run-1", "semantic", "abcdef0123", "answers.jsonl", ("rules",), StatusCounts(9, 0, 1), 0.5, "2026-03-14"
+        ),
         RunLine("評価-2", "semantic", "abcdef0123", "回答.jsonl", ("rules", "replay"), StatusCounts(), is_sealed=False),
     ]
     console = console_of(width)
