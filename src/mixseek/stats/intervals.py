@@ -97,9 +97,9 @@ def _cut(mean: float, half: float, level: float, method: IntervalMethod) -> Inte
 
 
 def unit_bounds(sums: UnitSums) -> Bounds | None:
-    """The mean over *all* samples under the two extreme stories about what carries no score, or none to rely on.
+    """The mean over *all* samples under the two extreme stories; None without samples.
 
-    None without samples. An interval speaks about sampling only; when many samples carry no score, these bounds say
+    An interval speaks about sampling only; when many samples carry no score, these bounds say
     how much of the headline rests on which samples happened to be judged.
     """
     return Bounds(sums.lowest / sums.samples, sums.highest / sums.samples) if sums.samples else None
