@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.judgments import Flag, JudgedRow, Status
+from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.reporting import model, tables, wording
+from mixseek.reporting.build import CutRow
 from mixseek.reporting.model import Tone
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
@@ -515,7 +516,8 @@ def _response_text(row: JudgedRow, *, has_colour: bool) -> Text:
     """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
     if not row.response:
         return Text("(empty)", style=QUIET)
-    span = row.span
+    left_out = row.response_before if isinstance(row, CutRow) else 0
+    span = row.span and Span(row.span.start - left_out, row.span.end - left_out)
     if span is None or not 0 <= span.start <= span.end <= len(row.response):
         return Text(make_visible(row.response))
     parts = (row.response[: span.start], row.response[span.start : span.end], row.response[span.end :])
