@@ -343,12 +343,9 @@ def _control_table(report: model.ScoredReport) -> Table:
     rows = []
     for row in report.controls:
         of_itself, counts = wording.scale_text(row.own.mean, report.maximum), row.own.counts
-        others = (
-            wording.mean_text(row.others),
-            f"{row.others.count:,}",
-            wording.signed_text(row.difference, row.others.maximum),
-        )
-        rows.append((row.judge, of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta"), *others))
+        others = wording.mean_text(row.others), f"{row.others.count:,}"
+        own = of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta")
+        rows.append((row.judge, *own, *others, wording.signed_text(row.difference, row.others.maximum)))
     return table_of(("model", ">of itself", ">n", ">invalid", ">by others", ">n", ">difference"), rows)
 
 
@@ -405,13 +402,10 @@ def _invalid_view(spread: model.InvalidSpread) -> Iterable[RenderableType]:
     rows = []
     for factor in spread.factors:
         for number, group in enumerate(factor.groups):
-            counts = (
-                number_cell(group.invalid, "magenta"),
-                f"{group.judged:,}",
-                wording.part_text(group.invalid, group.judged),
-            )
+            name = (factor.factor if number == 0 else "", "bold"), name_text(group.name)
+            share = f"{group.judged:,}", wording.part_text(group.invalid, group.judged)
             interval = (wording.range_text(group.interval), QUIET)
-            rows.append(((factor.factor if number == 0 else "", "bold"), name_text(group.name), *counts, interval))
+            rows.append((*name, number_cell(group.invalid, "magenta"), *share, interval))
     yield table_of(("by", "", ">invalid", ">of", ">share", ">95% interval"), rows)
     for factor in spread.factors:
         yield Text(f"{factor.factor}: {wording.factor_sentence(factor)}", style="" if factor.is_uneven else QUIET)
@@ -423,14 +417,9 @@ def _evidence_view(report: model.ScoredReport) -> Iterable[RenderableType]:
         how = [f"{part.name} {part.count}" for part in support.stages]
         how += [f"{problem_text(part.name)} {part.count}" for part in support.problems]
         judge = (support.judge if support.dimension is None else "", "bold")
-        share = wording.part_text(support.found, support.quotes)
-        found = (
-            f"{support.found:,}",
-            f"{support.quotes:,}",
-            share,
-            (wording.range_text(support.interval), QUIET),
-        )
-        rows.append((judge, support.dimension or "all", *found, ", ".join(how)))
+        found = f"{support.found:,}", f"{support.quotes:,}", wording.part_text(support.found, support.quotes)
+        interval = (wording.range_text(support.interval), QUIET)
+        rows.append((judge, support.dimension or "all", *found, interval, ", ".join(how)))
     yield table_of(("judge", "dimension", ">found", ">of", ">share", ">95% interval", "how, or why not"), rows)
     if report.evidence_problems:
         lines = [
