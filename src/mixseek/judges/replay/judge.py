@@ -130,7 +130,7 @@ class _Claim(NamedTuple):
 
 def match_bundles(bundles: Sequence[PlacedBundle], samples: Callable[[], Iterable[Sample]]) -> Matching:
     """Exact names first; folded ones (no folder, suffix, case, separators) where one sample and one entry are left."""
-    placed = [(home, entry) for home in bundles for entry in home.bundle.entries]
+    placed = [(home, entry) for home in bundles for entry in home.bundle]
     entries = [PlacedEntry(number, entry, home) for number, (home, entry) in enumerate(placed, start=1)]
     by_name: dict[tuple[bool, str], list[PlacedEntry]] = defaultdict(list)
     for entry in entries:
