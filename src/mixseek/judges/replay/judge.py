@@ -272,10 +272,7 @@ class DatasetReplayJudge:
 
 @dataclass(frozen=True, slots=True)
 class FileReplayJudge:
-    """Replies in a file: JSON lines matched by id, of which only offsets are kept; bundles by name where asked for.
-
-    `FILE#JUDGE` takes the lines of one judge out of a file that holds several.
-    """
+    """Replies in a file: JSON lines matched by id, of which only offsets are kept; bundles by name where asked for."""
 
     name: str
     path: Path
@@ -374,7 +371,7 @@ class FileReplayJudge:
 
 
 def split_judge(path: Path) -> tuple[Path, str | None]:
-    """`FILE#JUDGE`, unless a file of that very name exists."""
+    """`FILE#JUDGE` takes the lines of one judge, unless a file of that very name exists."""
     name, mark, judge = str(path).rpartition("#")
     return (Path(name), judge) if mark and name and judge and not path.exists() else (path, None)
 
