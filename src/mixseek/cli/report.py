@@ -121,11 +121,16 @@ def show(
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.composition.report import load_sample
+    from mixseek.reporting.build import cut_row
     from mixseek.reporting.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
     document = {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}
-    return print_answer(document, lambda console: print_rows(rows, console), as_json=as_json)
+    shown = [cut_row(row) for row in rows]
+    code = print_answer(document, lambda console: print_rows(shown, console), as_json=as_json)
+    if shown != rows and not as_json:
+        print_notice("texts this long are shown in part, responses from their end; --json has them whole")
+    return code
 
 
 def export(

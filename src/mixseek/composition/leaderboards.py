@@ -17,7 +17,6 @@ from mixseek.reporting.leaderboard import (
     CompetitionLine,
     LeaderBoard,
     build_leader_board,
-    competition_line,
     render_leader_board,
 )
 from mixseek.settings.race import JUDGMENT_NAME
@@ -68,10 +67,11 @@ async def _list_competitions(root: Path) -> tuple[CompetitionLine, ...]:
         lines = []
         for stored in await store.executions():
             execution = as_it_stands(root, stored)
-            progress = await store.progress(execution.execution_id)
-            ranking = await store.ranking(execution.execution_id)
-            rounds = sum(len(team.rounds) for team in progress.values())
-            lines.append(competition_line(execution, len(progress), rounds, ranking[0] if ranking else None))
+            name, started_at = execution.execution_id, execution.started_at.isoformat()
+            teams, ranking = (await store.progress(name)).values(), await store.ranking(name)
+            rounds = sum(len(team.rounds) for team in teams)
+            leader, best = (ranking[0].team_name, ranking[0].best_score) if ranking else (None, None)
+            lines.append(CompetitionLine(name, execution.status, len(teams), rounds, leader, best, started_at))
         return tuple(lines)
 
 

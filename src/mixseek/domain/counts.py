@@ -35,6 +35,11 @@ class UnitSums:
         """None without scores: the mean of nothing is not zero."""
         return self.total / self.scored if self.scored else None
 
+    @property
+    def is_binary(self) -> bool:
+        """In 0..1, a score equals its square for 0 and 1 only; sums of those are exact in floating point."""
+        return self.total == self.total_of_squares
+
 
 NO_UNITS = UnitSums()
 # The values of the columns that a group shares, in the order asked for, to its sums.

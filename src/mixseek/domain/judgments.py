@@ -104,12 +104,10 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """No reply could be had. Never a judgment, never a number.
-
-    `is_permanent`: the endpoint refuses this very sample (too long for it, say), so asking again changes nothing.
-    """
+    """No reply could be had. Never a judgment, never a number."""
 
     reason: str
+    # The endpoint refuses this very sample (too long for it, say), so asking again changes nothing.
     is_permanent: bool = False
 
 

@@ -40,10 +40,7 @@ class JudgeProtocol(Protocol):
         """Never raises, whatever the text."""
 
     def decide(self, sample: Sample, maths: "MathsComparer | None" = None) -> ValidJudgment | Undecided:
-        """What rules alone can say; a protocol without rules is always undecided.
-
-        `maths` compares what is more than numbers.
-        """
+        """What rules alone can say, `maths` about more than numbers; a protocol without rules is always undecided."""
 
 
 @runtime_checkable

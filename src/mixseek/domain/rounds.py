@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
-MIN_SCORE = 0.0
 MAX_SCORE = 100.0
 # The order in which weighted metrics were added up shows far behind the point; it must not decide a rank.
 _TIE_DECIMALS = 6
@@ -19,8 +18,8 @@ def check_score(score: float) -> float:
         raise ValueError(f"score must be a number, not {score!r}")  # noqa: TRY004 - one kind of refusal for callers
     if not math.isfinite(score):
         raise ValueError(f"score must be finite, not {score}; use None where nothing could be scored")
-    if not MIN_SCORE <= score <= MAX_SCORE:
-        raise ValueError(f"score must be {MIN_SCORE:g} to {MAX_SCORE:g}, not {score}")
+    if not 0 <= score <= MAX_SCORE:
+        raise ValueError(f"score must be 0 to {MAX_SCORE:g}, not {score}")
     return float(score)
 
 
@@ -38,7 +37,7 @@ def check_round_number(round_number: int) -> None:
 
 
 def check_name(value: str, what: str) -> None:
-    """Raises ValueError for a blank one: two teams without a name would be one team."""
+    """Raises ValueError in seed 004's words for a blank one: two teams without a name would be one team."""
     if not value.strip():
         raise ValueError(f"{what} cannot be empty")
 

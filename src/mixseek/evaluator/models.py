@@ -32,11 +32,8 @@ class EvaluationRequest:
     target_model: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("user_query", "submission"):
-            if not getattr(self, name).strip():
-                # Seed 004's words for the same refusal.
-                raise ValueError(f"{name} cannot be empty")
-        check_name(self.team_id, "team_id")
+        for name in ("user_query", "submission", "team_id"):
+            check_name(getattr(self, name), name)
         check_round_number(self.round_number)
 
     @property

@@ -157,8 +157,6 @@ def generate_position_message(
     """One sentence; `position` None says that the team has no score yet."""
     said = PHRASES[language]
     label = own_label or said["team_in_question"]
-    if total_teams < 0:
-        raise ValueError(f"total_teams must be 0 or more, not {total_teams}")
     if position is None:
         return said["no_position"].format(label=label, total=total_teams)
     if not 1 <= position <= total_teams:

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from mixseek.domain.rounds import LeaderBoardReader, RoundState
+from mixseek.domain.rounds import LeaderBoardReader, RoundState, check_name
 from mixseek.errors import ConfigurationError, TemplateRenderError
 from mixseek.prompt_builder.constants import (
     DEFAULT_EVALUATOR_USER_PROMPT,
@@ -36,8 +36,7 @@ class PromptContext(BaseModel):
     @classmethod
     def validate_not_empty(cls, value: str, info: ValidationInfo) -> str:
         """An empty submission is a failed team, not something to evaluate."""
-        if not value.strip():
-            raise ValueError(f"{info.field_name} cannot be empty")
+        check_name(value, str(info.field_name))
         return value
 
 

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.domain.judgments import JudgedRow, Span
+from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import wording
-from mixseek.reporting.build import grouped
+from mixseek.reporting.build import CutRow, grouped
 from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
@@ -36,6 +36,9 @@ _SAMPLE_KEY = attrgetter(
     "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
     "question_id", "prompt_variant",
 )  # fmt: skip
+
+
+_WHOLE = CutRow(id="", judge="", status=Status.VALID, response="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any
     limit = field_limit([len(text) for text in texts], budget)
     # The first row of a sample with a span decides which part of a cut response is kept.
     spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
-    responses = [excerpt_around(row.response, span, limit) for row, span in zip(firsts, spans, strict=True)]
+    responses = [_excerpt(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
@@ -102,6 +105,18 @@ def embed_json(payload: Any) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
+def _left_out(row: JudgedRow) -> CutRow:
+    return row if isinstance(row, CutRow) else _WHOLE
+
+
+def _excerpt(row: JudgedRow, span: Span | None, limit: int) -> Excerpt:
+    """Of the whole response, of which a long one is kept in part."""
+    before = _left_out(row).response_before
+    inside = Span(span.start - before, span.end - before) if span and span.start >= before else None
+    found = excerpt_around(row.response, inside, limit)
+    return Excerpt(found.text, found.before + before, found.after)
+
+
 def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
     question = row.question[:limit]
     return _without_empty(
@@ -112,7 +127,7 @@ def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "qid": row.question_id,
             "variant": row.prompt_variant,
             "question": question,
-            "question_cut": len(row.question) - len(question),
+            "question_cut": len(row.question) - len(question) + _left_out(row).question_after,
             "response": response.text,
             "before": response.before,
             "after": response.after,
@@ -142,7 +157,7 @@ def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str
                 "comment": row.comment,
                 "reason": row.reason,
                 "reply": reply,
-                "reply_cut": len(row.raw_reply) - len(reply) if row.raw_reply and reply else 0,
+                "reply_cut": len(row.raw_reply or "") - len(reply or "") + _left_out(row).reply_after,
                 "control": row.is_control,
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,

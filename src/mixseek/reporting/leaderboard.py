@@ -127,14 +127,6 @@ class CompetitionLine:
         return {"kind": "competition", **document_of(self, execution_id="execution")}
 
 
-def competition_line(
-    execution: rounds.Execution, teams: int, rounds: int, leader: RankedTeam | None
-) -> CompetitionLine:
-    name, best_score = (leader.team_name, leader.best_score) if leader else (None, None)
-    started_at = execution.started_at.isoformat()
-    return CompetitionLine(execution.execution_id, execution.status, teams, rounds, name, best_score, started_at)
-
-
 def build_leader_board(
     execution: rounds.Execution,
     ranking: Sequence[RankedTeam],
@@ -176,7 +168,7 @@ def _view_team(
         ending=ending if reason is None else STOP_TEXTS[reason],
         message="" if reason is None else team.message,
         submitting=add_expenses(entry.usage for entry in team.rounds),
-        evaluating=add_expenses(_mapping(entry.details.get("usage")) for entry in team.rounds),
+        evaluating=add_expenses(entry.details.get("usage") for entry in team.rounds),
         judging=add_expenses([judging]),
         rounds=tuple(_view_round(entry, is_best=entry.round_number == best_round) for entry in team.rounds),
     )
@@ -226,18 +218,14 @@ def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
     )
 
 
-def add_expenses(usages: Iterable[Mapping[str, Any]]) -> Expense:
-    """None stays None: what nobody counted is not nought."""
-    counted = [usage for usage in usages if usage.keys() & {"input_tokens", "output_tokens", "cost_usd"}]
+def add_expenses(usages: Iterable[Any]) -> Expense:
+    """None stays None: what nobody counted is not nought. Whatever is no mapping counts nothing."""
     kinds = ("input_tokens", "output_tokens")
+    counted = [usage for usage in usages if isinstance(usage, Mapping) and usage.keys() & {*kinds, "cost_usd"}]
     tokens = [[usage[kind] for usage in counted if isinstance(usage.get(kind), int)] for kind in kinds]
     taken, given = (sum(numbers) if numbers else None for numbers in tokens)
     costs = [cost for usage in counted if (cost := _number(usage.get("cost_usd"))) is not None]
     return Expense(taken, given, sum(costs) if costs else None, is_cost_partial=len(costs) < len(counted))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _number(value: Any) -> float | None:
@@ -402,14 +390,10 @@ def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
 
 def opinion_text(opinion: rounds.Opinion | None) -> str:
     """What the judge of progress said, before anybody decided anything."""
-    match opinion:
-        case None:
-            return "was not asked"
-        case rounds.ImprovementJudgment():
-            what = "would go on" if opinion.should_continue else "would stop"
-            return f"{what}, confidence {opinion.confidence_score:.2f}"
-        case _:
-            return "gave no opinion"
+    if isinstance(opinion, rounds.ImprovementJudgment):
+        what = "would go on" if opinion.should_continue else "would stop"
+        return f"{what}, confidence {opinion.confidence_score:.2f}"
+    return "was not asked" if opinion is None else "gave no opinion"
 
 
 def points_text(score: float | None) -> str:
@@ -419,9 +403,9 @@ def points_text(score: float | None) -> str:
 
 def expense_text(expense: Expense) -> str:
     """Tokens in and out, as far as somebody counted them."""
-    if expense.input_tokens is None and expense.output_tokens is None:
-        return NOTHING
     counts = (expense.input_tokens, expense.output_tokens)
+    if counts == (None, None):
+        return NOTHING
     return " / ".join(NOTHING if count is None else count_text(count) for count in counts)
 
 

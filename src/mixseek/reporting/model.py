@@ -243,14 +243,11 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why samples ended without a score: undecided or missing, or a kind of invalid reply.
-
-    `details` are the most frequent, `details_total` says how many kinds there are.
-    """
+    """Why samples ended without a score: undecided or missing, or a kind of invalid reply."""
 
     kind: Flag | Status
     count: int
-    details: tuple[Detail, ...]
+    details: tuple[Detail, ...]  # the most frequent
     details_total: int
 
 

@@ -32,19 +32,13 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """`actual` is None where nothing was scored: a mean of nothing meets no minimum.
-
-    `judge` is None for the run as one: of several judges that each judge everything, every one must keep the limit.
-    """
+    """Of several judges that each judge everything, every one must keep the limit."""
 
     name: str
     limit: float
-    actual: float | None
+    actual: float | None  # None where nothing was scored: a mean of nothing meets no minimum
     is_met: bool
-    judge: str | None = None
-
-    def to_document(self) -> dict[str, Any]:
-        return document_of(self, name="gate", is_met="met")
+    judge: str | None = None  # None for the run as one
 
     def describe(self) -> str:
         """The gate, the judge and both numbers, for one line on stderr."""
@@ -58,10 +52,7 @@ class GateResult:
 
 
 def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> tuple[GateResult, ...]:
-    """One result per gate that was set and judge that must keep it.
-
-    Shares are of everything judged, scored or not; of unverified ones, of the valid.
-    """
+    """One result per gate that was set and judge that must keep it."""
     results = []
     for judge, score in headlines.items():
         counts = score.counts
@@ -175,7 +166,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "asked_again": summary.asked_again(),
         "calls": call_documents(summary.calls),
         "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
-        "gates": [gate.to_document() for gate in gates],
+        "gates": [document_of(gate, name="gate", is_met="met") for gate in gates],
         "unmatched_replies": {
             judge: {"count": count, "first": first} for judge, (count, first) in summary.unmatched.items()
         },
@@ -250,7 +241,7 @@ def describe_summary(summary: RunSummary) -> str:
 
 def needs_maths_text(count: int) -> str:
     """What would help where mathematics was left undecided."""
-    said = "1 answer is mathematics" if count == 1 else f"{count:,} answers are mathematics"
+    said = wording.plural(count, "answer is mathematics", "answers are mathematics")
     return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
 
 

@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.judgments import Flag, JudgedRow, Status
+from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.reporting import model, tables, wording
+from mixseek.reporting.build import CutRow
 from mixseek.reporting.model import Tone
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
@@ -342,12 +343,9 @@ def _control_table(report: model.ScoredReport) -> Table:
     rows = []
     for row in report.controls:
         of_itself, counts = wording.scale_text(row.own.mean, report.maximum), row.own.counts
-        others = (
-            wording.mean_text(row.others),
-            f"{row.others.count:,}",
-            wording.signed_text(row.difference, row.others.maximum),
-        )
-        rows.append((row.judge, of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta"), *others))
+        others = wording.mean_text(row.others), f"{row.others.count:,}"
+        own = of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta")
+        rows.append((row.judge, *own, *others, wording.signed_text(row.difference, row.others.maximum)))
     return table_of(("model", ">of itself", ">n", ">invalid", ">by others", ">n", ">difference"), rows)
 
 
@@ -404,13 +402,10 @@ def _invalid_view(spread: model.InvalidSpread) -> Iterable[RenderableType]:
     rows = []
     for factor in spread.factors:
         for number, group in enumerate(factor.groups):
-            counts = (
-                number_cell(group.invalid, "magenta"),
-                f"{group.judged:,}",
-                wording.part_text(group.invalid, group.judged),
-            )
+            name = (factor.factor if number == 0 else "", "bold"), name_text(group.name)
+            share = f"{group.judged:,}", wording.part_text(group.invalid, group.judged)
             interval = (wording.range_text(group.interval), QUIET)
-            rows.append(((factor.factor if number == 0 else "", "bold"), name_text(group.name), *counts, interval))
+            rows.append((*name, number_cell(group.invalid, "magenta"), *share, interval))
     yield table_of(("by", "", ">invalid", ">of", ">share", ">95% interval"), rows)
     for factor in spread.factors:
         yield Text(f"{factor.factor}: {wording.factor_sentence(factor)}", style="" if factor.is_uneven else QUIET)
@@ -422,14 +417,9 @@ def _evidence_view(report: model.ScoredReport) -> Iterable[RenderableType]:
         how = [f"{part.name} {part.count}" for part in support.stages]
         how += [f"{problem_text(part.name)} {part.count}" for part in support.problems]
         judge = (support.judge if support.dimension is None else "", "bold")
-        share = wording.part_text(support.found, support.quotes)
-        found = (
-            f"{support.found:,}",
-            f"{support.quotes:,}",
-            share,
-            (wording.range_text(support.interval), QUIET),
-        )
-        rows.append((judge, support.dimension or "all", *found, ", ".join(how)))
+        found = f"{support.found:,}", f"{support.quotes:,}", wording.part_text(support.found, support.quotes)
+        interval = (wording.range_text(support.interval), QUIET)
+        rows.append((judge, support.dimension or "all", *found, interval, ", ".join(how)))
     yield table_of(("judge", "dimension", ">found", ">of", ">share", ">95% interval", "how, or why not"), rows)
     if report.evidence_problems:
         lines = [
@@ -526,7 +516,8 @@ def _response_text(row: JudgedRow, *, has_colour: bool) -> Text:
     """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
     if not row.response:
         return Text("(empty)", style=QUIET)
-    span = row.span
+    left_out = row.response_before if isinstance(row, CutRow) else 0
+    span = row.span and Span(row.span.start - left_out, row.span.end - left_out)
     if span is None or not 0 <= span.start <= span.end <= len(row.response):
         return Text(make_visible(row.response))
     parts = (row.response[: span.start], row.response[span.start : span.end], row.response[span.end :])

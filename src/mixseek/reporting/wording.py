@@ -15,7 +15,6 @@ from mixseek.reporting.model import ScoreSummary
 from mixseek.stats.intervals import Interval
 
 # Judged text is hostile: what cannot be seen, or changes how its neighbours are seen, is shown by its code point.
-#
 # The page does the same in `assets/text.js`; a test holds the two character lists together.
 
 # C0 and C1 controls (an escape sequence would drive the reader's terminal), bidirectional controls (they reorder what
@@ -413,7 +412,6 @@ def widest_rate(spread: model.InvalidSpread) -> float:
 
 # What live judges were asked and what it cost, in the words of every renderer and in the keys that programs read.
 
-TOTAL = "all judges"
 _ADDED = (
     *("calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
     *("uncounted", "cost_usd", "unpriced"),
@@ -430,7 +428,12 @@ def add_accounts(accounts: Sequence[CallAccount]) -> CallAccount | None:
     sums = {name: sum(getattr(account, name) for account in accounts) for name in _ADDED}
     models = sorted({model for account in accounts for model in account.models})
     return replace(
-        accounts[0], **sums, judge=TOTAL, latency=None, models=tuple(models), finish_reasons=dict(reasons.most_common())
+        accounts[0],
+        **sums,
+        judge="all judges",
+        latency=None,
+        models=tuple(models),
+        finish_reasons=dict(reasons.most_common()),
     )
 
 

@@ -1,13 +1,14 @@
 """The judgments inside the page: complete, compact, and inert."""
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.build import build_report
+from mixseek.reporting.build import LONGEST_TEXT, build_report
 from mixseek.reporting.html import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
 from mixseek.reporting.model import ReportData, RunHeader
 
@@ -130,6 +131,22 @@ def test_questions_and_replies_beyond_the_budget_keep_their_beginning() -> None:
 
     assert (payload["samples"][0]["question"], payload["samples"][0]["question_cut"]) == ("q" * 100, 400)
     assert (payload["rows"][0]["reply"], payload["rows"][0]["reply_cut"]) == ("z" * 100, 400)
+
+
+def test_a_report_keeps_no_text_of_megabytes() -> None:
+    """Thousands of them would not fit into memory; what is left out is counted, and the answer is still marked."""
+    response = "x" * (3 * LONGEST_TEXT) + "ANSWER" + "y" * 40
+    span = Span(3 * LONGEST_TEXT, 3 * LONGEST_TEXT + 6)
+    row = replace(valid("long", response, span), question="q" * (LONGEST_TEXT + 7), raw_reply="z" * (LONGEST_TEXT + 9))
+    report = report_of(row)
+
+    payload = page_payload(report)
+
+    assert all(len(text or "") <= LONGEST_TEXT for one in report.rows for text in (one.response, one.raw_reply))
+    sample, shown = payload["samples"][0], payload["rows"][0]
+    assert sample["response"][slice(*shown["span"])] == "ANSWER"
+    assert sample["before"] + len(sample["response"]) + sample.get("after", 0) == len(response)
+    assert (sample["question_cut"], shown["reply_cut"]) == (7, 9)
 
 
 @given(st.text(max_size=60), st.integers(1, 70), st.integers(0, 60), st.integers(0, 60))
