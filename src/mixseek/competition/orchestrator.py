@@ -179,12 +179,9 @@ class Orchestrator:
         status = ExecutionStatus.INTERRUPTED if stopped else ExecutionStatus.FINISHED
         if not stopped and not ranking:
             status = ExecutionStatus.FAILED
-        if not await self._had_ended(status):
+        known = {one.execution_id: one.status for one in await parts.store.executions()}
+        # A competition that is only shown again ended when it ended.
+        if not known.get(parts.execution_id) is status is ExecutionStatus.FINISHED:
             await parts.store.finish_execution(parts.execution_id, status, parts.clock())
         progress = await parts.store.progress(parts.execution_id)
         return CompetitionResult(parts.execution_id, status, ranking, tuple(ends), progress, self._message)
-
-    async def _had_ended(self, status: ExecutionStatus) -> bool:
-        """A competition that is only shown again ended when it ended."""
-        known = {one.execution_id: one.status for one in await self._parts.store.executions()}
-        return known.get(self._parts.execution_id) is status is ExecutionStatus.FINISHED

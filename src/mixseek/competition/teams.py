@@ -41,10 +41,7 @@ class FreeTextProtocol:
     version: str = "1"
     # Nothing to constrain: the reply is the submission.
     reply_schema: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return {}
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def hash(self) -> str:

@@ -68,11 +68,16 @@ def read_header(path: Path) -> GgufHeader:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise ConfigurationError(f"{path}: not a GGUF model; convert it, or download one that is")
-            return _header(_entries(file))
+            entries = _entries(file)
     except OSError as error:
         raise ConfigurationError(f"{path}: the model cannot be read ({error.strerror or error})") from error
     except (ValueError, KeyError) as error:
         raise ConfigurationError(f"{path}: a damaged GGUF model ({error}); download it again") from error
+    tokens, kinds = (entries.get(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type"))
+    pairs = zip(tokens, kinds, strict=False) if isinstance(tokens, tuple) and isinstance(kinds, tuple) else ()
+    control = tuple(token for token, kind in pairs if kind == _CONTROL_TOKEN and isinstance(token, str) and token)
+    name, architecture = (text_or_none(entries.get(f"general.{name}")) for name in ("name", "architecture"))
+    return GgufHeader(name, architecture, control)
 
 
 def weights_digest(path: Path) -> str:
@@ -87,14 +92,6 @@ def weights_digest(path: Path) -> str:
     except OSError as error:
         raise ConfigurationError(f"{path}: the model cannot be read ({error.strerror or error})") from error
     return digest.hexdigest()
-
-
-def _header(entries: Mapping[str, Any]) -> GgufHeader:
-    tokens, kinds = (entries.get(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type"))
-    pairs = zip(tokens, kinds, strict=False) if isinstance(tokens, tuple) and isinstance(kinds, tuple) else ()
-    control = tuple(token for token, kind in pairs if kind == _CONTROL_TOKEN and isinstance(token, str) and token)
-    name, architecture = (text_or_none(entries.get(f"general.{name}")) for name in ("name", "architecture"))
-    return GgufHeader(name, architecture, control)
 
 
 def _entries(file: BinaryIO) -> dict[str, Any]:

@@ -46,12 +46,6 @@ class MathVerify:
     def __reduce__(self) -> tuple[type["MathVerify"], tuple[str, float]]:
         return MathVerify, (self.version, self._seconds)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MathVerify) and other.version == self.version
-
-    def __hash__(self) -> int:
-        return hash(self.version)
-
     def are_equal(self, gold: str, answer: str) -> bool | None:
         """None where a side was not read, the values differ only by rounding, or the time was up."""
         request = json.dumps([gold, answer]).encode() + b"\n"

@@ -80,10 +80,7 @@ def warning_for(weights_digest: str) -> str | None:
 
 
 def install(name: str, directory: Path, download: Callable[[str, Path], Path] | None = None) -> Path:
-    """The path of the weights, fetched and checked when they are not there yet.
-
-    They appear under their name only once they are complete and right; whatever fails leaves nothing behind.
-    """
+    """The path of the weights, fetched where they are not there yet; whatever fails leaves nothing under their name."""
     model = MODELS.get(name)
     if model is None:
         raise ConfigurationError(f"unknown model {name!r}; available: {', '.join(MODELS)}")

@@ -33,10 +33,7 @@ class PriceList:
         self._base_url = base_url if base_url is not None and is_hosted(base_url) else None
 
     def price_of(self, usage: Usage, at: datetime, answered_by: str | None = None) -> Decimal | None:
-        """US dollars; None where tokens or prices are not known.
-
-        `answered_by` is the endpoint's own name for the model, where it gave one.
-        """
+        """US dollars; None where not known. `answered_by` is the endpoint's own name for the model, if it gave one."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         if self._given is not None:

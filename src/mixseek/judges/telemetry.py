@@ -84,10 +84,7 @@ def traced(judge: LiveJudge, tracer: Any | None) -> LiveJudge:
 
 
 def open_tracing(environment: Mapping[str, str]) -> Tracing | None:
-    """None unless OTEL_* names an exporter and opentelemetry is installed; an application's own provider is used first.
-
-    The exporter reads the rest of the standard variables (headers, certificates, sampling) from the process itself.
-    """
+    """None unless OTEL_* names an exporter and opentelemetry is installed; an application's own provider goes first."""
     try:
         if not is_configured(environment) or importlib.util.find_spec("opentelemetry.sdk.trace") is None:
             return None
@@ -133,6 +130,7 @@ def _exporter(environment: Mapping[str, str]) -> Any:
     if not found:
         remedy = "pip install 'mixseek[otel]', or unset the OTEL_* variables"
         raise ConfigurationError(f"OTEL_TRACES_EXPORTER: no exporter {entry!r} is installed; {remedy}")
+    # It reads the other variables (headers, certificates, sampling) from the process itself.
     return next(iter(found)).load()()
 
 

@@ -86,7 +86,7 @@ def test_the_process_starts_with_the_first_expression_and_not_before(monkeypatch
 
 def test_a_copy_in_another_process_makes_its_own_child(maths: MathVerify) -> None:
     copy = pickle.loads(pickle.dumps(maths))  # noqa: S301 - our own bytes
-    assert copy == maths
+    assert copy.version == maths.version
     assert copy.are_equal("x+1", "1+x") is True
     copy.close()
 

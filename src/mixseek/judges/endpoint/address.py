@@ -209,16 +209,13 @@ def checked_url(base_url: str, place: str, suffix: str = "") -> str:
     except ValueError:
         parts, is_usable = urlsplit(""), False
     if not is_usable or _NEVER_IN_ADDRESS.search(base_url):
-        raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{_offer_scheme(base_url)}")
+        # A host that only lacks its scheme is offered with it; anything else is not worth guessing at.
+        is_host = re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url)
+        offer = f", for instance to {_with_scheme(base_url)}" if is_host else ""
+        raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{offer}")
     if any(looks_like_credential(key) for key, _ in parse_qsl(parts.query, keep_blank_values=True)):
         raise ConfigurationError(_CREDENTIAL_IN_URL)
     return urlunsplit((parts.scheme, parts.netloc.lower(), parts.path.rstrip("/") + suffix, parts.query, ""))
-
-
-def _offer_scheme(base_url: str) -> str:
-    """A host that only lacks its scheme is offered with it; anything else is not worth guessing at."""
-    is_host = re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url)
-    return f", for instance to {_with_scheme(base_url)}" if is_host else ""
 
 
 def _with_scheme(host: str) -> str:

@@ -2,8 +2,7 @@
 
 The shape is read from the request's JSON schema, else from the example in its prompt; what a protocol demands beyond it
 (totals, verdicts, weights) from the prompt: a user's own protocol is answered like a built-in one. Nothing depends on
-the clock, the order of requests or chance: the same prompt gets the same verdict in every run and every workspace, and
-the results of a disturbed run can be compared with those of a calm one.
+the clock, the order of requests or chance, so that a disturbed run can be compared with a calm one.
 """
 
 import hashlib

@@ -1,10 +1,7 @@
 """A judge on loopback: OpenAI and Anthropic wire formats, think time, and faults on demand, the same in every run.
 
-    POST /v1/chat/completions, /v1/messages     a verdict that the prompt decides (see replies)
-    GET /v1/models · GET /stats · POST /reset    what is there, what was asked, forget it
-
-Faults are drawn from the seed, the request and how often that request came; so a retry may succeed, and two runs see
-the same whatever the order of their requests.
+POST /v1/chat/completions, /v1/messages     a verdict that the prompt decides (see replies)
+GET /v1/models · GET /stats · POST /reset    what is there, what was asked, forget it
 """
 
 import asyncio
@@ -43,21 +40,17 @@ class MockRecords:
         self._begun = time.monotonic()
         # Never begins again: a request that outlives a reset keeps its own number.
         self._number = 0
-        self._in_flight: set[int] = set()
+        self.in_flight: set[int] = set()
         self.reset()
 
     def reset(self) -> None:
         """Counters and memory of requests, so that the same requests meet the same faults again; the log goes on."""
         self.requests = 0
-        self.max_in_flight = len(self._in_flight)
+        self.max_in_flight = len(self.in_flight)
         self._abandoned = 0
         self._times_seen: Counter[bytes] = Counter()
         self._faults: Counter[str] = Counter()
         self._statuses: Counter[str] = Counter()
-
-    @property
-    def in_flight(self) -> int:
-        return len(self._in_flight)
 
     def received(self, digest: bytes, wire: str, model: str, question: str) -> tuple[int, int]:
         """The request's number, and how often this very request had come before."""
@@ -65,15 +58,15 @@ class MockRecords:
         self._number += 1
         times_seen = self._times_seen[digest]
         self._times_seen[digest] += 1
-        self._in_flight.add(self._number)
-        self.max_in_flight = max(self.max_in_flight, len(self._in_flight))
+        self.in_flight.add(self._number)
+        self.max_in_flight = max(self.max_in_flight, len(self.in_flight))
         asked = {"request": digest.hex(), "times_seen": times_seen, "wire": wire, "model": model}
         self._write(event="received", number=self._number, **asked, question=question[:_EXCERPT])
         return self._number, times_seen
 
     def answered(self, number: int, status: int, fault: Fault | None, is_correct: bool | None) -> None:
         """Status 0 is a dropped connection."""
-        self._in_flight.discard(number)
+        self.in_flight.discard(number)
         self._statuses[str(status)] += 1
         if fault is not None:
             self._faults[fault.value] += 1
@@ -81,7 +74,7 @@ class MockRecords:
 
     def abandoned(self, number: int) -> None:
         """The client went away before it had its answer."""
-        self._in_flight.discard(number)
+        self.in_flight.discard(number)
         self._abandoned += 1
         self._write(event="abandoned", number=number)
 
@@ -95,7 +88,7 @@ class MockRecords:
             "answered": dict(sorted(self._statuses.items())),
             "abandoned": self._abandoned,
             "faults": dict(sorted(self._faults.items())),
-            "in_flight": self.in_flight,
+            "in_flight": len(self.in_flight),
             "max_in_flight": self.max_in_flight,
         }
 
@@ -372,7 +365,7 @@ class MockServer:
             return _json(400, wire.error(400, f"{place}: {first['msg']}"))
         digest = prompt.digest(options.seed)
         number, times_seen = records.received(digest, wire.name, prompt.model, prompt.section("QUESTION"))
-        refused = _refusal(request, wire, prompt, options, records.in_flight)
+        refused = _refusal(request, wire, prompt, options, len(records.in_flight))
         fault = None if refused else pick_fault(digest, times_seen, options.fault_rate, options.faults)
         asked = _Asked(number, prompt, wire, fault)
         due = options.down_after_requests

@@ -130,7 +130,7 @@ class _Claim(NamedTuple):
 
 def match_bundles(bundles: Sequence[PlacedBundle], samples: Callable[[], Iterable[Sample]]) -> Matching:
     """Exact names first; folded ones (no folder, suffix, case, separators) where one sample and one entry are left."""
-    placed = [(home, entry) for home in bundles for entry in home.bundle.entries]
+    placed = [(home, entry) for home in bundles for entry in home.bundle]
     entries = [PlacedEntry(number, entry, home) for number, (home, entry) in enumerate(placed, start=1)]
     by_name: dict[tuple[bool, str], list[PlacedEntry]] = defaultdict(list)
     for entry in entries:
@@ -272,10 +272,7 @@ class DatasetReplayJudge:
 
 @dataclass(frozen=True, slots=True)
 class FileReplayJudge:
-    """Replies in a file: JSON lines matched by id, of which only offsets are kept; bundles by name where asked for.
-
-    `FILE#JUDGE` takes the lines of one judge out of a file that holds several.
-    """
+    """Replies in a file: JSON lines matched by id, of which only offsets are kept; bundles by name where asked for."""
 
     name: str
     path: Path
@@ -374,7 +371,7 @@ class FileReplayJudge:
 
 
 def split_judge(path: Path) -> tuple[Path, str | None]:
-    """`FILE#JUDGE`, unless a file of that very name exists."""
+    """`FILE#JUDGE` takes the lines of one judge, unless a file of that very name exists."""
     name, mark, judge = str(path).rpartition("#")
     return (Path(name), judge) if mark and name and judge and not path.exists() else (path, None)
 

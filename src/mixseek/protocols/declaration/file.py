@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -76,6 +76,8 @@ class DeclaredProtocol(Generic[Settings]):
 
     declaration: ProtocolDeclaration
     settings: Settings
+    # Whether some samples can be decided without a judge.
+    has_rules: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -92,11 +94,6 @@ class DeclaredProtocol(Generic[Settings]):
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
         return self.settings.model_dump(mode="json")
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether some samples can be decided without a judge."""
-        return False
 
     @property
     def needs(self) -> SampleNeeds:

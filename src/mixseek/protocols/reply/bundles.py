@@ -5,9 +5,8 @@ Every entry keeps its own text, so a protocol reads it like any other reply; a b
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag
@@ -34,34 +33,8 @@ class BundleEntry:
     problem: Finding | None = None
 
 
-@dataclass(frozen=True)
-class Bundle:
-    """Entries in the reply's order, identical copies given once. `is_whole` is False when the reply was cut off."""
-
-    entries: tuple[BundleEntry, ...]
-    is_whole: bool = True
-
-    def entry_for(self, names: Sequence[str]) -> BundleEntry | Finding | None:
-        """The one that the sample's names mean, to the letter or else folded; a finding where several could."""
-        named = [name for name in names if name]
-        for fold, index in self._indexes.items():
-            fitting = list(dict.fromkeys(entry for name in named for entry in index.get(fold(name), ())))
-            if len(fitting) == 1:
-                return fitting[0]
-            if fitting:
-                return _ambiguity(named, fitting)
-        return None
-
-    @cached_property
-    def _indexes(self) -> Mapping[Callable[[str], str], Mapping[str, list[BundleEntry]]]:
-        indexes: dict[Callable[[str], str], dict[str, list[BundleEntry]]] = {}
-        for fold in (str, fold_identity):
-            index: dict[str, list[BundleEntry]] = defaultdict(list)
-            indexes[fold] = index
-            for entry in self.entries:
-                for name in dict.fromkeys(map(fold, entry.identities)):
-                    index[name].append(entry)
-        return indexes
+# In the reply's order, identical copies given once.
+Bundle = tuple[BundleEntry, ...]
 
 
 def split_bundle(text: str) -> Bundle | None:
@@ -70,8 +43,6 @@ def split_bundle(text: str) -> Bundle | None:
     pieces = list(_objects_in_lists(spoken.text))
     if not pieces:
         return None
-    last = pieces[-1]
-    is_whole = last.end is not None and "]" in spoken.text[last.end :]
     lists: dict[int, list[_Piece]] = defaultdict(list)
     for piece in pieces:
         lists[piece.list_start].append(piece)
@@ -80,7 +51,7 @@ def split_bundle(text: str) -> Bundle | None:
     # A list of quotes or of flags is part of one reply; in a bundle, entries say what they are about.
     if 2 * _named_count(entries) < len(entries):
         return None
-    return Bundle(_flagged(_without_doubles(entries), spoken.text), is_whole)
+    return _flagged(_without_doubles(entries), spoken.text)
 
 
 def fold_identity(name: str) -> str:
@@ -155,7 +126,7 @@ def _named_count(entries: Sequence[BundleEntry]) -> int:
     return sum(bool(entry.identities) for entry in entries)
 
 
-def _without_doubles(entries: Sequence[BundleEntry]) -> tuple[BundleEntry, ...]:
+def _without_doubles(entries: Sequence[BundleEntry]) -> Bundle:
     """Copies count once. Entries that contradict each other about one sample are both refused."""
     unlike = dict.fromkeys(entries)
     by_identity: dict[str, list[BundleEntry]] = defaultdict(list)
@@ -175,7 +146,7 @@ def _without_doubles(entries: Sequence[BundleEntry]) -> tuple[BundleEntry, ...]:
     return tuple(kept)
 
 
-def _flagged(entries: tuple[BundleEntry, ...], text: str) -> tuple[BundleEntry, ...]:
+def _flagged(entries: Bundle, text: str) -> Bundle:
     """Seed 003 §6: flags name an unusable judging, and flags of the whole bundle are those of every entry."""
     wrappers = find_objects(text).found if '"flags"' in text else ()
     flags = wrappers[0].value.get("flags") if len(wrappers) == 1 else None
@@ -189,12 +160,3 @@ def _flagged(entries: tuple[BundleEntry, ...], text: str) -> tuple[BundleEntry, 
 def _content(entry: BundleEntry) -> str:
     decoded = None if entry.problem else decode_object(entry.text)
     return canonical(decoded.value) if isinstance(decoded, Decoded) else entry.text
-
-
-def _ambiguity(names: Sequence[str], fitting: Sequence[BundleEntry]) -> Finding:
-    """Entries under one and the same name contradict each other; entries under similar names are only unclear."""
-    problem = fitting[0].problem
-    if problem is not None and problem.flag is Flag.INTERNAL_INCONSISTENCY:
-        return problem
-    said = ", ".join(repr(entry.identities[0]) for entry in fitting[:3])
-    return Finding(Flag.INCOMPLETE_COVERAGE, f"several entries of the bundle could be about {names[0]!r}: {said}")

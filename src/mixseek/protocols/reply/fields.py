@@ -7,6 +7,7 @@ from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply.json import excerpt
 
 Kind = TypeVar("Kind")
+Figure = TypeVar("Figure", int, float)
 
 
 def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,19 +54,17 @@ class FieldReader:
 
     def integer(self, name: str, minimum: int, maximum: int) -> int | None:
         """An integer in the range; true is not 1 and 4.0 is not 4."""
-        value = self._of_kind(name, "an integer", int)
-        return value if value is None or self._is_in_range(name, value, minimum, maximum) else None
+        return self._in_range(name, self._of_kind(name, "an integer", int), minimum, maximum)
 
     def number(self, name: str, minimum: float, maximum: float) -> int | float | None:
         """A number in the range, whole or not; true is not 1."""
-        value = self._of_kind(name, "a number", int, float)
-        return value if value is None or self._is_in_range(name, value, minimum, maximum) else None
+        return self._in_range(name, self._of_kind(name, "a number", int, float), minimum, maximum)
 
-    def _is_in_range(self, name: str, value: float, minimum: float, maximum: float) -> bool:
-        if minimum <= value <= maximum:
-            return True
+    def _in_range(self, name: str, value: Figure | None, minimum: float, maximum: float) -> Figure | None:
+        if value is None or minimum <= value <= maximum:
+            return value
         self.violation(f"{self.path}{name} is {excerpt(value)}, outside the scale {minimum} to {maximum}")
-        return False
+        return None
 
     def text(self, name: str) -> str | None:
         """A string, possibly empty."""

@@ -49,10 +49,7 @@ def repetitions(reply: Mapping[str, Any], sample: Sample, quotes: Sequence[str] 
 
 
 def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: Sequence[str] = ()) -> Finding | None:
-    """The same for judged texts by name. `quotes` are the reply's evidence, if it gives any.
-
-    Never raises and takes time linear in the texts.
-    """
+    """The same for judged texts by name, in linear time. `quotes` are the reply's evidence, if it gives any."""
     # Where JSON was asked for, an object is what there is to be quoted from.
     tells = quotes[:_MAX_QUOTES] if not _ASKS_FOR_JSON.search(texts.get("question", "")) else ()
     for name, text in texts.items():

@@ -17,7 +17,7 @@ _OPEN = "…"
 # Marks what is a number: shown without quotation marks, or judges would give their scores as texts.
 _NUMBER = "\ue000"
 _QUOTED_NUMBER = re.compile(f'"{_NUMBER}([^"]*)"')
-# Beyond this an enum is longer than it is useful.
+# Short ranges are enums, because not every endpoint takes bounds; beyond this an enum is longer than it is useful.
 _MOST_VALUES = 21
 
 _Part = tuple[str, Any, dict[str, Any]]
@@ -30,10 +30,7 @@ def reply_example(facts: SampleFacts, parameters: ScoredParameters) -> str:
 
 
 def reply_schema(parameters: ScoredParameters) -> Mapping[str, Any]:
-    """Every key is required and optional ones may be null: endpoints with strict schemas know no other way.
-
-    Ranges are enums where they are short: not every endpoint takes bounds, and none of them takes sums.
-    """
+    """Every key is required and optional ones may be null: endpoints with strict schemas know no other way."""
     return closed_object({name: schema for name, _, schema in _parts(parameters, None)})
 
 

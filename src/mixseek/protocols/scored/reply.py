@@ -55,10 +55,7 @@ class Quote:
 
 
 class CheckedReply:
-    """What the object says: shape and ranges, then what must agree. Only complete where `fields` has no findings.
-
-    Each method reads one part of the reply; objections go to `fields`.
-    """
+    """What the object says: shape and ranges, then what must agree. Only complete where `fields` has no findings."""
 
     def __init__(self, fields: FieldReader, reply: Reply, facts: SampleFacts, parameters: ScoredParameters) -> None:
         self._fields, self._facts, self._parameters = fields, facts, parameters

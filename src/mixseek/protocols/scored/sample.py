@@ -56,13 +56,11 @@ class SampleFacts:
 
 
 def shown_name(name: str) -> str:
-    """One line, and no longer than a name is: names come with the judged text, so they could hold instructions.
-
-    What is cut is replaced by a digest, which keeps two long names apart.
-    """
+    """One line, and no longer than a name is: names come with the judged text, so they could hold instructions."""
     line = " ".join(_UNSEEN.sub(" ", name).split())
     if len(line) <= _LONGEST_NAME:
         return line
+    # The digest keeps two long names apart.
     return f"{line[: _LONGEST_NAME - 18].rstrip()}… {hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 

@@ -8,9 +8,8 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -322,19 +321,11 @@ _VARIABLES = {
 }
 
 
-class Verdict(StrEnum):
-    """The protocol's final word on a sample."""
-
-    CORRECT = "correct"
-    INCORRECT = "incorrect"
-
-
-SCORES = {Verdict.CORRECT: 1.0, Verdict.INCORRECT: 0.0}
-
-
 @dataclass(frozen=True)
 class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
     """Compares a response's final answer with the ground truth."""
+
+    has_rules: ClassVar[bool] = True
 
     @classmethod
     def from_declaration(cls, declaration: ProtocolDeclaration) -> Self:
@@ -354,10 +345,6 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
     @cached_property
     def hash(self) -> str:
         return self.hash_with(self.parameters, self.reply_schema)
-
-    @property
-    def has_rules(self) -> bool:
-        return True
 
     @property
     def needs(self) -> SampleNeeds:
@@ -409,11 +396,11 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
             return InvalidJudgment(tuple(fields.findings), repairs)
         row = self.settings.consistency.correct if checked.is_correct else self.settings.consistency.incorrect
         warned = [LOW_REASONING_SCORE] if checked.reasoning_score in row.warned_scores else []
-        verdict = Verdict.CORRECT if checked.is_correct else Verdict.INCORRECT
+        verdict = "correct" if checked.is_correct else "incorrect"
         told = checked._asdict() | {"extraction_verified": extraction.verified}
         told["warnings"] = [*extraction.warnings, *warned]
-        method = method_of(reply, sample)
-        return ValidJudgment(SCORES[verdict], verdict.value, told, method, span=extraction.span, repairs=repairs)
+        method, score = method_of(reply, sample), float(checked.is_correct is True)
+        return ValidJudgment(score, verdict, told, method, span=extraction.span, repairs=repairs)
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> ValidJudgment | Undecided:
         """What the rules can say; they give no reasoning score, because they did not assess any reasoning."""
@@ -423,13 +410,13 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         if matched.decision is Decision.UNDECIDED:
             reason = f"rules decline: {matched.rules[-1]}" if matched.rules else "rules decline"
             return Undecided(reason, matched.rules, matched.span, matched.extracted_answer)
-        verdict = Verdict.CORRECT if matched.decision is Decision.CORRECT else Verdict.INCORRECT
+        is_correct = matched.decision is Decision.CORRECT
         fields = {
-            "is_correct": verdict is Verdict.CORRECT,
+            "is_correct": is_correct,
             "extracted_answer": matched.extracted_answer,
             "reasoning_score": None,
             "error_type": None if matched.error_type is None else matched.error_type.value,
             "comment": f"Decided by rules: {' → '.join(matched.rules)}.",
         }
-        score = SCORES[verdict]
-        return ValidJudgment(score, verdict.value, fields, Method.RULES, span=matched.span, rules=matched.rules)
+        verdict = "correct" if is_correct else "incorrect"
+        return ValidJudgment(float(is_correct), verdict, fields, Method.RULES, span=matched.span, rules=matched.rules)

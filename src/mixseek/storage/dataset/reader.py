@@ -77,7 +77,7 @@ def choose_reply_source(path: Path, takes_bundles: bool) -> RowSource | None:
         return None
     bundle = split_bundle(read_whole(path))
     # An entry that holds a reply, instead of being one, is a row.
-    if bundle is None or any(name in decode_object(one.text) for one in bundle.entries[:1] for name in REPLY_COLUMNS):
+    if bundle is None or any(name in decode_object(one.text) for one in bundle[:1] for name in REPLY_COLUMNS):
         return None
     if not takes_bundles:
         raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
@@ -97,7 +97,7 @@ def read_whole(path: Path) -> str:
 def entry_rows(bundle: Bundle, rest: Mapping[str, Any], prefix: str) -> Iterator[Row]:
     """Entries that contradict each other become one row with both texts, which no protocol accepts."""
     groups: dict[str, list[BundleEntry]] = {}
-    for number, entry in enumerate(bundle.entries, 1):
+    for number, entry in enumerate(bundle, 1):
         groups.setdefault(entry.identities[0] if entry.identities else str(number), []).append(entry)
     for name, entries in groups.items():
         text = "\n".join(entry.text for entry in entries)
