@@ -369,7 +369,11 @@ async def obtain(context: CallContext, ask: Ask) -> Reply | Missing | Undecided:
 async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     pending = ask.pending
-    protocol = told_who_judges(context.protocol, ask.slot)
+    protocol = context.protocol
+    if hasattr(protocol, "for_judge") and isinstance(protocol, JudgeAwareProtocol):
+        # With the judge's identity in the prompt, where the protocol has a place for it.
+        model = ask.slot.judge.description.get("model")
+        protocol = protocol.for_judge(model if isinstance(model, str) else ask.slot.name)
     nonce = context.nonce_of(pending.key)
     messages = protocol.messages(pending.sample, nonce)
     if ask.objections:
@@ -392,14 +396,6 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     future.set_result(reply)
     context.cache.put_many({key: reply})
     return reply
-
-
-def told_who_judges(protocol: JudgeProtocol, slot: LiveSlot) -> JudgeProtocol:
-    """With the judge's identity in the prompt, where the protocol has a place for it."""
-    if not hasattr(protocol, "for_judge") or not isinstance(protocol, JudgeAwareProtocol):
-        return protocol
-    model = slot.judge.description.get("model")
-    return protocol.for_judge(model if isinstance(model, str) else slot.name)
 
 
 async def send(context: CallContext, ask: Ask, call: Call) -> Reply:

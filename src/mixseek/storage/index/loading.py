@@ -32,7 +32,15 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.journal.journal import VerifiedStart, damaged, orphaned, read_blocks, read_lines, verify_journal
+from mixseek.storage.journal.journal import (
+    VerifiedStart,
+    damaged,
+    opening_journal,
+    orphaned,
+    read_blocks,
+    read_lines,
+    verify_journal,
+)
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -218,22 +226,19 @@ def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
     offsets = {kind: array("q") for kind in _TABLES}
     append = {head: offsets[kind].append for head, kind in _HEADS.items()}
     offset, longest = begin, 0
-    try:
-        with journal.open("rb", buffering=1 << 20) as stream:
-            stream.seek(begin)
-            for line in stream:
-                length = len(line)
-                if offset + length > size_bytes or not line.endswith(b"\n"):
-                    break
-                note = append.get(line[:9])
-                if note is None:
-                    raise damaged(journal, offset, ValueError("not a journal record"))
-                note(offset)
-                offset += length
-                if length > longest:
-                    longest = length
-    except OSError as error:
-        raise storage_error("read the journal", journal, error) from error
+    with opening_journal(journal, buffering=1 << 20) as stream:
+        stream.seek(begin)
+        for line in stream:
+            length = len(line)
+            if offset + length > size_bytes or not line.endswith(b"\n"):
+                break
+            note = append.get(line[:9])
+            if note is None:
+                raise damaged(journal, offset, ValueError("not a journal record"))
+            note(offset)
+            offset += length
+            if length > longest:
+                longest = length
     return JournalLines(offsets, begin, offset, longest)
 
 
@@ -378,12 +383,9 @@ def stat_journal(journal: Path) -> JournalState:
 
 def read_last_block(journal: Path, end: int) -> str:
     """The digest of what stands before a byte."""
-    try:
-        with journal.open("rb", buffering=0) as stream:
-            blocks = b"".join(read_blocks(stream, max(0, end - _LAST_BLOCK_BYTES), end))
-            return hashlib.sha256(blocks).hexdigest()
-    except OSError as error:
-        raise storage_error("read the journal", journal, error) from error
+    with opening_journal(journal) as stream:
+        blocks = b"".join(read_blocks(stream, max(0, end - _LAST_BLOCK_BYTES), end))
+        return hashlib.sha256(blocks).hexdigest()
 
 
 def copy_part(journal: Path, begin: int, end: int, target: Path) -> None:
