@@ -115,7 +115,6 @@ def encode_judged(sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
 
 # Memory stays flat however many endpoints there are.
 MOST_SAMPLES_AT_HAND = 4_096
-_NO_REPLIES: Mapping[ReplyKey, Reply] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +270,9 @@ class Earlier:
     ) -> PendingSample | None:
         """The sample with what is known of it; None where nobody is left to ask."""
         known = self._judged.statuses(key)
-        again: Mapping[ReplyKey, Reply] = _NO_REPLIES
+        again: Mapping[ReplyKey, Reply] = {}
         if known and not (cascade and Status.VALID in known.values()):
-            again = self._invalid.get(key, _NO_REPLIES)
+            again = self._invalid.get(key, {})
             known = {
                 place: status
                 for place, status in known.items()

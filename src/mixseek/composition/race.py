@@ -200,7 +200,9 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     metrics = [
         table.model_dump(mode="json", exclude={"options"})
         # TOML knows dates and NaN; JSON does not.
-        | {"options": make_plain(read_options(race, table)), "asked": hash_of(metric)}
+        | {"options": make_plain(read_options(race, table))}
+        # What its judge is asked, to the letter: scores of different prompts do not stand on one board.
+        | {"asked": metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None}
         for table, metric in zip(file.evaluator.metrics, evaluator.metrics, strict=True)
     ]
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
@@ -228,11 +230,6 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
         # Replies may be added to a file while the race is on; whoever corrects one names another execution.
         "judges": [describe_judge(judge).without_replies.model_dump(mode="json") for judge in plan.judges],
     }
-
-
-def hash_of(metric: BaseMetric) -> str | None:
-    """What its judge is asked, to the letter: scores of different prompts do not stand on one board."""
-    return metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None
 
 
 def target_model(plan: CompetePlan, spec: str) -> str | None:

@@ -417,7 +417,11 @@ async def send_booked(booking: "Booking", call: Call) -> "tuple[Reply, asyncio.F
     """The reply and when it is durable, however many requests that takes within the retry policy."""
     slot, attempts = booking.ask.slot, booking.attempts
     while True:
-        await slot.endpoint.rest(book_rates(slot, booking.expected))
+        # Until requests and tokens per minute allow one more; it is booked from then on, retry or not.
+        rates = ((slot.requests, 1), (slot.tokens, total(booking.expected, booking.expected)))
+        now = slot.endpoint.now()
+        waits = [rate.reserve(units, now) for rate, units in rates if rate is not None]
+        await slot.endpoint.rest(max(waits, default=0.0))
         async with slot.endpoint.turn() as turn:
             booking.leave()
             answer = await turn.ask(slot.judge, call, attempts)
@@ -491,13 +495,6 @@ class Booking:
         requests = LostRequests(self.attempts.tries, lost.input_tokens or 0, lost.output_tokens or 0, self.lost_usd)
         place = self.ask.pending.key, self.ask.wanted
         self.context.lost[place] = self.context.lost.get(place, NOTHING_LOST).plus(requests)
-
-
-def book_rates(slot: LiveSlot, expected: Usage) -> float:
-    """Seconds until requests and tokens per minute allow one more; it is booked from then on, retry or not."""
-    rates = ((slot.requests, 1), (slot.tokens, total(expected, expected)))
-    now = slot.endpoint.now()
-    return max((rate.reserve(units, now) for rate, units in rates if rate is not None), default=0.0)
 
 
 def total(usage: Usage, otherwise: Usage) -> int:

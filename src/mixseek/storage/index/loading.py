@@ -258,7 +258,8 @@ def build(
     with duckdb.connect(str(path), config=settings) as connection:
         if not lines.begin:
             connection.execute(read_sql("mixseek.storage.index", "schema.sql"))
-        before = count_lines(connection)
+        counted = dict(connection.execute(LOADING["line_counts"]).fetchall())
+        before = {kind: counted.get(kind, 0) for kind in _TABLES}
         load_lines(connection, run, source, lines, state, before)
         if keys := connection.execute(LOADING["orphans"]).fetchall():
             raise orphaned(run.journal, [key for (key,) in keys])
@@ -304,12 +305,6 @@ def load_lines(
 def object_bytes(longest_bytes: int) -> int:
     """What DuckDB's reader is told of the longest line."""
     return max(_SMALLEST_OBJECT_BYTES, longest_bytes + 1_024)
-
-
-def count_lines(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Of each kind, how many are in the index."""
-    counted = dict(connection.execute(LOADING["line_counts"]).fetchall())
-    return {kind: counted.get(kind, 0) for kind in _TABLES}
 
 
 def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> None:

@@ -194,9 +194,8 @@ class RunIndex:
         if not questions:
             return None
         expected = questions * variants * targets * judges
-        grid: list[CoverageCell] = []
-        if expected <= _GRID_CELLS:
-            grid = self._coverage_cells("coverage_grid", holes_only=False, limit=expected)
+        is_small = expected <= _GRID_CELLS
+        grid = self._coverage_cells("coverage_grid", holes_only=False, limit=expected) if is_small else []
         if expected <= _PRODUCT_CELLS:
             empty = self._coverage_cells("coverage_grid", holes_only=True, limit=holes)
         else:
