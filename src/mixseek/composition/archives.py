@@ -24,8 +24,9 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]
     run = find_run(Workspace(root), name)
     protocol = protocol_of_run(run, read_manifest(run.manifest))
     read = partial(judge_reply, protocol=protocol)
-    written = asdict(write_archive(run, protocol_record(protocol), to or run.archive, read))
-    return {"run": run.name, "directory": str(written.pop("path")), **written}
+    directory = to or run.archive
+    written = write_archive(run, protocol_record(protocol), directory, read)
+    return {"run": run.name, "directory": str(directory), **written}
 
 
 def check_archive(path: Path) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The demo: bundled samples judged offline under every protocol, with recorded replies that are good and bad."""
 
 import json
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -145,13 +144,10 @@ def run_example(root: Path, protocol: str, judges: tuple[str, ...]) -> DemoExamp
         rubric=root / "tasks" if protocol == "rubric" else None,
     )
     summary, report, rows = judge_quietly(request)
-    return DemoExample(protocol, judges, summary, report, example_rows(rows, len(judges)))
-
-
-def example_rows(rows: Sequence[JudgedRow], judges: int) -> tuple[DemoRow, ...]:
-    """Rows come sample by sample, judge by judge."""
-    starts = range(0, len(rows), judges)
-    return tuple(DemoRow(rows[start].id, tuple(map(demo_cell, rows[start : start + judges]))) for start in starts)
+    # Rows come sample by sample, judge by judge.
+    samples = [rows[start : start + len(judges)] for start in range(0, len(rows), len(judges))]
+    told = tuple(DemoRow(sample[0].id, tuple(map(demo_cell, sample))) for sample in samples)
+    return DemoExample(protocol, judges, summary, report, told)
 
 
 def demo_cell(row: JudgedRow) -> DemoCell:

@@ -55,13 +55,12 @@ from mixseek.storage.journal.journal import JournalFile, read_records, verify_jo
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal
 from mixseek.storage.journal.records import OutcomeRecord, SampleRecord
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
 from mixseek.templating.fence import fence_nonce
 
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
 BATCH_SAMPLES = 512
-SHOWN_NAMES = 5
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
 # The first rows tell what a dataset is written in.
@@ -120,11 +119,15 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
     plan.run.create()
     manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
 
+    def keep_seal(seal: JournalSeal) -> None:
+        """What is on disk by now: after a kill, the journal must still begin with it."""
+        write_manifest(plan.run.manifest, manifest.model_copy(update={"journal": seal}))
+
     def seal(status: RunStatus, counts: Mapping[str, Mapping[str, int]]) -> None:
         """The last word about the run and its journal."""
         write_manifest(plan.run.manifest, manifest.sealed(status, now(), counts, journal.seal))
 
-    with JournalFile(plan.run.journal, partial(keep_seal, plan, manifest)) as journal:
+    with JournalFile(plan.run.journal, keep_seal) as journal:
         try:
             write_manifest(plan.run.manifest, manifest)
             keep_protocol(plan.run, plan.protocol)
@@ -147,11 +150,6 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal(status, summary.counts_by_judge())
     return summary
-
-
-def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:
-    """What is on disk by now: after a kill, the journal must still begin with it."""
-    write_manifest(plan.run.manifest, manifest.model_copy(update={"journal": seal}))
 
 
 def language_notices(plan: Plan) -> tuple[str, ...]:
@@ -223,22 +221,15 @@ def tell_gaps(plan: Plan, notify: Callable[[str], None]) -> None:
             f"without asking any judge (the first incomplete rows: {places})"
         )
     if plan.holes:
-        ids = [hole.id.removeprefix("planned: ") for hole in plan.holes[:SHOWN_NAMES]]
+        ids = [hole.id.removeprefix("planned: ") for hole in plan.holes]
         said = plural(len(plan.holes), "planned output is", "planned outputs are")
-        notify(f"{said} not in the dataset (INCOMPLETE_COVERAGE): {first_names(ids, len(plan.holes))}")
-    if plan.unplanned:
-        said = plural(len(plan.unplanned), "sample is", "samples are")
-        names = first_names(plan.unplanned, len(plan.unplanned))
-        notify(f"{said} not in the plan, and judged all the same: {names}")
+        notify(f"{said} not in the dataset (INCOMPLETE_COVERAGE): {list_first(ids)}")
+    if plan.grid is not None and (unplanned := plan.grid.unplanned):
+        said = plural(len(unplanned), "sample is", "samples are")
+        notify(f"{said} not in the plan, and judged all the same: {list_first(unplanned)}")
     for name, (count, first) in unmatched_replies(plan).items():
         said = plural(count, "reply is", "replies are")
-        notify(f"{name}: {said} about no sample here: {first_names(first, count)}")
-
-
-def first_names(names: Sequence[str], count: int) -> str:
-    """The first of `count` names, and how many more there are."""
-    more = f" and {count - SHOWN_NAMES:,} more" if count > SHOWN_NAMES else ""
-    return ", ".join(names[:SHOWN_NAMES]) + more
+        notify(f"{name}: {said} about no sample here: {list_first(first, count)}")
 
 
 def unmatched_replies(plan: Plan) -> dict[str, tuple[int, list[str]]]:

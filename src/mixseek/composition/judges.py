@@ -117,5 +117,4 @@ def read_fault(name: str) -> Fault:
 
 def install_named(name: str) -> tuple[Path, str]:
     """Where the weights lie, fetched first when they are not there, and what must be said about them."""
-    path = install(name, models_directory(os.environ))
-    return path, MODELS[name].warning
+    return install(name, models_directory(os.environ)), MODELS[name].warning

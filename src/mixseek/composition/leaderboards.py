@@ -1,7 +1,6 @@
 """Competitions for readers: which one is meant, and its board."""
 
 import asyncio
-import difflib
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -24,7 +23,7 @@ from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
 from mixseek.storage.journal.journal import is_being_written, read_records
 from mixseek.storage.journal.records import ReplyRecord, SampleRecord
-from mixseek.storage.workspace import LATEST, list_runs
+from mixseek.storage.workspace import LATEST, find_name
 
 # A glance at the board can wait for a writer, who holds the file for moments.
 _PATIENCE_SECONDS = 15.0
@@ -101,18 +100,10 @@ def find_execution(root: Path, executions: Sequence[Execution], name: str | None
     """Raises ConfigurationError with the names that are close, or with how to begin."""
     if not executions:
         raise ConfigurationError(f"{root}: no competitions here; start one with `mixseek compete`, or name --workspace")
-    by_name = {execution.execution_id: execution for execution in executions}
-    if name in by_name:
-        return by_name[name]
     if name is None or name == LATEST:
         return executions[0]
-    matching = [known for known in by_name if name and known.startswith(name)]
-    if len(matching) == 1:
-        return by_name[matching[0]]
-    if matching:
-        raise ConfigurationError(f"execution {name!r} could be {list_runs(matching)}; write more of the name")
-    close = difflib.get_close_matches(name, by_name, n=3, cutoff=0.5) or list(by_name)
-    raise ConfigurationError(f"{root}: no execution {name!r}; there is {list_runs(close)}")
+    by_name = {execution.execution_id: execution for execution in executions}
+    return by_name[find_name(name, list(by_name), root, "execution")]
 
 
 def write_leader_board(board: LeaderBoard, path: Path) -> None:

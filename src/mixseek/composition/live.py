@@ -11,7 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -49,7 +49,7 @@ from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records
 from mixseek.storage.journal.recall import JudgedBefore
-from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
+from mixseek.storage.reply_cache import CACHE_FILE, CacheState, ReplyCacheFile
 from mixseek.templating.fence import fence_nonce
 
 # The workspace's own secret: nonces made from it can be repeated here and guessed nowhere.
@@ -115,7 +115,6 @@ def encode_judged(sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
 
 # Memory stays flat however many endpoints there are.
 MOST_SAMPLES_AT_HAND = 4_096
-_NO_REPLIES: Mapping[ReplyKey, Reply] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +270,9 @@ class Earlier:
     ) -> PendingSample | None:
         """The sample with what is known of it; None where nobody is left to ask."""
         known = self._judged.statuses(key)
-        again: Mapping[ReplyKey, Reply] = _NO_REPLIES
+        again: Mapping[ReplyKey, Reply] = {}
         if known and not (cascade and Status.VALID in known.values()):
-            again = self._invalid.get(key, _NO_REPLIES)
+            again = self._invalid.get(key, {})
             known = {
                 place: status
                 for place, status in known.items()
@@ -346,17 +345,6 @@ class BufferedCache:
     close = flush
 
 
-@dataclass(frozen=True, slots=True)
-class CacheState:
-    """What is in it; `dropped` replies have just gone."""
-
-    path: str
-    replies: int = 0
-    value_bytes: int = 0
-    file_bytes: int = 0
-    dropped: int = 0
-
-
 def keep_cache(workspace: Path, older_than_days: float | None = None, keep_bytes: int | None = None) -> CacheState:
     """What is in it after dropping what the limits say; raises ConfigurationError for a file that is none of ours."""
     path = workspace / CACHE_FILE
@@ -368,7 +356,7 @@ def keep_cache(workspace: Path, older_than_days: float | None = None, keep_bytes
         dropped = file.prune(before=before, keep_bytes=keep_bytes) if has_limits else 0
         if file.warnings:
             raise ConfigurationError(file.warnings[0])
-        return CacheState(str(path), **asdict(file.size()), dropped=dropped)
+        return replace(file.size(), dropped=dropped)
 
 
 def describe_cache(state: CacheState) -> str:

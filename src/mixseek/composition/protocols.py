@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from mixseek.judges.replay.judge import FileReplayJudge
 
-# Protocols and judges by name.
-
 AnyJudge = Judge | LiveJudge
 
 
@@ -176,7 +174,9 @@ def write_starter(path: Path) -> str:
     """A declaration that lints clean and judges as it is; its name, taken from the file's. Never overwrites."""
     if path.suffix != ".toml":
         raise ConfigurationError(f"{path}: a protocol is a .toml file; name it so, e.g. {path.stem or 'my'}.toml")
-    name = _protocol_name(path.stem)
+    name = re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-_")
+    if not name[:1].isalpha() or name in protocol_names():
+        name = f"my-{name}".rstrip("-")
     starter = resources.files("mixseek.protocols").joinpath("starters/scored.toml").read_text(encoding="utf-8")
     text = re.sub(r"\bNAME(?=[\"._])", name, starter).replace(" FILE", f" {path.name}")
     try:
@@ -202,13 +202,6 @@ def lint_files(targets: Sequence[str]) -> Lint:
     complaints += [one for where, text in texts.items() for one in lint_task_rubric(text, where, types)]
     complaints += _same_names(texts)
     return Lint((*(name for name, _ in protocols), *texts), tuple(complaints))
-
-
-def _protocol_name(stem: str) -> str:
-    name = re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_")
-    if not name[:1].isalpha() or name in protocol_names():
-        name = f"my-{name}".rstrip("-")
-    return name
 
 
 def _is_rubrics(name: str) -> bool:

@@ -66,9 +66,6 @@ class CompetePlan:
         """What may be meant, but rarely is; a line each."""
         return [f"prompts.{omission}" for omission in find_omissions(self.prompts)]
 
-    def judge(self, spec: str) -> AnyJudge:
-        return next(judge for judge in self.judges if judge.name == spec)
-
 
 class NobodyToAsk:
     """Stands in while a race is only checked."""
@@ -103,7 +100,11 @@ def make_judges(
     race: Race, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
 ) -> tuple[AnyJudge, ...]:
     """Everybody who may be asked, once; files of recorded replies lie beside the race."""
-    specs = list(dict.fromkeys(judge_specs(race)))
+    file = race.file
+    named = [team.model for team in file.teams]
+    named += [metric.judge or file.evaluator.judge for metric in file.evaluator.metrics]
+    named.append(None if file.judgment is None else file.judgment.judge)
+    specs = list(dict.fromkeys(spec for spec in named if spec is not None))
     if "replay" in specs:
         raise ConfigurationError("judge 'replay': a race has no dataset with replies in it; write replay:FILE")
     others = [spec for spec in specs if not spec.startswith(_REPLAY)]
@@ -111,15 +112,6 @@ def make_judges(
         FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in specs if spec not in others
     ]
     return (*(get_panel(others, configured, environment) if others else ()), *replays)
-
-
-def judge_specs(race: Race) -> list[str]:
-    """In the order of the file."""
-    file = race.file
-    specs = [team.model for team in file.teams]
-    specs += [metric.judge or file.evaluator.judge for metric in file.evaluator.metrics]
-    specs.append(None if file.judgment is None else file.judgment.judge)
-    return [spec for spec in specs if spec is not None]
 
 
 def read_prompts(race: Race, workspace: Path) -> PromptBuilderSettings:
@@ -208,7 +200,9 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     metrics = [
         table.model_dump(mode="json", exclude={"options"})
         # TOML knows dates and NaN; JSON does not.
-        | {"options": make_plain(read_options(race, table)), "asked": hash_of(metric)}
+        | {"options": make_plain(read_options(race, table))}
+        # What its judge is asked, to the letter: scores of different prompts do not stand on one board.
+        | {"asked": metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None}
         for table, metric in zip(file.evaluator.metrics, evaluator.metrics, strict=True)
     ]
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
@@ -238,14 +232,9 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     }
 
 
-def hash_of(metric: BaseMetric) -> str | None:
-    """What its judge is asked, to the letter: scores of different prompts do not stand on one board."""
-    return metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None
-
-
 def target_model(plan: CompetePlan, spec: str) -> str | None:
     """The model's own name; of recorded replies nobody knows who wrote them."""
-    judge = plan.judge(spec)
+    judge = next(judge for judge in plan.judges if judge.name == spec)
     if not is_remote(judge):
         return None
     model = judge.description.get("model")

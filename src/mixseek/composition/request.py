@@ -25,7 +25,7 @@ from mixseek.protocols.declaration.file import DeclaredProtocol, SampleNeeds
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
-from mixseek.storage.dataset.reader import Dataset, Holes, PlannedGrid, open_dataset
+from mixseek.storage.dataset.reader import Dataset, PlannedGrid, open_dataset
 from mixseek.storage.journal.manifest import (
     REPLIES_BYTES,
     REPLIES_SHA256,
@@ -55,8 +55,8 @@ def refuse_absent_rules(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> 
 
 # What a person asked for, checked and turned into parts.
 
-# What decides a verdict or the shape of a file; anything else can be looked up from these.
 _MATCHED_AT_ONCE = 512
+# What decides a verdict or the shape of a file; anything else can be looked up from these.
 PACKAGES = ("mixseek", "aiohttp", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
 
 
@@ -125,7 +125,6 @@ class Plan:
     workers: int
     # Planned places without an output; judged to be incomplete, after the dataset.
     holes: tuple[Sample, ...] = ()
-    unplanned: tuple[str, ...] = ()
     grid: PlannedGrid | None = None
 
     @property
@@ -164,8 +163,8 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         else judge
         for judge in judges
     )
-    holes = grid.holes() if grid is not None else Holes((), ())
-    samples = min(survey.rows, request.limit or survey.rows) + len(holes.samples)
+    holes = tuple(grid.holes()) if grid is not None else ()
+    samples = min(survey.rows, request.limit or survey.rows) + len(holes)
     name = request.run or default_run_id(
         dataset_stem=dataset.stem,
         dataset_digest=survey.sha256,
@@ -178,9 +177,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     spreads = all(judge.name == RULES for judge in judges)
     workers = (request.workers or cores) if spreads else 1
     run = workspace.run(name)
-    return Plan(
-        request, workspace, run, dataset, samples, protocol, judges, workers, holes.samples, holes.unplanned, grid
-    )
+    return Plan(request, workspace, run, dataset, samples, protocol, judges, workers, holes, grid)
 
 
 def open_requested(
@@ -253,6 +250,8 @@ def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
 def first_manifest(plan: Plan, now: datetime) -> Manifest:
     """What is about to be run."""
     protocol = plan.protocol
+    # Only a protocol that is declared in files has some.
+    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
     return Manifest(
         run=plan.run.name,
         status=RunStatus.RUNNING,
@@ -266,7 +265,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             language=protocol.language,
             hash=protocol.hash,
             parameters=protocol.parameters,
-            prompt_hashes=hash_prompts(protocol),
+            prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
         ),
         judges=tuple(describe_judge(judge) for judge in plan.judges),
         cascade=plan.request.cascade,
@@ -317,12 +316,6 @@ def allow_appended_replies(request: Manifest, before: Manifest, judges: Sequence
 
     entries = tuple(overlook(judge, entry) for judge, entry in zip(judges, request.judges, strict=True))
     return request.model_copy(update={"judges": entries})
-
-
-def hash_prompts(protocol: JudgeProtocol) -> dict[str, str]:
-    """By role; empty for a protocol that is not declared in files."""
-    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
-    return {role: hashlib.sha256(source.text.encode()).hexdigest() for role, source in templates.items()}
 
 
 @cache

@@ -120,7 +120,7 @@ def dataset_name(manifest: Manifest) -> str:
 
 def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str, Any]]:
     """At most `limit` invalid judgments and as many missing ones, in dataset order, for programs."""
-    counts = [counts for _, counts in summary.all_by_judge.items()]
+    counts = summary.all_by_judge.values()
     wanted = [status for status in (Status.INVALID, Status.MISSING) if any(count.of(status) for count in counts)]
     if not wanted:
         return []

@@ -369,7 +369,11 @@ async def obtain(context: CallContext, ask: Ask) -> Reply | Missing | Undecided:
 async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     pending = ask.pending
-    protocol = told_who_judges(context.protocol, ask.slot)
+    protocol = context.protocol
+    if hasattr(protocol, "for_judge") and isinstance(protocol, JudgeAwareProtocol):
+        # With the judge's identity in the prompt, where the protocol has a place for it.
+        model = ask.slot.judge.description.get("model")
+        protocol = protocol.for_judge(model if isinstance(model, str) else ask.slot.name)
     nonce = context.nonce_of(pending.key)
     messages = protocol.messages(pending.sample, nonce)
     if ask.objections:
@@ -394,14 +398,6 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     return reply
 
 
-def told_who_judges(protocol: JudgeProtocol, slot: LiveSlot) -> JudgeProtocol:
-    """With the judge's identity in the prompt, where the protocol has a place for it."""
-    if not hasattr(protocol, "for_judge") or not isinstance(protocol, JudgeAwareProtocol):
-        return protocol
-    model = slot.judge.description.get("model")
-    return protocol.for_judge(model if isinstance(model, str) else slot.name)
-
-
 async def send(context: CallContext, ask: Ask, call: Call) -> Reply:
     """The endpoint's reply, durable."""
     while True:
@@ -421,7 +417,11 @@ async def send_booked(booking: "Booking", call: Call) -> "tuple[Reply, asyncio.F
     """The reply and when it is durable, however many requests that takes within the retry policy."""
     slot, attempts = booking.ask.slot, booking.attempts
     while True:
-        await slot.endpoint.rest(book_rates(slot, booking.expected))
+        # Until requests and tokens per minute allow one more; it is booked from then on, retry or not.
+        rates = ((slot.requests, 1), (slot.tokens, total(booking.expected, booking.expected)))
+        now = slot.endpoint.now()
+        waits = [rate.reserve(units, now) for rate, units in rates if rate is not None]
+        await slot.endpoint.rest(max(waits, default=0.0))
         async with slot.endpoint.turn() as turn:
             booking.leave()
             answer = await turn.ask(slot.judge, call, attempts)
@@ -495,13 +495,6 @@ class Booking:
         requests = LostRequests(self.attempts.tries, lost.input_tokens or 0, lost.output_tokens or 0, self.lost_usd)
         place = self.ask.pending.key, self.ask.wanted
         self.context.lost[place] = self.context.lost.get(place, NOTHING_LOST).plus(requests)
-
-
-def book_rates(slot: LiveSlot, expected: Usage) -> float:
-    """Seconds until requests and tokens per minute allow one more; it is booked from then on, retry or not."""
-    rates = ((slot.requests, 1), (slot.tokens, total(expected, expected)))
-    now = slot.endpoint.now()
-    return max((rate.reserve(units, now) for rate, units in rates if rate is not None), default=0.0)
 
 
 def total(usage: Usage, otherwise: Usage) -> int:

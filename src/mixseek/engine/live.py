@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, assert_never
+from typing import Any, TypeVar
 
 from mixseek.domain.calls import NOTHING_LOST, ReplyKey
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
@@ -14,7 +14,6 @@ from mixseek.engine.call import (
     Ending,
     LiveSlot,
     NothingUsableError,
-    OfflineSlot,
     PendingSample,
     RunEnd,
     Slot,
@@ -184,15 +183,11 @@ class LiveRun:
         place = ReplyKey(slot.name, repeat)
         if place in pending.known:
             return pending.known[place]
-        match slot:
-            case OfflineSlot():
-                judged = ask(slot.judge, pending.sample, self.context.protocol)
-                conclude(self.context, pending, place, judged.outcome, judged.reply)
-                return judged.status
-            case LiveSlot():
-                return status_of(await self._ask_live(slot, pending, place))
-            case unexpected:
-                assert_never(unexpected)
+        if isinstance(slot, LiveSlot):
+            return status_of(await self._ask_live(slot, pending, place))
+        judged = ask(slot.judge, pending.sample, self.context.protocol)
+        conclude(self.context, pending, place, judged.outcome, judged.reply)
+        return judged.status
 
     async def _ask_live(self, slot: LiveSlot, pending: PendingSample, place: ReplyKey) -> Outcome:
         try:

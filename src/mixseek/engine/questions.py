@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, Protocol, Self, assert_never
+from typing import NamedTuple, Protocol, Self
 
 from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply
@@ -166,13 +166,10 @@ class Questions:
 
     async def _answer(self, question: Question, slot: Slot, place: Place) -> Answered:
         known = self._before.replies.get(place, ())
-        match slot:
-            case OfflineSlot():
-                outcome, replies = await self._ask_offline(question, slot, place, known)
-            case LiveSlot():
-                outcome, replies = await self._ask_live(question, slot, place, known)
-            case unexpected:
-                assert_never(unexpected)
+        if isinstance(slot, LiveSlot):
+            outcome, replies = await self._ask_live(question, slot, place, known)
+        else:
+            outcome, replies = await self._ask_offline(question, slot, place, known)
         is_recalled = place in self._recalled and replies == known
         if replies != known or place not in self._before.concluded:
             self._before.replies[place] = replies

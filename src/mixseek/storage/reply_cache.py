@@ -50,12 +50,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class CacheSize:
-    """What the cache holds; `file_bytes` includes what it could give back to the disk."""
+class CacheState:
+    """What is in a cache; `file_bytes` includes what it could give back to the disk, `dropped` have just gone."""
 
-    replies: int
-    value_bytes: int
-    file_bytes: int
+    path: str
+    replies: int = 0
+    value_bytes: int = 0
+    file_bytes: int = 0
+    dropped: int = 0
 
 
 class ReplyCacheFile:
@@ -102,11 +104,13 @@ class ReplyCacheFile:
 
         self._attempt("written", write, None)
 
-    def size(self) -> CacheSize:
+    def size(self) -> CacheState:
         """Reads every value's length: for a person who asks, not for a loop."""
         query = "SELECT count(*), coalesce(sum(length(value)), 0) FROM replies"
         replies, value_bytes = self._attempt("read", lambda connection: connection.execute(query).fetchone(), (0, 0))
-        return CacheSize(replies, value_bytes, sum(part.stat().st_size for part in parts_of(self.path)))
+        return CacheState(
+            str(self.path), replies, value_bytes, sum(part.stat().st_size for part in parts_of(self.path))
+        )
 
     def prune(self, *, before: datetime | None = None, keep_bytes: int | None = None) -> int:
         """Drop replies stored before a time, then the oldest until the rest fits; returns how many went."""

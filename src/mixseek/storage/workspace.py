@@ -15,6 +15,7 @@ from mixseek.storage.durable import storage_error
 from mixseek.storage.journal.manifest import read_manifest
 
 LATEST = "latest"
+SHOWN_NAMES = 5
 _MAX_NAME_BYTES = 150
 _STEM_CHARACTERS = 60
 
@@ -80,20 +81,10 @@ class Workspace:
         runs = self.runs()
         if not runs:
             raise ConfigurationError(f"{self.root}: no runs here; start one with `mixseek judge`, or name --workspace")
-        wanted = unicodedata.normalize("NFC", name)
-        exact = [run for run in runs if run.name == wanted]
-        if exact:
-            return exact[0]
-        if wanted == LATEST:
+        if name == LATEST:
             return max(runs, key=started_last)
-        matching = [run for run in runs if wanted and run.name.startswith(wanted)]
-        if len(matching) == 1:
-            return matching[0]
-        names = [run.name for run in matching or runs]
-        if matching:
-            raise ConfigurationError(f"run {name!r} could be {list_runs(names)}; write more of the name")
-        close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
-        raise ConfigurationError(f"{self.root}: no run {name!r}; there is {list_runs(close)}")
+        by_name = {run.name: run for run in runs}
+        return by_name[find_name(name, list(by_name), self.root, "run")]
 
 
 def check_run_name(name: str) -> str:
@@ -141,7 +132,19 @@ def started_last(run: RunDirectory) -> tuple[str, str]:
         return "", run.name
 
 
-def list_runs(names: Sequence[str]) -> str:
-    """A few names for a message."""
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
+def find_name(name: str, known: Sequence[str], root: Path, kind: str) -> str:
+    """The known one that is meant, also by a prefix that only one has; raises ConfigurationError with what is close."""
+    wanted = unicodedata.normalize("NFC", name)
+    matching = [one for one in known if wanted and one.startswith(wanted)]
+    if wanted in known or len(matching) == 1:
+        return wanted if wanted in known else matching[0]
+    if matching:
+        raise ConfigurationError(f"{kind} {name!r} could be {list_first(matching)}; write more of the name")
+    close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5) or known
+    raise ConfigurationError(f"{root}: no {kind} {name!r}; there is {list_first(close)}")
+
+
+def list_first(names: Sequence[str], count: int | None = None) -> str:
+    """A few names for a message, and how many more there are of all of them, or of `count`."""
+    hidden = (len(names) if count is None else count) - SHOWN_NAMES
+    return ", ".join(names[:SHOWN_NAMES]) + (f" and {hidden:,} more" if hidden > 0 else "")

@@ -79,7 +79,7 @@ def test_whatever_was_said_is_read_again_to_the_same(
     check = ArchiveCheck(root / "out", read_marker(root / "out"), PROTOCOL)
 
     assert list(check.problems()) == []
-    assert archived.valid + archived.invalid == check.files == len(said)
+    assert archived["valid"] + archived["invalid"] == check.files == len(said)
 
 
 def test_a_line_break_before_a_letter_is_not_read_again_as_latex(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_what_was_never_judged_is_listed_without_a_file(tmp_path: Path) -> None:
     archived = write_archive(run, {}, tmp_path / "out", READ)
 
     rows = [json.loads(line) for line in (tmp_path / "out" / "index.jsonl").read_bytes().splitlines()]
-    assert (archived.valid, archived.invalid, archived.unjudged) == (0, 0, 2)
+    assert archived == {"valid": 0, "invalid": 0, "unjudged": 2, "asked_again": 0}
     assert [(row["id"], row["status"], row["path"]) for row in rows] == [
         ("s1", "missing", None),
         ("s2", "missing", None),

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,19 +42,7 @@ ReadAgain = Callable[[Reply, Sample], ValidJudgment | InvalidJudgment]
 SUPERSEDED = "superseded"
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """What was written; `unjudged` are listed in the index and have no file."""
-
-    path: Path
-    valid: int
-    invalid: int
-    unjudged: int
-    # Invalid replies that were asked for again: they are in the invalid room too.
-    asked_again: int = 0
-
-
-def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path, read: ReadAgain) -> Archived:
+def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path, read: ReadAgain) -> dict[str, int]:
     """Whole or not at all; an archive of the same run is replaced, anything else that is there is left alone."""
     manifest = read_manifest(run.manifest)
     refuse_foreign(to, manifest.run)
@@ -80,8 +68,14 @@ def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path, read
         (room / names.MARKER).write_bytes(encode_document(marker))
     counts = sum((tally.counts for tally in tallies.values()), Counter[str]())
     valid, invalid = counts[Status.VALID], counts[Status.INVALID]
-    asked_again = sum(tally.asked_again for tally in tallies.values())
-    return Archived(to, valid, invalid, counts.total() - valid - invalid, asked_again)
+    return {
+        "valid": valid,
+        "invalid": invalid,
+        # Listed in the index; they have no file.
+        "unjudged": counts.total() - valid - invalid,
+        # Invalid replies, which are in the invalid room too.
+        "asked_again": sum(tally.asked_again for tally in tallies.values()),
+    }
 
 
 def refuse_foreign(to: Path, run: str) -> None:

@@ -351,7 +351,7 @@ def check_file(path: str) -> Path:
     try:
         mode = file.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        close = difflib.get_close_matches(file.name, list_directory(file.parent), n=1)
+        close = difflib.get_close_matches(file.name, [entry.name for entry in file.parent.glob("*")], n=1)
         meant = f"; did you mean {file.parent / close[0]}?" if close else "; check the path, or use - for stdin"
         raise DatasetError(f"{path}: no such file{meant}") from None
     except (OSError, ValueError) as error:
@@ -364,14 +364,6 @@ def check_file(path: str) -> Path:
     if not stat.S_ISREG(mode):
         raise DatasetError(f"{path}: not a regular file, so it cannot be read twice; pipe it in and use - instead")
     return file
-
-
-def list_directory(directory: Path) -> list[str]:
-    """Names in a directory, none if it cannot be listed."""
-    try:
-        return [entry.name for entry in directory.iterdir()]
-    except OSError:
-        return []
 
 
 def choose_source(path: Path) -> RowSource:
@@ -415,14 +407,6 @@ _OUTPUT = "output_id"
 Cell = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Holes:
-    """Planned places without an output, as samples that stand for them; `unplanned` samples are in no place."""
-
-    samples: tuple[Sample, ...]
-    unplanned: tuple[str, ...]
-
-
 class PlannedGrid:
     """Every planned place; told of the rows of the dataset, it knows which places stayed empty."""
 
@@ -431,7 +415,8 @@ class PlannedGrid:
         self.path = check_file(path)
         self._cells = read_cells(self.path)
         self._found: set[Cell] = set()
-        self._unplanned: list[str] = []
+        # Ids of samples that are in no place.
+        self.unplanned: list[str] = []
 
     @property
     def description(self) -> dict[str, Any]:
@@ -445,18 +430,15 @@ class PlannedGrid:
         fitting = [cell for cell in (*named, place) if cell in self._cells]
         self._found.update(fitting)
         if not fitting:
-            self._unplanned.append(str(values["id"]))
+            self.unplanned.append(str(values["id"]))
 
-    def holes(self) -> Holes:
-        """In the order of the list."""
-        empty = [cell for cell in self._cells if cell not in self._found]
-        return Holes(tuple(make_hole(cell) for cell in empty), tuple(self._unplanned))
-
-
-def make_hole(cell: Cell) -> Sample:
-    """A sample without a response, which no judge is asked about."""
-    place: dict[str, Any] = dict(zip((*GRID_FIELDS, _OUTPUT), cell, strict=False))
-    return Sample(f"planned: {' / '.join(cell)}", "", **place, metadata={PLANNED_WITHOUT_OUTPUT: True})
+    def holes(self) -> Iterator[Sample]:
+        """Places without an output, in the order of the list: samples without a response, which no judge is asked."""
+        for cell in self._cells:
+            if cell not in self._found:
+                place: dict[str, Any] = dict(zip((*GRID_FIELDS, _OUTPUT), cell, strict=False))
+                name = f"planned: {' / '.join(cell)}"
+                yield Sample(name, "", **place, metadata={PLANNED_WITHOUT_OUTPUT: True})
 
 
 def read_cells(path: Path) -> dict[Cell, None]:

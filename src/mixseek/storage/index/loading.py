@@ -32,7 +32,15 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.journal.journal import VerifiedStart, damaged, orphaned, read_blocks, read_lines, verify_journal
+from mixseek.storage.journal.journal import (
+    VerifiedStart,
+    damaged,
+    opening_journal,
+    orphaned,
+    read_blocks,
+    read_lines,
+    verify_journal,
+)
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -218,22 +226,19 @@ def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
     offsets = {kind: array("q") for kind in _TABLES}
     append = {head: offsets[kind].append for head, kind in _HEADS.items()}
     offset, longest = begin, 0
-    try:
-        with journal.open("rb", buffering=1 << 20) as stream:
-            stream.seek(begin)
-            for line in stream:
-                length = len(line)
-                if offset + length > size_bytes or not line.endswith(b"\n"):
-                    break
-                note = append.get(line[:9])
-                if note is None:
-                    raise damaged(journal, offset, ValueError("not a journal record"))
-                note(offset)
-                offset += length
-                if length > longest:
-                    longest = length
-    except OSError as error:
-        raise storage_error("read the journal", journal, error) from error
+    with opening_journal(journal, buffering=1 << 20) as stream:
+        stream.seek(begin)
+        for line in stream:
+            length = len(line)
+            if offset + length > size_bytes or not line.endswith(b"\n"):
+                break
+            note = append.get(line[:9])
+            if note is None:
+                raise damaged(journal, offset, ValueError("not a journal record"))
+            note(offset)
+            offset += length
+            if length > longest:
+                longest = length
     return JournalLines(offsets, begin, offset, longest)
 
 
@@ -253,7 +258,8 @@ def build(
     with duckdb.connect(str(path), config=settings) as connection:
         if not lines.begin:
             connection.execute(read_sql("mixseek.storage.index", "schema.sql"))
-        before = count_lines(connection)
+        counted = dict(connection.execute(LOADING["line_counts"]).fetchall())
+        before = {kind: counted.get(kind, 0) for kind in _TABLES}
         load_lines(connection, run, source, lines, state, before)
         if keys := connection.execute(LOADING["orphans"]).fetchall():
             raise orphaned(run.journal, [key for (key,) in keys])
@@ -299,12 +305,6 @@ def load_lines(
 def object_bytes(longest_bytes: int) -> int:
     """What DuckDB's reader is told of the longest line."""
     return max(_SMALLEST_OBJECT_BYTES, longest_bytes + 1_024)
-
-
-def count_lines(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """Of each kind, how many are in the index."""
-    counted = dict(connection.execute(LOADING["line_counts"]).fetchall())
-    return {kind: counted.get(kind, 0) for kind in _TABLES}
 
 
 def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> None:
@@ -378,12 +378,9 @@ def stat_journal(journal: Path) -> JournalState:
 
 def read_last_block(journal: Path, end: int) -> str:
     """The digest of what stands before a byte."""
-    try:
-        with journal.open("rb", buffering=0) as stream:
-            blocks = b"".join(read_blocks(stream, max(0, end - _LAST_BLOCK_BYTES), end))
-            return hashlib.sha256(blocks).hexdigest()
-    except OSError as error:
-        raise storage_error("read the journal", journal, error) from error
+    with opening_journal(journal) as stream:
+        blocks = b"".join(read_blocks(stream, max(0, end - _LAST_BLOCK_BYTES), end))
+        return hashlib.sha256(blocks).hexdigest()
 
 
 def copy_part(journal: Path, begin: int, end: int, target: Path) -> None:

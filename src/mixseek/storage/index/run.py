@@ -18,8 +18,8 @@ from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, PanelSums, ScoredUnits, UnitGroups, UnitSums
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
-from mixseek.storage.durable import storage_error
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
+from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -194,9 +194,8 @@ class RunIndex:
         if not questions:
             return None
         expected = questions * variants * targets * judges
-        grid: list[CoverageCell] = []
-        if expected <= _GRID_CELLS:
-            grid = self._coverage_cells("coverage_grid", holes_only=False, limit=expected)
+        is_small = expected <= _GRID_CELLS
+        grid = self._coverage_cells("coverage_grid", holes_only=False, limit=expected) if is_small else []
         if expected <= _PRODUCT_CELLS:
             empty = self._coverage_cells("coverage_grid", holes_only=True, limit=holes)
         else:
@@ -244,7 +243,7 @@ class RunIndex:
 
     def takes(self) -> Iterator[JudgedTake]:
         """Every judgment with its records as they were written, for the archive; one in memory at a time."""
-        with opening_journal(self._run) as journal:
+        with opening_journal(self._run.journal) as journal:
             read = partial(self._places.read, journal, decode=decode_line)
             for page in self._pages(_SQL["takes"], {}):
                 for position, place, judge, take, said in page:
@@ -266,7 +265,7 @@ class RunIndex:
         told = [dict(zip(_CHOSEN, row, strict=True)) for row in page]
         keys = list({row["key"] for row in told})
         said = {tuple(place): position for *place, position in self._all("last_replies", keys=keys)} if keys else {}
-        with opening_journal(self._run) as journal:
+        with opening_journal(self._run.journal) as journal:
             for row in told:
                 yield self._read_one(journal, row, said.get((row["key"], row["judge"], row["take"])))
 
@@ -295,16 +294,6 @@ class RunIndex:
 
     def _all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         return fetch_all(self._connection, _SQL[name], parameters)
-
-
-@contextlib.contextmanager
-def opening_journal(run: RunDirectory) -> Iterator[BinaryIO]:
-    """For reading lines here and there."""
-    try:
-        with run.journal.open("rb") as journal:
-            yield journal
-    except OSError as error:
-        raise storage_error("read the journal", run.journal, error) from error
 
 
 class JournalPlaces:

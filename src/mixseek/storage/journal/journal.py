@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from shlex import quote
-from typing import Self
+from typing import BinaryIO, Self
 
 from mixseek.errors import BusyError, DamagedError
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest
 from mixseek.storage.journal.records import Record, decode_line, decode_record
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.workspace import RunDirectory, list_first
 
 # One writer for a run, whichever process it lives in.
 
@@ -83,7 +83,6 @@ def lock_exclusively(file: FileIO) -> bool:
 _BLOCK_BYTES = 1 << 18
 # The manifest of a run in progress lags behind its journal by this much at most, while lines are written.
 SEAL_EVERY_SECONDS = 1.0
-_ORPHANS_SHOWN = 5
 _WHAT_TO_DO = (
     "restore it from a copy, or judge again under another --run (replies in the cache are not asked for twice); "
     "to go on with what is left, take `journal` out of {manifest}"
@@ -209,18 +208,25 @@ class JournalFile:
         self.close()
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Byte offset and line, of complete lines only: an end without newline was never committed."""
+@contextlib.contextmanager
+def opening_journal(path: Path, buffering: int = -1) -> Iterator[BinaryIO]:
+    """For reading: from its beginning, or lines here and there."""
     try:
-        with path.open("rb", buffering=1 << 20) as stream:
-            offset = 0
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    return
-                yield offset, line
-                offset += len(line)
+        with path.open("rb", buffering=buffering) as journal:
+            yield journal
     except OSError as error:
         raise storage_error("read the journal", path, error) from error
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Byte offset and line, of complete lines only: an end without newline was never committed."""
+    with opening_journal(path, buffering=1 << 20) as stream:
+        offset = 0
+        for line in stream:
+            if not line.endswith(b"\n"):
+                return
+            yield offset, line
+            offset += len(line)
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -274,19 +280,16 @@ def find_broken_seal(path: Path, manifest: Manifest, known: VerifiedStart | None
     seal = manifest.journal
     if seal is None:
         return None
-    try:
-        with path.open("rb", buffering=0) as file:
-            problem = find_wrong_length(os.fstat(file.fileno()).st_size, manifest)
-            if problem is not None:
-                return problem
-            if is_as_sealed(file, seal, known if manifest.status is RunStatus.RUNNING else None):
-                return None
-    except OSError as error:
-        raise storage_error("read the journal", path, error) from error
+    with opening_journal(path) as file:
+        problem = find_wrong_length(os.fstat(file.fileno()).st_size, manifest)
+        if problem is not None:
+            return problem
+        if is_as_sealed(file, seal, known if manifest.status is RunStatus.RUNNING else None):
+            return None
     return f"changed since it was written{describe_change(path)}"
 
 
-def is_as_sealed(file: FileIO, seal: JournalSeal, known: VerifiedStart | None) -> bool:
+def is_as_sealed(file: BinaryIO, seal: JournalSeal, known: VerifiedStart | None) -> bool:
     """By the digest of the whole; or, where its start is known, by the checksum of what follows."""
     if known is None or seal.crc32 is None or seal.bytes < known.length_bytes:
         return measure_start(file, seal.bytes).digest.hexdigest() == seal.blake2b
@@ -320,12 +323,11 @@ def describe_change(path: Path) -> str:
 
 def orphaned(path: Path, ids: Sequence[str]) -> DamagedError:
     """Outcomes or replies about samples that the run does not have: a key was changed, or a line is gone."""
-    shown = ", ".join(repr(one) for one in ids[:_ORPHANS_SHOWN])
-    more = f" and {len(ids) - _ORPHANS_SHOWN:,} more" if len(ids) > _ORPHANS_SHOWN else ""
-    return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown}{more})")
+    shown = list_first([repr(one) for one in ids])
+    return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown})")
 
 
-def measure_start(file: FileIO, length_bytes: int) -> _Extent:
+def measure_start(file: BinaryIO, length_bytes: int) -> _Extent:
     """The first bytes of a file, as far as there are so many."""
     digest, crc32 = hashlib.blake2b(digest_size=32), 0
     for data in read_blocks(file, 0, length_bytes):
@@ -334,7 +336,7 @@ def measure_start(file: FileIO, length_bytes: int) -> _Extent:
     return _Extent(length_bytes, digest, crc32)
 
 
-def read_blocks(file: FileIO, begin: int, end: int) -> Iterator[bytes]:
+def read_blocks(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
     """From one byte of a file to another, as far as there are so many."""
     file.seek(begin)
     left = end - begin

@@ -71,19 +71,31 @@ class JudgedBefore:
         if rest := {one: replies for one, replies in unread.items() if one[:2] != place[:2]}:
             self._unread[packed] = rest
 
-    def remember_sample(self, key: str) -> None:
-        """Taken up; nothing is known of it yet."""
-        self._codes.setdefault(bytes.fromhex(key), 0)
-
-    def has_sample(self, key: str) -> bool:
-        """Whether it was taken up."""
-        return bytes.fromhex(key) in self._codes
-
-    def remember_reply(self, key: str, reply: Reply) -> None:
-        """Until its outcome is told, it is still to be read."""
-        place = ReplyKey(reply.judge, reply.details.get("take", 1), reply.details.get("presentation", PLAIN))
-        if place._replace(presentation=PLAIN) in self._weights:
-            self._unread.setdefault(bytes.fromhex(key), {}).setdefault(place, []).append(reply)
+    def remember_record(self, record: Mapping[str, Any]) -> None:
+        """Raises ValueError for a record of no known kind, and for one about a sample that was never taken up."""
+        kind = record["t"]
+        if kind not in ("sample", "reply", "outcome"):
+            raise ValueError(f"unknown record type {kind!r}")
+        key = bytes.fromhex(record["key"])
+        if kind == "sample":
+            self._codes.setdefault(key, 0)
+        elif key not in self._codes:
+            named = f" {record['id']!r}" if "id" in record else ""
+            raise ValueError(f"this {kind} is about a sample{named} that the run does not have")
+        elif kind == "reply":
+            # Until its outcome is told, it is still to be read.
+            reply = decode_reply(record)
+            place = ReplyKey(reply.judge, reply.details.get("take", 1), reply.details.get("presentation", PLAIN))
+            if place._replace(presentation=PLAIN) in self._weights:
+                self._unread.setdefault(key, {}).setdefault(place, []).append(reply)
+        else:
+            self.remember(
+                record["key"],
+                ReplyKey(record["judge"], record.get("take", 1)),
+                record["status"],
+                is_permanent=record.get("permanent", False),
+                lost=LostRequests(record.get("lost_tries", 0), **record.get("lost_bill", {})),
+            )
 
     def _decode(self, code: int) -> Mapping[ReplyKey, Status]:
         if code not in self._decoded:
@@ -97,30 +109,7 @@ def recall_journal(path: Path, judges: Sequence[str], repeats: int = 1) -> Judge
     judged = JudgedBefore(judges, repeats)
     for offset, line in read_lines(path):
         try:
-            remember_record(judged, decode_line(line))
+            judged.remember_record(decode_line(line))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise damaged(path, offset, ValueError(str(error))) from error
     return judged
-
-
-def remember_record(judged: JudgedBefore, record: Mapping[str, Any]) -> None:
-    """Raises ValueError for a record of no known kind, and for one about a sample that was never taken up."""
-    kind = record["t"]
-    if kind in ("outcome", "reply") and not judged.has_sample(record["key"]):
-        named = f" {record['id']!r}" if "id" in record else ""
-        raise ValueError(f"this {kind} is about a sample{named} that the run does not have")
-    match kind:
-        case "outcome":
-            judged.remember(
-                record["key"],
-                ReplyKey(record["judge"], record.get("take", 1)),
-                record["status"],
-                is_permanent=record.get("permanent", False),
-                lost=LostRequests(record.get("lost_tries", 0), **record.get("lost_bill", {})),
-            )
-        case "reply":
-            judged.remember_reply(record["key"], decode_reply(record))
-        case "sample":
-            judged.remember_sample(record["key"])
-        case _:
-            raise ValueError(f"unknown record type {kind!r}")
