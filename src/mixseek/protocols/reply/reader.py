@@ -21,10 +21,10 @@ from mixseek.protocols.reply.json import (
     Repair,
     ReplyMode,
     canonical,
+    decode_plain,
     excerpt,
     excerpt_text,
     find_objects,
-    whole_object,
 )
 from mixseek.settings.marked_text import parse_toml
 
@@ -127,10 +127,10 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
     text = text.strip().strip("\ufeff").strip()
     if not text:
         return ReplyReading(None, _unparsable("the reply is empty"))
-    whole = whole_object(text)
-    if whole is not None and whole.value and not whole.repairs:
-        stranger = _not_a_verdict(whole.value, expected_keys)
-        return ReplyReading(None, stranger) if stranger else ReplyReading(whole.value)
+    plain = decode_plain(text) if text[0] == "{" else None
+    if plain:
+        stranger = _not_a_verdict(plain, expected_keys)
+        return ReplyReading(None, stranger) if stranger else ReplyReading(plain)
     spoken = without_thought(text)
     thought = (Repair.THINK_BLOCK,) if spoken.had_thought else ()
     if spoken.unclosed:
