@@ -107,8 +107,7 @@ class Count:
     @property
     def lower_bound(self) -> float:
         """Wilson's, at 95 %."""
-        interval = wilson_interval(self.right, self.decisions)
-        return interval.low if interval else 0.0
+        return wilson_interval(self.right, self.decisions).low if self.decisions else 0.0
 
 
 @dataclass(frozen=True, slots=True)

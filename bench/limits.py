@@ -14,9 +14,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
-from mixseek.domain.calls import Call
+from mixseek.domain.calls import Answer, Call
 from mixseek.domain.ports import Message
-from mixseek.engine.limits import AdaptiveLimit, Endpoint, Environment, RetryPolicy
+from mixseek.engine.limits import AdaptiveLimit, Attempts, Endpoint, Environment, RetryPolicy
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge
 
@@ -109,8 +109,13 @@ async def measure(behaviour: Behaviour, limit: AdaptiveLimit, seconds: float) ->
 
         async def ask_on() -> None:
             while True:
-                call = Call(str(next(numbers)), (Message("user", "?"),), {})
-                await endpoint.call(judge, call, lambda: None, lambda called: replies.append(time.monotonic()))
+                call, attempts = Call(str(next(numbers)), (Message("user", "?"),), {}), Attempts()
+                answer: Answer | float = 0.0
+                while isinstance(answer, float):
+                    await endpoint.rest(answer)
+                    async with endpoint.turn() as turn:
+                        answer = await turn.ask(judge, call, attempts)
+                replies.append(time.monotonic())
 
         began = time.monotonic()
         callers = [asyncio.create_task(ask_on()) for _ in range(2 * MAXIMUM)]

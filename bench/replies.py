@@ -100,8 +100,7 @@ def per_file_bundles(row: Row) -> Iterator[Reading]:
 
 
 def entries_of(row: Row) -> Sequence[BundleEntry]:
-    bundle = split_bundle(row["raw_output"])
-    return () if bundle is None else bundle.entries
+    return split_bundle(row["raw_output"]) or ()
 
 
 def entry_reading(protocol: JudgeProtocol, entry: BundleEntry) -> Reading:

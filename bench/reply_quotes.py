@@ -36,7 +36,7 @@ def quotes_by_file(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], l
     quotes: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
     for number, row in enumerate(rows):
         bundle = split_bundle(row["raw_output"])
-        for entry in bundle.entries if bundle else ():
+        for entry in bundle or ():
             evidence = json.loads(entry.text).get("evidence") or {}
             file = row["judged"]["generator"], fold_identity(entry.identities[0])
             quotes[file] += [(number, quote) for quote in evidence.values() if isinstance(quote, str) and quote.strip()]

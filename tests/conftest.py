@@ -1,5 +1,6 @@
 """What holds for every test: no clock of Hypothesis on a busy machine, and no test that hangs for ever."""
 
+import gc
 import signal
 import threading
 from collections.abc import Generator, Iterator
@@ -10,7 +11,7 @@ import hypothesis
 import pytest
 
 # A machine that has more to do than our tests is no failure of theirs.
-hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None)
+hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None, max_examples=50)
 hypothesis.settings.load_profile("mixseek")
 
 SECONDS_PER_TEST = 180.0
@@ -37,6 +38,12 @@ def at_most(seconds: float, name: str) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand cases are there until the end: the collector need not walk over them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def limit_of(item: pytest.Item) -> float:

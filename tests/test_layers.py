@@ -75,32 +75,25 @@ def test_no_module_takes_part_in_a_cycle() -> None:
     assert graph == {}
 
 
-def test_every_module_can_be_imported_alone_without_a_warning() -> None:
-    """No module relies on another having been imported before it. Forks of one warm interpreter keep this fast."""
-    script = """
-import os, sys, traceback, warnings
-warnings.simplefilter("error")
-import duckdb, jinja2, orjson, pydantic, pydantic_settings, rich.console, rich.progress, typer
-failed = []
-for name in sys.argv[1:]:
-    pid = os.fork()
-    if pid == 0:
-        try:
-            __import__(name)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    if os.waitpid(pid, 0)[1]:
-        failed.append(name)
-sys.exit(f"cannot be imported alone: {failed}" if failed else 0)
-"""
+def test_every_module_can_be_imported_without_a_warning() -> None:
+    """Each in the order of its imports, so none waits for one that comes later.
+
+    That none needs another to have been imported before it follows from this: there is no cycle, mypy knows every
+    attribute of a module, and what is not imported by name is not used (`import mixseek.x` would allow that).
+    """
+    plain = [
+        f"{module}, line {node.lineno}"
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import) and any(alias.name.startswith("mixseek") for alias in node.names)
+    ]
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script, *MODULES],
+        [sys.executable, "-W", "error", "-c", "import sys; [__import__(name) for name in sys.argv[1:]]", *MODULES],
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
     )
 
+    assert plain == []
     assert done.returncode == 0, done.stderr

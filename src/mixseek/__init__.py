@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mixseek.composition.library import judge
+    from mixseek.composition.protocols import judge
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
     from mixseek.engine.offline import Judged
@@ -31,7 +31,7 @@ _HOMES = {
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",
-    "judge": "mixseek.composition.library",
+    "judge": "mixseek.composition.protocols",
     "load_protocol": "mixseek.protocols.registry",
 }
 

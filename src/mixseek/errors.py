@@ -54,9 +54,7 @@ class WorkerError(MixseekError):
 
 
 class JudgeCallError(MixseekError):
-    """No reply could be had; never a judgment. `tries` is how many requests were sent in vain."""
-
-    tries = 0
+    """No reply could be had; never a judgment."""
 
 
 class TransientJudgeError(JudgeCallError):

@@ -31,6 +31,8 @@ class Arena:
     statuses: dict[str, int] = field(default_factory=dict)
     # Teams decline.
     declines: bool = False
+    # Everything that anybody was asked.
+    texts: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -50,6 +52,7 @@ class Arena:
         else:
             team, number = max(((t, int(n)) for t, n in _SUBMISSION.findall(user)), key=lambda one: one[1])
         with self.lock:
+            self.texts += [system, user]
             self.asked[kind, team, number] += 1
             times = self.asked[kind, team, number]
         time.sleep(self.latency_seconds)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any
 from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl
 
 from mixseek.domain.judgments import Flag
-from mixseek.judges.mock.replies import CALL_FAULTS, Fault
+from mixseek.judges.mock.replies import Fault
 
 # Looks like a key and occurs nowhere else: wherever it turns up, it leaked.
 CANARY = "sk-canary-3f9d61c07b"
@@ -24,6 +25,8 @@ FLAG_OF_FAULT = {
     Fault.REFUSAL: Flag.JUDGE_REFUSAL_OR_EVASION,
     Fault.INCONSISTENT: Flag.INTERNAL_INCONSISTENCY,
 }
+# Faults after which there is no reply at all.
+CALL_FAULTS = {Fault.RATE_LIMIT, Fault.SERVER_ERROR, Fault.DROP}
 # What a verdict is; the rest of an exported row says when and at what price it came.
 VERDICT_FIELDS = ("id", "judge", "status", "score", "verdict", "is_correct", "extracted_answer", "error_type", "flags")
 
@@ -68,7 +71,7 @@ def begin(*arguments: str, cwd: Path, **extra: str) -> subprocess.Popen[str]:
     )
 
 
-def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 30.0) -> bool:
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 90.0) -> bool:
     """Whether it came true before the process ended or time ran out."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -76,6 +79,17 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str], se
             return condition()
         time.sleep(0.002)
     return True
+
+
+def stop_at_once(process: subprocess.Popen[str]) -> str:
+    """Two signals: the second one when the first was heard, because two that are pending are one. Returns stderr."""
+    assert process.stderr is not None
+    heard = ""
+    process.send_signal(signal.SIGINT)
+    while "once more to stop at once" not in heard and (line := process.stderr.readline()):
+        heard += line
+    process.send_signal(signal.SIGINT)
+    return heard + process.communicate(timeout=60)[1]
 
 
 def export(cwd: Path, workspace: str = "ws") -> list[dict[str, Any]]:

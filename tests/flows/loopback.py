@@ -5,12 +5,12 @@ import contextlib
 import json
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from mixseek.judges.mock.server import MockOptions, MockServer, running_mock
 
-START_SECONDS = 10.0
+START_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,10 @@ class Loopback:
 
     def stats(self) -> dict[str, Any]:
         return self.server.stats()
+
+    def answer_at_once(self) -> None:
+        """From the next request on: what had to be slow to be disturbed may now be quick."""
+        self.server.options = replace(self.server.options, latency_seconds=0.0, jitter_seconds=0.0)
 
     @property
     def requests(self) -> int:

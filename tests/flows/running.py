@@ -4,9 +4,12 @@ import contextlib
 import io
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from mixseek.cli.main import main
 
 COMMAND = str(Path(sys.executable).parent / "mixseek")
 TIMEOUT_SECONDS = 120.0
+_TRIES_TO_HOLD = 8
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -75,6 +79,30 @@ def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+
+
+def hold_when(is_due: Callable[[], bool], *arguments: str | Path, cwd: Path, journal: Path) -> subprocess.Popen[str]:
+    """A run that stands still (SIGSTOP) while that is true of it; SIGCONT lets it go on.
+
+    Where a busy machine let the moment pass, the run is begun once more.
+    """
+    for _ in range(_TRIES_TO_HOLD):
+        process = start(*arguments, cwd=cwd)
+        while process.poll() is None and not is_due():
+            time.sleep(0.002)
+        if process.poll() is None:
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if process.poll() is None and is_due():
+                return process
+        process.kill()
+        process.communicate()
+        shutil.rmtree(journal.parent)
+    return pytest.fail(f"the moment to hold {arguments} never came")
+
+
+def size_of(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:

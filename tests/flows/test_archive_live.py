@@ -110,6 +110,7 @@ def test_an_archived_semantic_judgment_names_its_sample(tmp_path: Path) -> None:
     documents = [json.loads(path.read_text(encoding="utf-8")) for path in (archive / "有效评测").rglob("*.json")]
     assert {document["id"] for document in documents} == {"riddle-0", "riddle-1"}
     assert {document["sample_id"] for document in documents} == {"riddle-0", "riddle-1"}
+    assert all(document["reasoning_score"] in range(6) for document in documents)
 
 
 def test_the_command_can_be_pasted(tmp_path: Path) -> None:

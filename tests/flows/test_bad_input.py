@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl, sums, the_one_line, write_jsonl
+from tests.flows.running import COMMAND, environment, mixseek_here, read_jsonl, sums, the_one_line, write_jsonl
 
 GOOD = '{"id": "a", "question": "1+1?", "response": "The answer is 2.", "ground_truth": "2"}\n'
 
@@ -57,7 +57,7 @@ def test_a_dataset_that_cannot_be_judged_is_one_line_that_names_the_place(name: 
     """Exit 2: trying again changes nothing."""
     make, words = BAD_DATASETS[name]
 
-    done = mixseek("judge", make(tmp_path), "--workspace", "ws", "--run", "r", "--json", cwd=tmp_path)
+    done = judge(make(tmp_path), tmp_path)
 
     line = the_one_line(done)
     assert done.returncode == 2
@@ -101,7 +101,7 @@ def test_a_workspace_that_cannot_be_made_is_one_line(workspace: str, tmp_path: P
     data = write_jsonl(tmp_path / "data.jsonl", sums(3))
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
 
-    done = mixseek("judge", data, "--workspace", workspace, "--run", "r", cwd=tmp_path)
+    done = mixseek_here("judge", data, "--workspace", workspace, "--run", "r", cwd=tmp_path)
 
     line = the_one_line(done)
     assert done.returncode == 2
@@ -110,10 +110,10 @@ def test_a_workspace_that_cannot_be_made_is_one_line(workspace: str, tmp_path: P
 
 def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     """A limit on file size stands in for a full disk. With room again, the same command ends as if nothing had been."""
-    data = write_jsonl(tmp_path / "data.jsonl", sums(1_000))
+    data = write_jsonl(tmp_path / "data.jsonl", sums(300))
 
     def no_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
 
     command = [COMMAND, "judge", str(data), "--workspace", "ws", "--run", "r", "--workers", "1", "--quiet"]
     full = subprocess.run(

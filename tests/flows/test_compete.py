@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.flows.arena import arena, race_text
-from tests.flows.live import CANARY, KEYS, begin, wait_until
+from tests.flows.live import CANARY, KEYS, begin, stop_at_once, wait_until
 from tests.flows.running import environment, mixseek_here, read_jsonl, the_one_line
 
 TEAMS = 3
@@ -30,11 +31,14 @@ options = {ground_truth = "one"}
 min = 1
 max = 2
 """
-# The command, but it says after half a second instead of five that it waits.
+# The command, but it says after half a second instead of five that it waits, and waits for less than a second once it
+# is to stop.
 IMPATIENT = """
 from mixseek.cli.main import run
+from mixseek.composition import compete
 from mixseek.storage.competition import connection
 connection._FIRST_WORD_SECONDS = 0.5
+compete._SECONDS_AFTER_STOP = 0.7
 run()
 """
 
@@ -79,6 +83,21 @@ def test_a_race_ends_in_a_leader_board(tmp_path: Path) -> None:
     assert [team["judging"] for team in shown] == [team["judging"] for team in teams]
     # A submission, two metrics and an opinion for each team and round.
     assert asked == len(replies(tmp_path)) == TEAMS * 2 * 4
+
+
+def test_the_language_of_a_race_is_that_of_everything_anybody_is_shown(tmp_path: Path) -> None:
+    """Default templates, history, board, position, fence, roles and criteria; Japanese unless it is said."""
+    with arena() as endpoint:
+        text = race_text(endpoint.spec, 2, rounds="min = 2\nmax = 2").replace('language = "en"\n', "")
+        write(tmp_path, f'language = "en"\n{text}')
+        done = compete(tmp_path)
+    asked = "\n".join(endpoint.texts)
+
+    assert done.returncode == 0, done.stderr
+    assert {kind for kind, _, _ in endpoint.asked} == {"team", "metric", "judgment"}
+    assert "Current rank of your team: " in asked
+    assert "## Round 1" in asked
+    assert re.findall(r"[\u3000-\u30ff\u4e00-\u9fff]", asked) == []
 
 
 def test_no_key_is_written_anywhere(tmp_path: Path) -> None:
@@ -325,6 +344,7 @@ def test_somebody_who_reads_the_store_for_long_does_not_end_a_race(tmp_path: Pat
         assert racing.stderr is not None
         while "waiting" not in said and (line := racing.stderr.readline()):
             said += line
+        time.sleep(2)
         is_waiting = racing.poll() is None
         holder.communicate("\n", timeout=30)
         _, rest = racing.communicate(timeout=60)
@@ -408,12 +428,9 @@ def test_a_second_signal_leaves_at_once_and_takes_the_programs_along(tmp_path: P
     process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
     pid = tmp_path / "pid"
     assert wait_until(lambda: pid.is_file() and pid.read_text(encoding="utf-8").endswith("\n"), process)
-    for _ in range(2):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-    _, err = process.communicate(timeout=30)
+    err = stop_at_once(process)
     sleeper = Path("/proc") / pid.read_text(encoding="utf-8").strip()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while sleeper.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
 
@@ -434,12 +451,14 @@ def test_rules_and_commands_need_no_model(tmp_path: Path) -> None:
 
 def test_a_signal_drains_and_the_same_command_goes_on(tmp_path: Path) -> None:
     """What was in flight is kept; the whole costs one request a question."""
-    with arena(latency_seconds=0.1) as endpoint:
+    # Slow enough that it cannot be over before a busy machine has sent the signal.
+    with arena(latency_seconds=0.7) as endpoint:
         write(tmp_path, race_text(endpoint.spec, TEAMS, rounds="min = 1\nmax = 3"))
         process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
-        assert wait_until(lambda: endpoint.requests >= 10, process)
+        assert wait_until(lambda: endpoint.requests > TEAMS, process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
+        endpoint.latency_seconds = 0.0
         paid, kept = endpoint.requests, len(replies(tmp_path))
         board = mixseek_here("leaderboard", "e", "-w", "ws", "--json", cwd=tmp_path)
         again = compete(tmp_path, "--json")
@@ -470,11 +489,14 @@ def test_a_budget_stops_and_can_be_raised(tmp_path: Path) -> None:
 
 def test_a_second_process_on_the_same_execution_is_told_so(tmp_path: Path) -> None:
     """Before it asks anything."""
-    with arena(latency_seconds=0.5) as endpoint:
+    with arena(latency_seconds=0.1) as endpoint:
         write(tmp_path, race_text(endpoint.spec, TEAMS, rounds=SMALL))
         process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
         assert wait_until(lambda: endpoint.requests >= 2, process)
+        # Held, so that it is still there when the second one has started, however busy the machine is.
+        process.send_signal(signal.SIGSTOP)
         second = compete(tmp_path)
+        process.send_signal(signal.SIGCONT)
         process.communicate(timeout=60)
 
     assert second.returncode == 4
@@ -549,11 +571,12 @@ def test_recorded_replies_play_a_whole_race_offline(tmp_path: Path) -> None:
 
 def test_runs_lists_competitions_and_a_killed_one_is_not_running_for_ever(tmp_path: Path) -> None:
     """While it plays it is running; after kill -9 its lock is free, so it is interrupted; resumed, it is finished."""
-    with arena(latency_seconds=0.5) as endpoint:
+    # Nobody waits for the first answer: the race is killed before.
+    with arena(latency_seconds=150) as endpoint:
         write(tmp_path, race_text(endpoint.spec, 1, rounds="min = 2\nmax = 2"))
         command = ("compete", "race.toml", "--execution", "e", "-w", "ws")
         racing = begin(*command, cwd=tmp_path)
-        wait_until(lambda: endpoint.requests > 0, racing)
+        assert wait_until(lambda: endpoint.requests > 0, racing)
         playing = listed(tmp_path)
         os.killpg(racing.pid, signal.SIGKILL)
         racing.communicate()

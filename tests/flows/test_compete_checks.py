@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import zoneinfo
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,19 @@ def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:
         ('[judgment]\njudge = "openai:x"', '[judgment]\njudge = "rules"', "rules have no opinion"),
         ('[judgment]\njudge = "openai:x"', '[judgment]\njudge = "replay:none.jsonl"', "none.jsonl"),
         ("max = 5", "max = 1", "min is 2 and max is 1"),
+        ('type = "Relevance"', 'type = "Coverage"', "two metrics are called 'Coverage'; give one of them a name"),
+        ('id = "t0"', 'id = ""', "teams.1.id: "),
+        ("[rounds]", '[prompts]\nevaluator_user_prompt = "Rate it."\n[rounds]', "{{ submission }} is not in it"),
+        (
+            "[rounds]",
+            '[prompts]\nteam_user_prompt = "{% if round_number == 2 %}{{ user_prompt.x }}{% endif %}"\n[rounds]',
+            "has no attribute 'x'",
+        ),
+        (
+            "[rounds]",
+            '[prompts]\njudgment_user_prompt = "{{ submission_history[:99999] * 99999999 }}"\n[rounds]',
+            "judgment_user_prompt",
+        ),
     ],
 )
 def test_a_dry_run_finds_everything_that_cannot_work(old: str, new: str, message: str, tmp_path: Path) -> None:
@@ -74,6 +88,22 @@ def test_a_dry_run_finds_everything_that_cannot_work(old: str, new: str, message
         assert done.returncode == 2
         assert message in the_one_line(done)
         assert not (tmp_path / "ws").exists()
+
+
+@pytest.mark.parametrize("zone", ["JST-9", "FILE", ":Asia/Tokyo", ""])
+def test_whatever_tz_may_hold_refuses_no_race(zone: str, tmp_path: Path) -> None:
+    """A rule, the path of a zone file, a name; what is none of these is one line."""
+    write(tmp_path, race_text("openai:x", 1))
+    if zone == "FILE":
+        found = [Path(root) / "Asia" / "Tokyo" for root in zoneinfo.TZPATH]
+        zone = next((str(file) for file in found if file.is_file()), "UTC")
+    words = ("compete", "race.toml", "-w", "ws", "--dry-run")
+    done = mixseek_here(*words, cwd=tmp_path, env={**KEYS, "TZ": zone})
+    bad = mixseek_here(*words, cwd=tmp_path, env={**KEYS, "TZ": "Mars/Base"})
+
+    assert done.returncode == 0, done.stderr
+    assert bad.returncode == 2
+    assert "TZ environment variable: 'Mars/Base'; valid examples: " in the_one_line(bad)
 
 
 def test_a_price_that_nobody_knows_is_said_before_anything_is_written(tmp_path: Path) -> None:

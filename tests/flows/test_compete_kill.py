@@ -1,4 +1,4 @@
-"""Eight teams, five rounds, and kill -9 whenever it hurts: the same leader board, nothing twice, nothing lost."""
+"""Five teams, three rounds, and kill -9 whenever it hurts: the same leader board, nothing twice, nothing lost."""
 
 import asyncio
 import contextlib
@@ -11,14 +11,14 @@ from typing import Any
 
 from tests.flows.arena import Arena, arena, race_text
 from tests.flows.live import KEYS, begin, wait_until
-from tests.flows.running import mixseek, mixseek_here, read_jsonl
+from tests.flows.running import mixseek_here, read_jsonl
 
 from mixseek.domain.rounds import TeamProgress
 from mixseek.storage.competition.store import AggregationStore
 
-KILLS = 5
-MODEL_TEAMS = 6
-ROUNDS = 5
+KILLS = 4
+MODEL_TEAMS = 3
+ROUNDS = 3
 EXECUTION = "race"
 # Two teams that are no models: what they submit is nowhere but in the store.
 PROGRAMS = """
@@ -67,7 +67,9 @@ def has_reached(endpoint: Arena, goal: int) -> bool:
 
 
 def lay_out(directory: Path, endpoint: Arena) -> None:
-    directory.joinpath("race.toml").write_text(race_text(endpoint.spec, MODEL_TEAMS, more=PROGRAMS), encoding="utf-8")
+    directory.joinpath("race.toml").write_text(
+        race_text(endpoint.spec, MODEL_TEAMS, rounds=f"min = 2\nmax = {ROUNDS}", more=PROGRAMS), encoding="utf-8"
+    )
     directory.joinpath("own_team.py").write_text(OWN_TEAM, encoding="utf-8")
 
 
@@ -100,7 +102,7 @@ def test_kills_change_nothing_but_the_time_it_takes(tmp_path: Path) -> None:
             assert {place: text for place, text in submissions(stored).items() if place in kept} == kept
             assert {place: value for place, value in scores(stored).items() if place in scored} == scored
             kept, scored = submissions(stored), scores(stored)
-        last = mixseek(*arguments("killed"), cwd=tmp_path, env=KEYS)
+        last = mixseek_here(*arguments("killed"), cwd=tmp_path, env=KEYS)
     final = progress_of(tmp_path / "killed")
     lines = read_jsonl(tmp_path / "killed" / "competitions" / EXECUTION / "journal.jsonl")
     outcomes = Counter((line["key"], line["judge"]) for line in lines if line["t"] == "outcome")

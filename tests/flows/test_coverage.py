@@ -32,8 +32,7 @@ def archived(place: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in files]
 
 
-@pytest.mark.parametrize("value", [None, "", " "])
-@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize(("column", "value"), list(zip(COLUMNS, [None, "", " "], strict=True)))
 def test_a_row_without_its_place_is_flagged_and_the_others_are_judged(
     tmp_path: Path, column: str, value: str | None
 ) -> None:
@@ -46,7 +45,7 @@ def test_a_row_without_its_place_is_flagged_and_the_others_are_judged(
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counts"] == {"valid": 7, "invalid": 1, "undecided": 0, "missing": 0}
-    assert f"1 of 8 rows have no {column}: they are filed under INCOMPLETE_COVERAGE" in done.stderr
+    assert f"1 of 8 rows has no {column}: filed under INCOMPLETE_COVERAGE" in done.stderr
     assert "(the first incomplete rows: 4)" in done.stderr
     found = exported(tmp_path)[rows[3]["id"]]
     assert (found["status"], found["flags"]) == ("invalid", ["INCOMPLETE_COVERAGE"])
@@ -98,7 +97,7 @@ def test_holes_of_a_plan_are_flagged_records(tmp_path: Path, suffix: str) -> Non
     assert summary["samples"] == 9
     named = f"{rows[5]['question_id']} / {rows[5]['prompt_variant']} / {rows[5]['target_model']}"
     assert f"2 planned outputs are not in the dataset (INCOMPLETE_COVERAGE): {named}, Q9 / A / model-a" in done.stderr
-    assert f"1 samples are not in the plan; they are judged all the same: {rows[0]['id']}" in done.stderr
+    assert f"1 sample is not in the plan, and judged all the same: {rows[0]['id']}" in done.stderr
     holes = [row for row in exported(tmp_path).values() if row["flags"]]
     assert [(row["id"], row["flags"]) for row in holes] == [
         (f"planned: {named}", ["INCOMPLETE_COVERAGE"]),

@@ -1,15 +1,13 @@
 """A journal that was cut or changed is noticed by everybody who reads it; what a kill leaves is no damage."""
 
 import json
-import os
 import re
-import signal
-import time
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.flows.running import mixseek_here, read_jsonl, start, sums, write_jsonl
+from tests.flows.running import hold_when, mixseek_here, read_jsonl, sums, write_jsonl
 
 READERS = (
     ("judge", "data.jsonl", "--workspace", "ws", "--run", "r"),
@@ -21,13 +19,20 @@ READERS = (
 )
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of 40 samples."""
-    write_jsonl(tmp_path / "data.jsonl", sums(40))
-    done = mixseek_here("judge", "data.jsonl", "--workspace", "ws", "--run", "r", cwd=tmp_path)
+    directory = tmp_path_factory.mktemp("judged")
+    write_jsonl(directory / "data.jsonl", sums(40))
+    done = mixseek_here("judge", "data.jsonl", "--workspace", "ws", "--run", "r", cwd=directory)
     assert done.returncode == 0, done.stderr
-    return tmp_path
+    return directory
+
+
+@pytest.fixture
+def place(judged: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be damaged."""
+    return shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
 
 
 def journal_of(place: Path) -> Path:
@@ -99,6 +104,8 @@ def test_the_list_of_runs_names_the_damaged_one(place: Path, damage: str) -> Non
 
     listed = mixseek_here("runs", "--workspace", "ws", cwd=place)
 
+    # The list reads no journal: what has the right length is held against its digest where its results are read.
+    words = "perhaps changed since it was written" if words.startswith("changed") else words
     assert "other" in listed.stdout
     assert re.search(rf"journal\.jsonl: {words}", listed.stderr), listed.stderr
 
@@ -125,7 +132,7 @@ def test_whoever_takes_the_seal_out_goes_on_with_what_is_left(place: Path) -> No
     journal.write_bytes(cut_at_line_end(journal.read_bytes()))
     manifest = journal.with_name("manifest.json")
     document = json.loads(manifest.read_text(encoding="utf-8"))
-    assert set(document["journal"]) == {"bytes", "blake2b"}
+    assert set(document["journal"]) == {"bytes", "blake2b", "crc32"}
     del document["journal"]
     manifest.write_text(json.dumps(document), encoding="utf-8")
 
@@ -138,15 +145,19 @@ def test_whoever_takes_the_seal_out_goes_on_with_what_is_left(place: Path) -> No
 
 def test_a_killed_run_is_sealed_as_far_as_it_was_known_to_be_on_disk(tmp_path: Path) -> None:
     """kill -9 is no damage; cutting what was sealed before it is."""
-    write_jsonl(tmp_path / "data.jsonl", sums(4_000))
+    write_jsonl(tmp_path / "data.jsonl", sums(2_000))
     command = ("judge", "data.jsonl", "--workspace", "ws", "--run", "r", "--workers", "1")
-    process = start(*command, cwd=tmp_path)
     journal = journal_of(tmp_path)
-    while process.poll() is None and not (journal.exists() and journal.stat().st_size > 500_000):
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
+    manifest = journal.with_name("manifest.json")
+    process = hold_when(
+        lambda: manifest.exists() and json.loads(manifest.read_text(encoding="utf-8"))["journal"] is not None,
+        *command,
+        cwd=tmp_path,
+        journal=journal,
+    )
+    process.kill()
     process.communicate()
-    sealed = json.loads(journal.with_name("manifest.json").read_text(encoding="utf-8"))
+    sealed = json.loads(manifest.read_text(encoding="utf-8"))
     left = journal.read_bytes()
 
     assert sealed["status"] == "running"
@@ -158,8 +169,8 @@ def test_a_killed_run_is_sealed_as_far_as_it_was_known_to_be_on_disk(tmp_path: P
     journal.write_bytes(left)
     done = mixseek_here(*command, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["counts"]["valid"] == 3_200
-    assert len({row["key"] for row in read_jsonl(journal) if row["t"] == "outcome"}) == 4_000
+    assert json.loads(done.stdout)["counts"]["valid"] == 1_600
+    assert len({row["key"] for row in read_jsonl(journal) if row["t"] == "outcome"}) == 2_000
 
 
 def test_an_orphan_in_the_part_that_is_not_sealed_is_named(tmp_path: Path) -> None:

@@ -76,6 +76,9 @@ def test_commands_in_hints_can_be_pasted(tmp_path: Path) -> None:
     hint = next(line for line in done.stdout.splitlines() if "mixseek report" in line)
 
     assert shlex.split(hint)[-1] == "my work $(x)"
+    (tmp_path / "my work").mkdir()
+    written = mixseek_here("protocol", "new", "my work/a;b.toml", cwd=tmp_path)
+    assert shlex.split(written.stderr)[-1] == "my work/a;b.toml"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,9 @@ from mixseek.domain.judgments import Flag
 def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Where the demo was run, and what it printed: several tests look at one demo."""
     place = tmp_path_factory.mktemp("printed")
-    return place, mixseek_here("demo", cwd=place).stdout
+    done = mixseek("demo", cwd=place)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
+    return place, done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -24,17 +26,15 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
     return place, json.loads(mixseek_here("demo", "--workspace", "w", "--json", cwd=place).stdout)
 
 
-def test_the_demo_judges_compares_and_reports(tmp_path: Path) -> None:
+def test_the_demo_judges_compares_and_reports(printed: tuple[Path, str]) -> None:
     """Offline, in a moment; rules and labels agree everywhere, and the report is where it says."""
-    done = mixseek("demo", cwd=tmp_path)
-    reports = list((tmp_path / "demo-workspace" / "runs").glob("*/report.html"))
+    place, text = printed
+    reports = list((place / "demo-workspace" / "runs").glob("*/report.html"))
 
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert done.stderr == ""
-    assert "Rules and labels disagree: nowhere." in done.stdout
+    assert "Rules and labels disagree: nowhere." in text
     assert len(reports) == 3
-    assert all(str(report.relative_to(tmp_path)) in done.stdout for report in reports)
-    assert "mixseek judge " in done.stdout
+    assert all(str(report.relative_to(place)) in text for report in reports)
+    assert "mixseek judge " in text
 
 
 def test_the_demo_shows_its_point_first_and_a_few_rows(printed: tuple[Path, str]) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, the_one_line
+from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line
 
 COMMANDS = (
     "demo",
@@ -25,22 +25,26 @@ COMMANDS = (
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_examples(command: str, tmp_path: Path) -> None:
     """Two at least, and they begin with the command itself."""
-    done = mixseek(*command.split(), "--help", cwd=tmp_path)
+    done = mixseek_here(*command.split(), "--help", cwd=tmp_path)
 
     assert done.returncode == 0
     assert done.stdout.count(f"\n    mixseek {command}") >= 2
 
 
 def test_help_is_instant(tmp_path: Path) -> None:
-    """Under 0.3 s of CPU; the best of three, as the machine may be busy."""
-    used = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([COMMAND, "--help"], cwd=tmp_path, env=environment(), capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    """Under 0.3 s of CPU, or a few times what Python itself needs here to start: a busy machine counts slower."""
 
-    assert min(used) < 0.3
+    def used(*command: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    bare, ours = zip(
+        *((used(sys.executable, "-c", "import asyncio"), used(COMMAND, "--help")) for _ in range(3)), strict=True
+    )
+
+    assert min(ours) < max(0.3, 4 * min(bare))
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """kill -9, Ctrl-C and SIGTERM at any moment: the same command ends with exactly what an undisturbed run gives."""
 
-import contextlib
 import json
 import os
 import random
@@ -10,9 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.flows.running import mixseek, read_jsonl, start, sums, write_jsonl
+from tests.flows.live import stop_at_once
+from tests.flows.running import hold_when, mixseek_here, read_jsonl, size_of, start, sums, write_jsonl
 
-KILLS = 10
+KILLS = 6
+# More than a head that is judged without further processes.
 SAMPLES = 5_000
 
 
@@ -21,7 +22,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dataset that keeps the judges busy for a while, and its undisturbed results."""
     directory = tmp_path_factory.mktemp("interruption")
     write_jsonl(directory / "data.jsonl", sums(SAMPLES))
-    done = mixseek("judge", "data.jsonl", "--workspace", "calm", "--run", "r", "--json", cwd=directory)
+    done = mixseek_here("judge", "data.jsonl", "--workspace", "calm", "--run", "r", "--json", cwd=directory)
     assert done.returncode == 0, done.stderr
     (directory / "calm.json").write_text(done.stdout, encoding="utf-8")
     export(directory, "calm")
@@ -30,17 +31,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def export(place: Path, workspace: str) -> Path:
     target = place / f"{workspace}.jsonl"
-    done = mixseek("export", "r", "--workspace", workspace, "--to", target, cwd=place)
+    done = mixseek_here("export", "r", "--workspace", workspace, "--to", target, cwd=place)
     assert done.returncode == 0, done.stderr
     return target
 
 
 def journal_of(place: Path, workspace: str) -> Path:
     return place / workspace / "runs" / "r" / "journal.jsonl"
-
-
-def size_of(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def counts_of(summary: str) -> object:
@@ -58,7 +55,15 @@ def wait_for_growth(process: subprocess.Popen[str], path: Path, by: int) -> None
         time.sleep(0.002)
 
 
-def test_ten_kills_at_random_moments_change_nothing(place: Path) -> None:
+def hold(place: Path, workspace: str, workers: int) -> subprocess.Popen[str]:
+    """Held in the middle of judging: what is sent now cannot come too late."""
+    journal, end = journal_of(place, workspace), size_of(journal_of(place, "calm")) * 3 // 4
+    return hold_when(
+        lambda: 0 < size_of(journal) < end, *judge_arguments(workspace, workers), cwd=place, journal=journal
+    )
+
+
+def test_kills_at_random_moments_change_nothing(place: Path) -> None:
     """The journal is the truth: each rerun goes on behind the last whole line, with one process or with two."""
     journal = journal_of(place, "killed")
     rng = random.Random(2)
@@ -77,7 +82,7 @@ def test_ten_kills_at_random_moments_change_nothing(place: Path) -> None:
         process.kill()
         process.communicate()
 
-    done = mixseek(*judge_arguments("killed", workers=2), cwd=place)
+    done = mixseek_here(*judge_arguments("killed", workers=2), cwd=place)
 
     assert done.returncode == 0, done.stderr
     assert landed >= KILLS // 2  # or the dataset is too small to be disturbed
@@ -90,9 +95,9 @@ def test_a_signal_drains_and_exits_130(signum: signal.Signals, workers: int, pla
     """Sent to the whole group, as a terminal does: workers do not complain, and what was begun is journaled."""
     workspace = f"stopped-{signum.name}-{workers}"
     journal = journal_of(place, workspace)
-    process = start(*judge_arguments(workspace, workers), cwd=place)
-    wait_for_growth(process, journal, 1)
+    process = hold(place, workspace, workers)
     os.killpg(process.pid, signum)
+    process.send_signal(signal.SIGCONT)
     out, err = process.communicate(timeout=60)
     whole = journal_of(place, "calm").read_bytes()
     manifest = json.loads(journal.with_name("manifest.json").read_text(encoding="utf-8"))
@@ -109,13 +114,9 @@ def test_a_signal_drains_and_exits_130(signum: signal.Signals, workers: int, pla
 
 def test_a_second_signal_stops_at_once(place: Path) -> None:
     """Without a traceback, and resumable all the same."""
-    process = start(*judge_arguments("twice", 2), cwd=place)
-    wait_for_growth(process, journal_of(place, "twice"), 1)
-    for _ in range(2):
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)
-        time.sleep(0.01)
-    _, err = process.communicate(timeout=60)
+    process = hold(place, "twice", 2)
+    process.send_signal(signal.SIGCONT)
+    err = stop_at_once(process)
 
     assert process.returncode == 130
     assert "Traceback" not in err
@@ -123,9 +124,9 @@ def test_a_second_signal_stops_at_once(place: Path) -> None:
 
 def test_a_judging_process_that_is_killed_is_one_line_and_resumable(place: Path) -> None:
     """Out of memory, say. Exit 4: the same command goes on behind what was journaled."""
-    process = start(*judge_arguments("shot", 2), cwd=place)
-    wait_for_growth(process, journal_of(place, "shot"), 1)
+    process = hold(place, "shot", 2)
     os.kill(worker_of(process), signal.SIGKILL)
+    process.send_signal(signal.SIGCONT)
     out, err = process.communicate(timeout=60)
 
     assert process.returncode == 4, err
@@ -143,11 +144,10 @@ def worker_of(process: subprocess.Popen[str]) -> int:
 
 def test_no_judging_process_outlives_a_kill(place: Path) -> None:
     """A worker that waits for a dead parent would wait for ever."""
-    process = start(*judge_arguments("orphans", 2), cwd=place)
-    wait_for_growth(process, journal_of(place, "orphans"), 1)
+    process = hold(place, "orphans", 2)
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             os.killpg(process.pid, 0)
@@ -160,11 +160,8 @@ def test_no_judging_process_outlives_a_kill(place: Path) -> None:
 
 def test_two_commands_on_one_run_do_not_mix_their_lines(place: Path) -> None:
     """The second one is told that the run is busy; the first one is not disturbed."""
-    process = start(*judge_arguments("busy", 1), cwd=place)
-    wait_for_growth(process, journal_of(place, "busy"), 1)
-    # Held still, so that it cannot be over before the second one has started.
-    process.send_signal(signal.SIGSTOP)
-    second = mixseek(*judge_arguments("busy", 1), cwd=place)
+    process = hold(place, "busy", 1)
+    second = mixseek_here(*judge_arguments("busy", 1), cwd=place)
     process.send_signal(signal.SIGCONT)
     process.communicate(timeout=60)
 

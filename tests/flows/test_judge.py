@@ -439,3 +439,22 @@ def test_a_reader_that_leaves_early_is_no_failure(data: Path, tmp_path: Path) ->
     )
 
     assert done.stderr == ""
+
+
+def test_texts_of_megabytes_are_shown_in_part_and_said_so(tmp_path: Path) -> None:
+    """Laying out megabytes would take minutes, and nobody reads them in a terminal."""
+    row = {
+        "id": "a",
+        "question": "How many?",
+        "response": "word " * 600_000 + "The answer is 42.",
+        "ground_truth": "42",
+    }
+    judge(write_jsonl(tmp_path / "long.jsonl", [row]), cwd=tmp_path)
+
+    shown = mixseek_here("show", "a", "--workspace", "ws", cwd=tmp_path)
+    whole = mixseek_here("show", "a", "--workspace", "ws", "--json", cwd=tmp_path)
+
+    assert "⟦42⟧" in shown.stdout
+    assert len(shown.stdout) < 300_000
+    assert "shown in part" in shown.stderr
+    assert json.loads(whole.stdout)["judgments"][0]["response"] == row["response"]

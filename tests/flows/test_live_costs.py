@@ -49,3 +49,20 @@ def test_what_is_said_to_be_spent_is_what_was_spent_and_fills_the_limit(
     assert 0.17 <= spent <= 0.2 + 1e-9
     account = json.loads(report.stdout)["calls"]["mine"]
     assert float(account["cost_usd"]) == pytest.approx(spent, abs=1e-4)
+
+
+def test_a_limit_that_lets_nothing_through_leaves_no_run_and_holds_no_name(tmp_path: Path) -> None:
+    """--max-cost 0 asks nobody; with money the same name can be used for another protocol."""
+    data = write_jsonl(tmp_path / "data.jsonl", riddles(3))
+    with answering(lambda asked: completion("no verdict")) as endpoint:
+        table = f'[judges.mine]\nmodel = "hand"\nbase_url = "{endpoint.base_url}"\nprice_input = 1\nprice_output = 1\n'
+        (tmp_path / "mixseek.toml").write_text(table)
+        common = ("judge", data, "--judge", "mine", "--workspace", "ws", "--run", "r")
+        refused = mixseek_here(*common, "--max-cost", "0", cwd=tmp_path, env=KEYS)
+        left = list((tmp_path / "ws" / "runs").iterdir())
+        asked = endpoint.requests
+        other = mixseek_here(*common, "--language", "ja", cwd=tmp_path, env=KEYS)
+
+    assert refused.returncode == 4, refused.stderr
+    assert (left, asked) == ([], 0)
+    assert other.returncode == 1, other.stderr

@@ -24,6 +24,24 @@ def test_an_at_sign_is_followed_by_http_or_nothing_is_sent(
     assert not (tmp_path / "ws" / "runs" / "r").exists()
 
 
+@pytest.mark.parametrize("rest", ["m＠http://localhost:1/v1", "http://localhost:1/v1", "localhost:1/v1", "m@http：//h"])
+def test_an_address_that_is_none_is_no_models_name_either(rest: str, tmp_path: Path) -> None:
+    """A full-width at sign or colon, a forgotten model, a forgotten at sign."""
+    data = write_jsonl(tmp_path / "data.jsonl", riddles(1))
+    done = judge(data, f"openai:{rest}", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "begins with http:// or https://; write openai:" in the_one_line(done)
+
+
+def test_a_bare_models_name_is_offered_with_its_provider(tmp_path: Path) -> None:
+    """Instead of a list of everything that there is."""
+    done = judge(write_jsonl(tmp_path / "data.jsonl", riddles(1)), "gpt-4o", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert the_one_line(done).endswith("did you mean openai:gpt-4o?")
+
+
 def test_a_gguf_path_may_hold_an_at_sign(tmp_path: Path) -> None:
     """It is a file here, and no address."""
     data = write_jsonl(tmp_path / "data.jsonl", riddles(1))

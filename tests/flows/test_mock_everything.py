@@ -67,17 +67,21 @@ def run(cwd: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
 @pytest.mark.parametrize("protocol", ["semantic", "cross", "rubric", "helpdesk.toml"])
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
-def test_every_protocol_can_be_tried_on_the_mock(protocol: str, wire: str, tmp_path: Path) -> None:
-    """Every reply is valid, over either wire format."""
+def test_every_protocol_can_be_tried_on_the_mock(protocol: str, language: str, tmp_path: Path) -> None:
+    """Every reply is valid, over either wire format, in every language, for a protocol of one's own as well."""
     without = {} if protocol == "rubric" else {"rubric": None}
     text = "".join(json.dumps({**row, **without}) + "\n" for row in ROWS)
     (tmp_path / "data.jsonl").write_text(text, encoding="utf-8")
     mixseek_here("protocol", "new", "helpdesk.toml", cwd=tmp_path)
+    declared = tmp_path / "helpdesk.toml"
+    text = declared.read_text(encoding="utf-8").replace('languages = ["en"]', 'languages = ["en", "ja", "zh"]')
+    declared.write_text(text, encoding="utf-8")
+    wire = "anthropic" if language == "ja" else "openai"
     with loopback() as mock:
-        spec = f"{wire}:mock@{mock.base_url}"
-        code, document = run(tmp_path, "judge", "data.jsonl", "--protocol", protocol, "--judge", spec)
+        how = ("--protocol", protocol, "--language", language, "--judge", f"{wire}:mock@{mock.base_url}")
+        code, document = run(tmp_path, "judge", "data.jsonl", *how)
 
     assert (code, document["counts"]) == (0, {"valid": len(ROWS), "invalid": 0, "undecided": 0, "missing": 0}), document
 

@@ -218,3 +218,54 @@ def test_every_change_of_a_file_changes_its_hash(tmp_path: Path) -> None:
 
     assert len(seen) == len(changes) + 1
     assert mixseek_here("protocol", "hash", "my.toml", cwd=tmp_path).stdout in seen
+
+
+NINE = """
+name = "Letters"
+version = "1"
+kind = "scored"
+languages = ["en"]
+default_language = "en"
+colour = "red"
+[templates]
+user = "user.md.j2"
+[parameters]
+instructions = "Judge a letter."
+[parameters.dimensions.A_tone]
+title = "Friendly tone"
+colour = "red"
+[parameters.scale]
+maximum = "three"
+[parameters.total]
+field = "sum"
+[parameters.gates.insults]
+reason_field = "insult"
+effect = "explode"
+[parameters.verdict]
+field = "grade"
+[parameters.verdict.rules.send]
+nonzero = ["B_facts"]
+[parameters.verdict.rules.rewrite]
+[parameters.choices.effort]
+options = ["little", "much"]
+descriptions = { huge = "a lot" }
+[parameters.evidence]
+policy = "verified"
+field = "sum"
+"""
+
+
+def test_everything_is_said_in_one_round(tmp_path: Path) -> None:
+    """Whoever mends a file should not meet the next mistake only after the last one."""
+    (tmp_path / "own.toml").write_text(NINE, encoding="utf-8")
+    (tmp_path / "user.md.j2").write_text("{{ respnse }} {{ question|centre }} {{ response }}", encoding="utf-8")
+
+    done = mixseek_here("protocol", "lint", "own.toml", cwd=tmp_path)
+
+    assert done.returncode == 1
+    for mistake in (
+        *("name", "unknown key colour", "unknown key parameters.dimensions.A_tone.colour", "parameters.scale.maximum"),
+        *("parameters.gates.insults.effect", "no such dimension: B_facts", "not one of its options"),
+        *("2 parts of the reply have this name", "unknown variable 'respnse'", "No filter named 'centre'"),
+    ):
+        assert mistake in done.stdout, (mistake, done.stdout)

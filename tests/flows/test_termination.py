@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -26,15 +25,22 @@ def has_come(path: Path) -> bool:
     return path.is_dir() or (path.is_file() and path.stat().st_size > 0)
 
 
+def catches_sigterm(pid: int) -> bool:
+    """Before that it is the interpreter that starts, and nobody of ours is there yet."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
+
+
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_whenever_it_comes_the_exit_code_is_130(moment: str, tmp_path: Path) -> None:
     """While modules are loaded, the dataset is read, judged or indexed, or when all is done."""
-    data = write_jsonl(tmp_path / "data.jsonl", sums(3_000))
+    data = write_jsonl(tmp_path / "data.jsonl", sums(600))
     process = start("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
     if MOMENTS[moment]:
         assert wait_until(lambda: has_come(tmp_path / "ws" / MOMENTS[moment]), process)
     else:
-        time.sleep(0.4)
+        assert wait_until(lambda: catches_sigterm(process.pid), process)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     again = mixseek_here("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)

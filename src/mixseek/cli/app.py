@@ -1,7 +1,4 @@
-"""The tree of commands, and what becomes of a failure.
-
-Each command imports what it needs when it runs, so that `--help` stays instant.
-"""
+"""The tree of commands, each importing what it needs when it runs, and what becomes of a failure."""
 
 import errno
 import re
@@ -10,21 +7,13 @@ from typing import Annotated, Any
 import typer
 from typer import TyperException
 
-from mixseek.cli.archive import archive
 from mixseek.cli.cache import prune, show_cache
-from mixseek.cli.compete import compete
+from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
-from mixseek.cli.demo import demo
-from mixseek.cli.export import export
-from mixseek.cli.judge import judge
-from mixseek.cli.judges import check, list_judges
-from mixseek.cli.leaderboard import leaderboard
-from mixseek.cli.models import install_model
+from mixseek.cli.judge import demo, judge
+from mixseek.cli.judges import check, install_model, list_judges, serve_mock
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
-from mixseek.cli.report import report
-from mixseek.cli.runs import runs
-from mixseek.cli.serve_mock import serve_mock
-from mixseek.cli.show import show
+from mixseek.cli.report import archive, export, report, runs, show
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
@@ -35,8 +24,6 @@ from mixseek.errors import (
     TransientJudgeError,
     WorkerError,
 )
-
-# The one place where a failure becomes a line on stderr and an exit code.
 
 # A disk that says one of these is not broken: the path is wrong, or not ours to write.
 MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}
@@ -53,8 +40,8 @@ MEANT_COMMANDS = {
     **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
     **dict.fromkeys(("race", "compete-run", "tournament"), "`mixseek compete RACE.toml` lets teams compete"),
     **dict.fromkeys(("lint", "validate"), "`mixseek protocol lint FILE` says what is wrong with a protocol"),
-    **dict.fromkeys(("help",), "`mixseek --help` lists the commands"),
-    **dict.fromkeys(("version",), "`mixseek --version` says it"),
+    "help": "`mixseek --help` lists the commands",
+    "version": "`mixseek --version` says it",
 }
 _UNKNOWN_COMMAND = re.compile(r"No such command '([^']+)'.*")
 
@@ -94,8 +81,6 @@ def describe_bug(error: BaseException) -> str:
     )
 
 
-# The tree of commands. Each command imports what it needs when it runs, so that `--help` stays instant.
-
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
 MARKUP = None
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -127,7 +112,7 @@ def root(
       mixseek report latest --out report.html       one file to send to a colleague
 
     \b
-    Exit codes: 0 done, 1 a gate was not met, 2 usage or input, 3 internal error,
+    Exit codes: 0 done, 1 a gate was not met or nothing is valid, 2 usage or input, 3 internal error,
     4 incomplete (run again to resume), 130 interrupted (run again to resume).
     """
 

@@ -1,12 +1,15 @@
 """`mixseek cache`: how large the replies have grown, and making them fewer."""
 
 import re
-from typing import Annotated, Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from mixseek.cli.console import ExitCode
-from mixseek.cli.options import JsonOption, WorkspaceOption
+from mixseek.cli.console import ExitCode, print_answer
+from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+from mixseek.errors import ConfigurationError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
@@ -19,15 +22,6 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
-OlderThan = Annotated[
-    float | None, typer.Option("--older-than", metavar="DAYS", min=0.0, help="Drop what was stored longer ago.")
-]
-Keep = Annotated[
-    int | None,
-    typer.Option("--keep", metavar="SIZE", parser=parse_size, help="Then drop the oldest until the rest fits: 2G."),
-]
-
-
 def show_cache(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
     """Print how many replies the workspace remembers, and what they take.
 
@@ -38,14 +32,19 @@ def show_cache(workspace: WorkspaceOption = None, as_json: JsonOption = False) -
       mixseek cache size
       mixseek cache size --workspace ws --json
     """
-    from mixseek.cli.options import workspace_path
-    from mixseek.composition.cache_upkeep import look_at_cache
-
-    return print_state(look_at_cache(workspace_path(workspace)), as_json=as_json)
+    return print_cache(workspace, None, None, as_json=as_json)
 
 
 def prune(
-    older_than: OlderThan = None, keep: Keep = None, workspace: WorkspaceOption = None, as_json: JsonOption = False
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", min=0.0, help="Drop what was stored longer ago.")
+    ] = None,
+    keep: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", parser=parse_size, help="Then drop the oldest until the rest fits: 2G."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
 ) -> ExitCode:
     """Drop replies from the cache and give the space back; runs and their journals are not touched.
 
@@ -55,21 +54,14 @@ def prune(
       mixseek cache prune --keep 2G
       mixseek cache prune --keep 0           all of it
     """
-    from mixseek.cli.options import workspace_path
-    from mixseek.composition.cache_upkeep import prune_cache
+    if older_than is None and keep is None:
+        raise ConfigurationError("cache prune: say what to drop, with --older-than DAYS, --keep SIZE or both")
+    return print_cache(workspace, older_than, keep, as_json=as_json)
 
-    return print_state(prune_cache(workspace_path(workspace), older_than, keep), as_json=as_json)
 
+def print_cache(workspace: Path | None, older_than: float | None, keep: int | None, *, as_json: bool) -> ExitCode:
+    """For both."""
+    from mixseek.composition.live import describe_cache, keep_cache
 
-def print_state(state: Any, *, as_json: bool) -> ExitCode:
-    """For both; `state` is a CacheState, which is imported only where it is made."""
-    from dataclasses import asdict
-
-    from mixseek.cli.console import print_json, print_result
-    from mixseek.composition.cache_upkeep import describe_cache
-
-    if as_json:
-        print_json({**asdict(state), "path": str(state.path)})
-    else:
-        print_result(describe_cache(state))
-    return ExitCode.OK
+    state = keep_cache(workspace_path(workspace), older_than, keep)
+    return print_answer(asdict(state), describe_cache(state), as_json=as_json)

@@ -1,12 +1,13 @@
-"""`mixseek compete`: teams before one task, round after round."""
+"""`mixseek compete`: teams before one task, round after round; and `leaderboard`: how they stand."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Option, launch
 
-from mixseek.cli.console import ExitCode
-from mixseek.cli.options import JsonOption, WorkspaceOption, parse_share
+from mixseek.cli.console import ExitCode, print_answer
+from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, share_option, workspace_path
 
 
 def parse_points(given: str | float) -> float:
@@ -15,67 +16,45 @@ def parse_points(given: str | float) -> float:
     try:
         points = float(text.removesuffix("%"))
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number of points; write 80 or 80%") from None
+        raise BadParameter(f"{text!r} is not a number of points; write 80 or 80%") from None
     # Written so that NaN is refused too.
     if not 0 <= points <= 100:
-        raise typer.BadParameter(f"{text!r} is outside 0..100, the scale of scores; write 80 or 80%")
+        raise BadParameter(f"{text!r} is outside 0..100, the scale of scores; write 80 or 80%")
     if 0 < points <= 1 and not text.endswith("%"):
-        raise typer.BadParameter(f"{text!r} could be points or a share; write {points * 100:g} or {points:g}%")
+        raise BadParameter(f"{text!r} could be points or a share; write {points * 100:g} or {points:g}%")
     return points
 
 
-RaceArgument = Annotated[Path, typer.Argument(metavar="RACE", help="A race.toml: task, teams, evaluator, rounds.")]
-ExecutionName = Annotated[
-    str | None,
-    typer.Option("--execution", metavar="NAME", help="Name of the execution. Default: the same for the same race."),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Check the whole race and print the calls to be expected; send nothing.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-Concurrency = Annotated[
-    int, typer.Option(metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most.", show_default=True)
-]
-MaxCalls = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests of this command; resumable.")
-]
-MaxCost = Annotated[
-    float | None, typer.Option(metavar="USD", min=0.0, help="Stop before this command has spent more; resumable.")
-]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Evaluate again even what the workspace has a reply for.")]
-Patience = Annotated[
-    float,
-    typer.Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.", show_default=True),
-]
-RetryInvalid = Annotated[
-    bool,
-    typer.Option("--retry-invalid", help="Ask again for metric replies that cannot be used; nobody plays again."),
-]
-FailUnder = Annotated[
-    float | None,
-    typer.Option(metavar="POINTS", parser=parse_points, help="Exit 1 if the best score is lower: 80 or 80%."),
-]
-MaxInvalid = Annotated[
-    float | None,
-    typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 if more metric replies cannot be used."),
-]
-
-
 def compete(
-    race: RaceArgument,
+    race: Annotated[Path, Argument(metavar="RACE", help="A race.toml: task, teams, evaluator, rounds.")],
     workspace: WorkspaceOption = None,
-    execution: ExecutionName = None,
-    dry_run: DryRun = False,
+    execution: Annotated[
+        str | None, Option(metavar="NAME", help="Name of the execution. Default: the same for the same race.")
+    ] = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Check the whole race and print the calls to be expected; send nothing.")
+    ] = False,
     as_json: JsonOption = False,
     quiet: Quiet = False,
-    concurrency: Concurrency = 32,
+    concurrency: Annotated[
+        int, Option(metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most.")
+    ] = 32,
     max_calls: MaxCalls = None,
     max_cost: MaxCost = None,
-    no_cache: NoCache = False,
-    patience: Patience = 600.0,
-    retry_invalid: RetryInvalid = False,
-    fail_under: FailUnder = None,
-    max_invalid: MaxInvalid = None,
+    no_cache: Annotated[
+        bool, Option("--no-cache", help="Evaluate again even what the workspace has a reply for.")
+    ] = False,
+    patience: Annotated[
+        float, Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")
+    ] = 600.0,
+    retry_invalid: Annotated[
+        bool, Option("--retry-invalid", help="Ask again for metric replies that cannot be used; nobody plays again.")
+    ] = False,
+    fail_under: Annotated[
+        float | None,
+        Option(metavar="POINTS", parser=parse_points, help="Exit 1 if the best score is lower: 80 or 80%."),
+    ] = None,
+    max_invalid: Annotated[float | None, share_option("Exit 1 if more metric replies cannot be used.")] = None,
 ) -> ExitCode:
     """Let teams compete on one task, and show the leader board.
 
@@ -89,10 +68,61 @@ def compete(
       mixseek compete race.toml --retry-invalid              ask again for metric replies that cannot be used
       mixseek compete race.toml --fail-under 80 --max-invalid 5%
     """
-    from mixseek.cli.competing import CompeteArguments, RaceGates, run_compete
+    from mixseek.cli.competing import run_compete
+    from mixseek.composition.race import CompeteRequest
+    from mixseek.composition.request import LiveOptions
+    from mixseek.settings.load import load_settings
 
-    arguments = CompeteArguments(
-        race, workspace, execution, concurrency, max_calls, max_cost, not no_cache, patience, retry_invalid
+    # The command line wins over the settings.
+    settings = load_settings()
+    request = CompeteRequest(
+        race=race,
+        workspace=workspace or settings.workspace,
+        execution=execution,
+        live=LiveOptions(
+            concurrency=concurrency,
+            max_calls=max_calls,
+            max_cost_usd=max_cost,
+            use_cache=not no_cache,
+            patience_seconds=patience,
+            retry_invalid=retry_invalid,
+        ),
+        configured=settings.judges,
+        environment=os.environ,
     )
-    gates = RaceGates(fail_under, max_invalid)
-    return run_compete(arguments, gates, as_json=as_json, quiet=quiet, is_dry_run=dry_run)
+    return run_compete(request, (fail_under, max_invalid), as_json=as_json, quiet=quiet, is_dry_run=dry_run)
+
+
+def leaderboard(
+    execution: Annotated[
+        str | None,
+        Argument(metavar="EXECUTION", help="A competition's name, or the beginning of it. Default: the latest."),
+    ] = None,
+    html: Annotated[
+        Path | None, Option(metavar="FILE", help="Write the page with curves, submissions, remarks and opinions.")
+    ] = None,
+    open_page: Annotated[bool, Option("--open", help="Open the page in the browser; needs --html.")] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Show how the teams of a competition stand, also while they play.
+
+    \b
+    Examples:
+      mixseek leaderboard
+      mixseek leaderboard haiku --html haiku.html --open
+      mixseek leaderboard haiku --json > haiku.json
+    """
+    if open_page and html is None:
+        raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
+    from mixseek.composition.leaderboards import load_leader_board, write_leader_board
+    from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
+
+    board = load_leader_board(workspace_path(workspace), execution)
+    if html is not None:
+        write_leader_board(board, html)
+    document = leader_board_document(board)
+    print_answer(document, lambda console: print_leader_board(board, console, html), as_json=as_json)
+    if open_page and html is not None:
+        launch(html.resolve().as_uri())
+    return ExitCode.OK

@@ -1,22 +1,21 @@
 """What `mixseek compete` does between its options and its exit code."""
 
 import contextlib
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from mixseek.cli.console import ExitCode, notify_plainly, print_json, print_rendered, print_result
+from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.competition.orchestrator import CompetitionResult
-from mixseek.composition.compete import Competition, run_competition
+from mixseek.composition.compete import Competition, forecast_competition, run_competition
 from mixseek.composition.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
+from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
+from mixseek.reporting.summary import describe_forecast, forecast_document
 from mixseek.reporting.wording import make_visible
-from mixseek.round_controller.controller import NoWatcher, Stage, TeamEvent, Watcher
-from mixseek.settings.load import load_settings
+from mixseek.round_controller.controller import Stage, TeamEvent, Watcher, watch_nothing
 
 # Teams at work, on stderr: a line each that changes on a terminal, a line for each score elsewhere.
 
@@ -26,21 +25,14 @@ def one_line(text: str) -> str:
     return make_visible(" ".join(text.split()))
 
 
-def score_text(score: float | None) -> str:
-    return "no score" if score is None else f"{score:.2f}"
-
-
-@dataclass
-class LineWatcher:
+def write_event(event: TeamEvent) -> None:
     """For logs: what was stored, and nothing that is only under way."""
-
-    def told(self, event: TeamEvent) -> None:
-        name = one_line(event.team_name)
-        if event.stage is Stage.SCORED:
-            said = event.text or score_text(event.score)
-            notify_plainly(f"{name}: round {event.round_number}: {one_line(said)}")
-        elif event.stage is Stage.ENDED:
-            notify_plainly(f"{name}: ended after {event.round_number} rounds ({one_line(event.text)})")
+    name = one_line(event.team_name)
+    if event.stage is Stage.SCORED:
+        said = event.text or ("no score" if event.score is None else f"{event.score:.2f}")
+        notify_plainly(f"{name}: round {event.round_number}: {one_line(said)}")
+    elif event.stage is Stage.ENDED:
+        notify_plainly(f"{name}: ended after {event.round_number} rounds ({one_line(event.text)})")
 
 
 @dataclass
@@ -51,7 +43,7 @@ class BarWatcher:
     tasks: dict[str, Any] = field(default_factory=dict)
     best: dict[str, float] = field(default_factory=dict)
 
-    def told(self, event: TeamEvent) -> None:
+    def __call__(self, event: TeamEvent) -> None:
         if event.score is not None:
             self.best[event.team_id] = max(event.score, self.best.get(event.team_id, 0.0))
         best = self.best.get(event.team_id)
@@ -71,11 +63,8 @@ class BarWatcher:
 @contextlib.contextmanager
 def show_teams(quiet: bool) -> Iterator[Watcher]:
     """The watcher that fits where stderr goes."""
-    if quiet:
-        yield NoWatcher()
-        return
-    if not sys.stderr.isatty():
-        yield LineWatcher()
+    if quiet or not sys.stderr.isatty():
+        yield watch_nothing if quiet else write_event
         return
     from rich.console import Console
     from rich.progress import Progress, TextColumn
@@ -88,104 +77,52 @@ def show_teams(quiet: bool) -> Iterator[Watcher]:
 _REASON_CHARACTERS = 300
 
 
-@dataclass(frozen=True, slots=True)
-class CompeteArguments:
-    """As typed."""
-
-    race: Path
-    workspace: Path | None
-    execution: str | None
-    concurrency: int
-    max_calls: int | None
-    max_cost: float | None
-    use_cache: bool
-    patience_seconds: float
-    retry_invalid: bool = False
-
-    def to_request(self) -> CompeteRequest:
-        """The command line wins over the settings."""
-        settings = load_settings()
-        return CompeteRequest(
-            race=self.race,
-            workspace=self.workspace or settings.workspace,
-            execution=self.execution,
-            concurrency=self.concurrency,
-            max_calls=self.max_calls,
-            max_cost_usd=self.max_cost,
-            use_cache=self.use_cache,
-            patience_seconds=self.patience_seconds,
-            retry_invalid=self.retry_invalid,
-            configured=settings.configured_judges(),
-            environment=os.environ,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class RaceGates:
-    """What a finished race must keep: points of the best score, a share of all metric replies. None is no gate."""
-
-    fail_under: float | None = None
-    max_invalid: float | None = None
-
-    def check(self, result: CompetitionResult) -> list[tuple[dict[str, Any], str]]:
-        """For each gate that is set: its result for programs, and what is said if it is not met."""
-        checked: list[tuple[dict[str, Any], str]] = []
-        if self.fail_under is not None:
-            best = result.best_score
-            is_met = best is not None and best >= self.fail_under
-            said = "no round has a score" if best is None else f"best score {best:.2f}"
-            document = {"gate": "fail_under", "limit": self.fail_under, "actual": best, "met": is_met}
-            checked.append((document, f"{said}, under the limit of {self.fail_under:g}"))
-        if self.max_invalid is not None:
-            counts = result.evaluations
-            share = counts["invalid"] / counts.total() if counts.total() else 0.0
-            document = {"gate": "max_invalid", "limit": self.max_invalid, "actual": share}
-            document["met"] = share <= self.max_invalid
-            said = f"{counts['invalid']} of {counts.total()} metric replies cannot be used ({share:.2%})"
-            checked.append((document, f"{said}, over the limit of {self.max_invalid:.2%}"))
-        return checked
+def check_gates(
+    result: CompetitionResult, fail_under: float | None, max_invalid: float | None
+) -> list[tuple[dict[str, Any], str]]:
+    """For each gate that is set (points of the best score, a share of metric replies): its result, and the words."""
+    checked: list[tuple[dict[str, Any], str]] = []
+    if fail_under is not None:
+        best = result.best_score
+        is_met = best is not None and best >= fail_under
+        said = "no round has a score" if best is None else f"best score {best:.2f}"
+        document = {"gate": "fail_under", "limit": fail_under, "actual": best, "met": is_met}
+        checked.append((document, f"{said}, under the limit of {fail_under:g}"))
+    if max_invalid is not None:
+        counts = result.evaluations
+        share = counts["invalid"] / counts.total() if counts.total() else 0.0
+        document = {"gate": "max_invalid", "limit": max_invalid, "actual": share, "met": share <= max_invalid}
+        said = f"{counts['invalid']} of {counts.total()} metric replies cannot be used ({share:.2%})"
+        checked.append((document, f"{said}, over the limit of {max_invalid:.2%}"))
+    return checked
 
 
 def run_compete(
-    arguments: CompeteArguments, gates: RaceGates, *, as_json: bool, quiet: bool, is_dry_run: bool
+    request: CompeteRequest, gates: tuple[float | None, float | None], *, as_json: bool, quiet: bool, is_dry_run: bool
 ) -> ExitCode:
     """Check or play, print, decide."""
-    request = arguments.to_request()
     if is_dry_run:
-        return print_forecast(request, as_json=as_json)
+        forecast = forecast_competition(request)
+        return print_answer(forecast_document(forecast), describe_forecast(forecast), as_json=as_json)
     notify = (lambda _: None) if quiet else notify_plainly
     with stopping_on_signals() as stop, show_teams(quiet) as watcher:
         competition = run_competition(request, watcher, stop, notify)
-    checked = gates.check(competition.result)
+    checked = check_gates(competition.result, *gates)
     print_competition(competition, [document for document, _ in checked], as_json=as_json)
     return decide_exit(competition, [(document["gate"], said) for document, said in checked if not document["met"]])
 
 
-def print_forecast(request: CompeteRequest, *, as_json: bool) -> ExitCode:
-    """What would be asked."""
-    from mixseek.composition.compete import describe_forecast, forecast_competition, forecast_document
-
-    forecast = forecast_competition(request)
-    if as_json:
-        print_json(forecast_document(forecast))
-    else:
-        print_result(describe_forecast(forecast))
-    return ExitCode.OK
-
-
 def print_competition(competition: Competition, gates: list[dict[str, Any]], *, as_json: bool) -> None:
     """The leader board, also of a competition that is not over."""
-    from mixseek.reporting.leaderboard.board import leader_board_document
-    from mixseek.reporting.leaderboard.terminal import print_leader_board
-
-    if as_json:
-        sent = {name: competition.counts.get(name, 0) for name in ("calls", "cached")}
-        cost = competition.counts.get("cost_millionths", 0) / 1_000_000
-        document = leader_board_document(competition.board)
-        told = {"evaluations": dict(competition.result.evaluations), "gates": gates}
-        print_json({**document, **told, "reason": competition.result.reason, "sent": {**sent, "cost_usd": cost}})
-    else:
-        print_rendered(lambda console: print_leader_board(competition.board, console))
+    cost = competition.counts.get("cost_millionths", 0) / 1_000_000
+    document = {
+        **leader_board_document(competition.board),
+        "evaluations": dict(competition.result.evaluations),
+        "gates": gates,
+        "reason": competition.result.reason,
+        "sent": {**{name: competition.counts.get(name, 0) for name in ("calls", "cached")}, "cost_usd": cost},
+    }
+    print_answer(document, lambda console: print_leader_board(competition.board, console), as_json=as_json)
 
 
 def decide_exit(competition: Competition, failed_gates: list[tuple[str, str]]) -> ExitCode:

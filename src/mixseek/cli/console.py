@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-# The one list of exit codes.
-
 
 class ExitCode(IntEnum):
     """What a script may rely on; each failure also writes one line to stderr."""
 
     # Everything asked for was done, and every gate was met.
     OK = 0
-    # The run is complete, but a gate (--fail-under, --max-invalid, --max-undecided) was not met.
+    # The run is complete, but a gate was not met, or nothing in it is valid; a check has found something.
     GATE_NOT_MET = 1
     # The command line, a setting or the dataset must be changed; trying again changes nothing.
     USAGE = 2
@@ -55,17 +53,10 @@ def tolerating_closed_pipe() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        silence_stdout()
-
-
-def silence_stdout() -> None:
-    """Python flushes stdout once more at exit; without this it would complain there."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-
-
-# JSON for programs: one document, keys in a stable order, text readable as it is.
+        # Python flushes stdout once more at exit, and would complain there.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def print_json(document: Any) -> None:
@@ -75,14 +66,28 @@ def print_json(document: Any) -> None:
     print_result(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent))
 
 
+# Without a terminal there is no width to ask for; wide enough for the tables, narrow enough for a log.
+PLAIN_WIDTH = 120
+
+
+def print_answer(document: Any, shown: "str | Callable[[Console], None]", *, as_json: bool) -> ExitCode:
+    """The same answer for programs or for people: in colour on a terminal, plain in a file or a pipe."""
+    if as_json:
+        print_json(document)
+    elif isinstance(shown, str):
+        print_result(shown)
+    else:
+        from rich.console import Console
+
+        with tolerating_closed_pipe():
+            shown(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
+            sys.stdout.flush()
+    return ExitCode.OK
+
+
 # Sentences for a person on stderr, or the same as JSON lines for a program that collects logs.
 
 Notify = Callable[[str], None]
-
-
-def make_notifier(*, as_json: bool) -> Notify:
-    """One line for each sentence."""
-    return notify_json if as_json else notify_plainly
 
 
 def notify_plainly(text: str) -> None:
@@ -94,20 +99,3 @@ def notify_json(text: str) -> None:
     """When, who, what."""
     time = datetime.now(UTC).isoformat(timespec="milliseconds")
     print_notice(json.dumps({"time": time, "logger": "mixseek", "message": text}, ensure_ascii=False))
-
-
-# Where rich text goes when it is a result.
-
-# Without a terminal there is no width to ask for; wide enough for the tables, narrow enough for a log.
-PLAIN_WIDTH = 120
-
-
-def print_rendered(render: "Callable[[Console], None]") -> None:
-    """Colour on a terminal, plain text in a file or a pipe."""
-    import sys
-
-    from rich.console import Console
-
-    with tolerating_closed_pipe():
-        render(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
-        sys.stdout.flush()

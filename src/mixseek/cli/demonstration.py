@@ -3,17 +3,16 @@
 from collections import Counter
 from dataclasses import asdict
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mixseek.cli.console import print_json, print_rendered
-from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult, DemoRow
-from mixseek.composition.summary import score_document, summary_document
-from mixseek.reporting.leaderboard.board import leader_board_document
+from rich.console import Console
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+from mixseek.cli.console import ExitCode, print_answer
+from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
+from mixseek.reporting.summary import score_document, summary_document
+from mixseek.reporting.tables import table_of
 
 STYLES = {
     "correct": "green",
@@ -32,12 +31,10 @@ STYLES = {
 TELLING_ROWS = 10
 
 
-def print_demo(result: DemoResult, *, as_json: bool) -> None:
+def print_demo(result: DemoResult, *, as_json: bool) -> ExitCode:
     """The table, where rules and labels disagree, and what to do next."""
-    if as_json:
-        print_json(demo_document(result))
-    else:
-        print_rendered(lambda console: render_demo(result, console))
+    print_answer(demo_document(result), lambda console: render_demo(result, console), as_json=as_json)
+    return ExitCode.GATE_NOT_MET if result.disagreements else ExitCode.OK
 
 
 def demo_document(result: DemoResult) -> dict[str, Any]:
@@ -50,7 +47,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         "examples": [
             {
                 "protocol": example.protocol,
-                "run": example.summary.run.name,
+                "run": example.summary.header.run_id,
                 "judges": list(example.judges),
                 **score_document(example.summary.score),
                 "control": score_document(example.summary.control),
@@ -59,17 +56,13 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
             }
             for example in result.examples
         ],
-        "competition": None if result.competition is None else leader_board_document(result.competition.board),
+        "competition": leader_board_document(result.board),
     }
 
 
-def render_demo(result: DemoResult, console: "Console") -> None:
+def render_demo(result: DemoResult, console: Console) -> None:
     """On a terminal: the point first, then a few rows that show it, then where everything else is."""
-    from rich.text import Text
-
-    from mixseek.reporting.leaderboard.terminal import print_leader_board
-
-    run, workspace = result.summary.run.name, result.summary.workspace
+    run, workspace = result.summary.header.run_id, result.summary.workspace
     if result.disagreements:
         console.print(Text("Rules and labels disagree:", style="bold red"))
         for line in result.disagreements:
@@ -79,14 +72,13 @@ def render_demo(result: DemoResult, console: "Console") -> None:
     console.print(Text(describe_counts(result.lines)))
     console.print()
     shown = telling_lines(result.lines)
-    console.print(verdict_table(shown))
+    console.print(table_of(("|id", "|rules say", "|by the rule", "|label"), map(verdict_row, shown)))
     tell_rest(len(result.lines) - len(shown), run, console)
     for example in result.examples:
         render_example(example, console)
-    if result.competition is not None:
-        console.print()
-        console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
-        print_leader_board(result.competition.board, console, result.competition.page)
+    console.print()
+    console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
+    print_leader_board(result.board, console, result.board_page)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
         f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",
@@ -115,76 +107,48 @@ def telling_lines(lines: tuple[DemoLine, ...]) -> tuple[DemoLine, ...]:
     return tuple(line for line in lines if line.id in chosen)
 
 
-def tell_rest(left: int, run: str, console: "Console") -> None:
+def tell_rest(left: int, run: str, console: Console) -> None:
     """Where the rows are that are not shown here."""
-    from rich.text import Text
-
     if left > 0:
         where = f"in the report below, or with `mixseek demo --json` (run {run})"
         console.print(Text(f"and {left} more, {where}", style="dim"))
 
 
-def render_example(example: DemoExample, console: "Console") -> None:
+def render_example(example: DemoExample, console: Console) -> None:
     """A line a sample, a column a judge; what is unusable stands beside what is not."""
-    from rich.table import Table
-    from rich.text import Text
-
     counts, control = example.summary.score.counts, example.summary.control.counts
     beside = f", {control.total} self-judgments apart" if control.total else ""
     console.print()
     console.print(Text(f"Protocol {example.protocol}: recorded replies of two judges, good and bad", style="bold"))
     told = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
     console.print(Text(told))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("id", no_wrap=True)
-    for judge in example.judges:
-        table.add_column(f"judge {judge}", no_wrap=True)
-    shown = telling_rows(example.rows)
-    for row in shown:
-        table.add_row(row.id, *(cell_text(cell) for cell in row.cells))
-    console.print(table)
-    tell_rest(len(example.rows) - len(shown), example.summary.run.name, console)
-
-
-def telling_rows(rows: tuple[DemoRow, ...]) -> tuple[DemoRow, ...]:
-    """A row for each verdict and each flag that no row before it shows; in the order of the file."""
+    # A row for each verdict and each flag that no row before it shows.
     seen: set[str] = set()
-    chosen = []
-    for row in rows:
+    shown = []
+    for row in example.rows:
         words = {cell.word for cell in row.cells}
         if not words <= seen:
             seen |= words
-            chosen.append(row)
-    return tuple(chosen)
+            shown.append([Text(row.id), *map(cell_text, row.cells)])
+    console.print(table_of(["|id", *(f"|judge {judge}" for judge in example.judges)], shown))
+    tell_rest(len(example.rows) - len(shown), example.summary.header.run_id, console)
 
 
-def cell_text(cell: DemoCell) -> "Text":
+def cell_text(cell: DemoCell) -> Text:
     """Verdict and total, or the first flag."""
-    from rich.text import Text
-
     text = Text(cell.word, style=STYLES.get(cell.word.lower(), STYLES.get(cell.status.value, "")))
     if cell.total is not None:
         text.append(f" {cell.total}", style="dim")
-    if cell.is_control:
-        text.append(" self", style="dim")
-    return text
+    return text.append(" self", style="dim") if cell.is_control else text
 
 
-def verdict_table(lines: tuple[DemoLine, ...]) -> "Table":
-    """A line a sample; the second judge's word stands behind the arrow."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("id", "rules say", "by the rule", "label"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
-    for line in lines:
-        verdict = Text(line.verdict, style=STYLES.get(line.verdict, ""))
-        if line.ending is not None:
-            verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
-        label = Text("✓", style="green") if line.agrees else Text(f"✗ {line.label}", style="bold red")
-        table.add_row(line.id, verdict, Text(line.rule, style="dim"), label)
-    return table
+def verdict_row(line: DemoLine) -> list[Text]:
+    """A sample; the second judge's word stands behind the arrow."""
+    verdict = Text(line.verdict, style=STYLES.get(line.verdict, ""))
+    if line.ending is not None:
+        verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
+    label = Text("✓", style="green") if line.agrees else Text(f"✗ {line.label}", style="bold red")
+    return [Text(line.id), verdict, Text(line.rule, style="dim"), label]
 
 
 def describe_counts(lines: tuple[DemoLine, ...]) -> str:

@@ -1,184 +1,119 @@
-"""`mixseek judge`: a dataset before its judges."""
+"""`mixseek judge`: a dataset before its judges; and `demo`: everything at once, without a key or a network."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from mixseek.cli.console import ExitCode
-from mixseek.cli.options import JsonOption, WorkspaceOption, parse_mapping, parse_parameters, parse_share
+from mixseek.cli.options import (
+    JsonOption,
+    MaxCalls,
+    MaxCost,
+    Quiet,
+    WorkspaceOption,
+    parse_mapping,
+    parse_parameters,
+    share_option,
+)
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help="JSONL, CSV or Parquet; `-` reads JSONL from stdin.")]
-ProtocolName = Annotated[
-    str | None,
-    typer.Option(
-        "--protocol", metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic."
-    ),
-]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--parameter", metavar="KEY=VALUE", help="Replace a parameter of the protocol, e.g. evidence.policy=present."
-    ),
-]
-Rubric = Annotated[
-    Path | None,
-    typer.Option(
-        "--rubric", metavar="DIR|FILE", help="Task rubrics in Markdown: one for all samples, or DIR/TASK_NAME.md each."
-    ),
-]
-JudgeSpecs = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--judge",
-        metavar="SPEC",
-        help="rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE or replay; "
-        "repeat for more. Default: rules.",
-    ),
-]
-Cascade = Annotated[
-    bool | None,
-    typer.Option(
-        "--cascade/--panel",
-        help="Ask the next judge only where no judge before it gave a valid judgment / each judges all (default).",
-        show_default=False,
-    ),
-]
-RunName = Annotated[
-    str | None, typer.Option("--run", metavar="NAME", help="Name of the run. Default: the same for the same request.")
-]
-Mapping = Annotated[
-    list[str] | None,
-    typer.Option("--map", metavar="FIELD=COLUMN", help="Where a field stands in DATA, e.g. response=output."),
-]
-Language = Annotated[
-    str | None,
-    typer.Option("--language", metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own."),
-]
-FailUnder = Annotated[
-    float | None,
-    typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when the mean score is lower, e.g. 0.8 or 80%."),
-]
-MaxInvalid = Annotated[
-    float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are invalid or missing.")
-]
-MaxUndecided = Annotated[
-    float | None, typer.Option(metavar="SHARE", parser=parse_share, help="Exit 1 when more are undecided.")
-]
-MaxUnverified = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SHARE",
-        parser=parse_share,
-        help="Exit 1 when more of the valid ones call an answer correct that is not in the response.",
-    ),
-]
-Workers = Annotated[
-    int | None, typer.Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
-]
-Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Judge the first N samples only.")]
-Concurrency = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most; fewer while it is busy. Default: 32."
-    ),
-]
-Repeats = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, max=100, help="Independent replies of each model to each sample. Default: 1."),
-]
-MaxReasks = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=0, max=10, help="Ask again so often after an invalid reply. Default: 1."),
-]
-MaxCalls = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests of this command; resumable.")
-]
-MaxCost = Annotated[
-    float | None, typer.Option(metavar="USD", min=0.0, help="Stop before this command has spent more; resumable.")
-]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask again even where the workspace has the reply.")]
-Patience = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down. Default: 600."),
-]
-Timeout = Annotated[
-    float | None, typer.Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
-]
-Planned = Annotated[
-    str | None,
-    typer.Option(
-        "--plan",
-        metavar="FILE",
-        help="What was to be judged, CSV or JSONL: question_id, prompt_variant, target_model[, output_id]. "
-        "Holes are flagged INCOMPLETE_COVERAGE.",
-    ),
-]
-Bundles = Annotated[
-    bool,
-    typer.Option("--bundles", help="A recorded reply may be about many samples: take it apart by the names in it."),
-]
-OutsideFiles = Annotated[
-    bool,
-    typer.Option(
-        "--allow-outside-files", help="Let `response_path` and `rubric_path` lead out of the directory of DATA."
-    ),
-]
-RetryRefused = Annotated[
-    bool, typer.Option("--retry-refused", help="Ask again what the judge refused when this run was judged before.")
-]
-RetryInvalid = Annotated[
-    bool, typer.Option("--retry-invalid", help="Ask again where all replies of this run were invalid; none is lost.")
-]
-KeepGoing = Annotated[
-    bool,
-    typer.Option(
-        "--keep-going",
-        help="Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies.",
-    ),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print the calls, tokens and cost to be expected; send nothing.")
-]
-LogJson = Annotated[bool, typer.Option("--log-json", help="Progress and notices on stderr as JSON lines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+# Help that takes more than a line.
+_JUDGE = (
+    "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE or replay; repeat for more. "
+    "Default: rules."
+)
+_PANEL = "Ask the next judge only where no judge before it gave a valid judgment / each judges all (default)."
+_PLAN = (
+    "What was to be judged, CSV or JSONL: question_id, prompt_variant, target_model[, output_id]. Holes are flagged "
+    "INCOMPLETE_COVERAGE."
+)
+_KEEP_GOING = "Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies."
+_CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
 
 def judge(
-    data: Data,
-    protocol: ProtocolName = None,
-    judges: JudgeSpecs = None,
-    cascade: Cascade = None,
+    data: Annotated[str, Argument(metavar="DATA", help="JSONL, CSV or Parquet; `-` reads JSONL from stdin.")],
+    protocol: Annotated[
+        str | None, Option(metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic.")
+    ] = None,
+    judges: Annotated[list[str] | None, Option("--judge", metavar="SPEC", help=_JUDGE)] = None,
+    cascade: Annotated[bool | None, Option("--cascade/--panel", help=_PANEL, show_default=False)] = None,
     workspace: WorkspaceOption = None,
-    run: RunName = None,
-    mapping: Mapping = None,
-    language: Language = None,
-    fail_under: FailUnder = None,
-    max_invalid: MaxInvalid = None,
-    max_undecided: MaxUndecided = None,
-    max_unverified: MaxUnverified = None,
+    run: Annotated[
+        str | None, Option(metavar="NAME", help="Name of the run. Default: the same for the same request.")
+    ] = None,
+    mapping: Annotated[
+        list[str] | None,
+        Option("--map", metavar="FIELD=COLUMN", help="Where a field stands in DATA, e.g. response=output."),
+    ] = None,
+    language: Annotated[
+        str | None, Option(metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own.")
+    ] = None,
+    fail_under: Annotated[float | None, share_option("Exit 1 when the mean score is lower, e.g. 0.8 or 80%.")] = None,
+    max_invalid: Annotated[float | None, share_option("Exit 1 when more are invalid or missing.")] = None,
+    max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided.")] = None,
+    max_unverified: Annotated[
+        float | None,
+        share_option("Exit 1 when more of the valid ones call an answer correct that is not in the response."),
+    ] = None,
     as_json: JsonOption = False,
-    workers: Workers = None,
-    limit: Limit = None,
+    workers: Annotated[
+        int | None, Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
+    ] = None,
+    limit: Annotated[int | None, Option(metavar="N", min=1, help="Judge the first N samples only.")] = None,
     quiet: Quiet = False,
-    concurrency: Concurrency = None,
-    repeats: Repeats = None,
-    max_reasks: MaxReasks = None,
+    concurrency: Annotated[int, Option(metavar="N", min=1, max=4096, help=_CONCURRENCY)] = 32,
+    repeats: Annotated[
+        int, Option(metavar="N", min=1, max=100, help="Independent replies of each model to each sample.")
+    ] = 1,
+    max_reasks: Annotated[
+        int, Option(metavar="N", min=0, max=10, help="Ask again so often after an invalid reply.")
+    ] = 1,
     max_calls: MaxCalls = None,
     max_cost: MaxCost = None,
-    no_cache: NoCache = False,
-    patience: Patience = None,
-    timeout: Timeout = None,
-    dry_run: DryRun = False,
-    log_json: LogJson = False,
-    rubric: Rubric = None,
-    parameters: Parameters = None,
-    retry_refused: RetryRefused = False,
-    retry_invalid: RetryInvalid = False,
-    keep_going: KeepGoing = False,
-    bundles: Bundles = False,
-    planned: Planned = None,
-    allow_outside_files: OutsideFiles = False,
+    no_cache: Annotated[bool, Option("--no-cache", help="Ask again even where the workspace has the reply.")] = False,
+    patience: Annotated[
+        float, Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")
+    ] = 600.0,
+    timeout: Annotated[
+        float | None, Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
+    ] = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Print the calls, tokens and cost to be expected; send nothing.")
+    ] = False,
+    log_json: Annotated[bool, Option("--log-json", help="Progress and notices on stderr as JSON lines.")] = False,
+    rubric: Annotated[
+        Path | None,
+        Option(metavar="DIR|FILE", help="Task rubrics in Markdown: one for all samples, or DIR/TASK_NAME.md each."),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        Option(
+            "--parameter",
+            metavar="KEY=VALUE",
+            help="Replace a parameter of the protocol, e.g. evidence.policy=present.",
+        ),
+    ] = None,
+    retry_refused: Annotated[
+        bool, Option("--retry-refused", help="Ask again what the judge refused when this run was judged before.")
+    ] = False,
+    retry_invalid: Annotated[
+        bool, Option("--retry-invalid", help="Ask again where all replies of this run were invalid; none is lost.")
+    ] = False,
+    keep_going: Annotated[bool, Option("--keep-going", help=_KEEP_GOING)] = False,
+    bundles: Annotated[
+        bool,
+        Option("--bundles", help="A recorded reply may be about many samples: take it apart by the names in it."),
+    ] = False,
+    planned: Annotated[str | None, Option("--plan", metavar="FILE", help=_PLAN)] = None,
+    allow_outside_files: Annotated[
+        bool,
+        Option(
+            "--allow-outside-files", help="Let `response_path` and `rubric_path` lead out of the directory of DATA."
+        ),
+    ] = False,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -197,28 +132,68 @@ def judge(
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
     """
-    from mixseek.cli.judging import JudgeArguments, LiveArguments, Output, run_judge
-    from mixseek.composition.summary import Gates
+    from mixseek.cli.judging import run_judge
+    from mixseek.composition.request import JudgeRequest, LiveOptions
+    from mixseek.reporting.summary import Gates
+    from mixseek.settings.load import load_settings
 
-    again = (retry_refused, retry_invalid, keep_going)
-    live = LiveArguments(concurrency, repeats, max_reasks, max_calls, max_cost, no_cache, patience, timeout, *again)
-    arguments = JudgeArguments(
-        data,
-        protocol,
-        judges,
-        cascade,
-        workspace,
-        run,
-        parse_mapping(mapping or []),
-        language,
-        workers,
-        limit,
-        live,
-        parse_parameters(parameters or []),
-        rubric,
-        bundles,
-        planned,
-        allow_outside_files,
-    )
+    # The command line wins over the environment, the environment over mixseek.toml.
+    settings = load_settings()
     gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
-    return run_judge(arguments, gates, Output(as_json, quiet, log_json, dry_run))
+    request = JudgeRequest(
+        data=data,
+        workspace=workspace or settings.workspace,
+        protocol=protocol or settings.judge.protocol,
+        language=language or settings.judge.language,
+        judges=tuple(judges or settings.judge.judges),
+        cascade=settings.judge.cascade if cascade is None else cascade,
+        run=run,
+        mapping=parse_mapping(mapping or []),
+        limit=limit,
+        workers=settings.judge.workers if workers is None else workers,
+        gates=gates.limits(),
+        command_line=("mixseek", *sys.argv[1:]),
+        live=LiveOptions(
+            concurrency=concurrency,
+            max_reasks=max_reasks,
+            repeats=repeats,
+            max_calls=max_calls,
+            max_cost_usd=max_cost,
+            use_cache=not no_cache,
+            patience_seconds=patience,
+            timeout_seconds=timeout,
+            retry_refused=retry_refused,
+            retry_invalid=retry_invalid,
+            keep_going=keep_going,
+        ),
+        configured=settings.judges,
+        parameters=parse_parameters(parameters or []),
+        rubric=rubric,
+        bundles=bundles,
+        planned=planned,
+        allows_outside_files=allow_outside_files,
+        environment=os.environ,
+    )
+    return run_judge(request, gates, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
+
+
+def demo(
+    workspace: Annotated[
+        Path, Option("--workspace", "-w", metavar="DIR", help="Where the demo's runs are kept.")
+    ] = Path("demo-workspace"),
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Judge the bundled samples offline and write reports.
+
+    Every protocol, with recorded replies that are good and bad. Verdicts of
+    the rules are compared with known labels; exit 1 if any disagrees.
+
+    \b
+    Examples:
+      mixseek demo
+      mixseek demo --workspace /tmp/demo --json
+    """
+    from mixseek.cli.demonstration import print_demo
+    from mixseek.composition.demo import run_demo
+
+    return print_demo(run_demo(workspace), as_json=as_json)

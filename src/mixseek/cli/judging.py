@@ -1,38 +1,35 @@
 """What `mixseek judge` does between its options and its exit code."""
 
 import contextlib
-import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-from mixseek.cli.console import ExitCode, Notify, make_notifier, notify_plainly, print_json, print_result
+from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
-from mixseek.composition.judge import Interruption, judge_dataset
-from mixseek.composition.request import JudgeRequest, LiveOptions
-from mixseek.composition.summary import (
+from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
+from mixseek.composition.request import JudgeRequest
+from mixseek.composition.summary import failure_groups, first_failed_rows
+from mixseek.domain.counts import FailureGroup
+from mixseek.domain.judgments import Status
+from mixseek.domain.ports import ProgressSink
+from mixseek.reporting.summary import (
     GateResult,
     Gates,
     RunSummary,
     check_gates,
+    describe_dry_run,
     describe_groups,
     describe_summary,
+    dry_run_document,
     explain_nothing_valid,
-    failure_groups,
-    first_failed_rows,
     has_nothing_valid,
     summary_document,
 )
-from mixseek.domain.judgments import Status
-from mixseek.domain.ports import ProgressSink
-from mixseek.engine.executor import NoProgress
-from mixseek.reporting import wording
-from mixseek.settings.load import load_settings
-from mixseek.storage.index.run import FailureGroup
+from mixseek.reporting.wording import plural
 
 # Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
 
@@ -41,15 +38,17 @@ SECONDS_BETWEEN_LINES = 5.0
 
 @dataclass
 class Meter:
-    """Adds up what it is told; the rate leaves out what an earlier run had done."""
+    """Adds up what it is told, and shows nothing; the rate leaves out what an earlier run had done."""
 
     total: int | None
-    clock: Callable[[], float]
+    clock: Callable[[], float] = time.monotonic
     counts: Counter[str] = field(default_factory=Counter)
-    started: float = 0.0
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
+        self.started = self.last = self.clock()
+
+    def advance(self, counts: Mapping[str, int]) -> None:
+        self.counts.update(counts)
 
     @property
     def done(self) -> int:
@@ -57,69 +56,58 @@ class Meter:
 
     def describe(self) -> str:
         """done/total, rate, time to go, and how samples ended."""
-        seconds = max(self.clock() - self.started, 1e-9)
-        rate = self.counts["samples"] / seconds
-        parts = [f"{self.done:,}" + (f"/{self.total:,}" if self.total else "") + " samples", f"{rate:,.0f}/s"]
-        if self.total and rate and self.done < self.total:
-            parts.append(f"{describe_seconds((self.total - self.done) / rate)} to go")
-        parts += [f"{status} {self.counts[status]:,}" for status in Status if self.counts[status]]
-        if self.counts["in_flight"] > 0:
-            parts.append(f"{self.counts['in_flight']:,} in flight")
-        if self.counts["cached"]:
-            parts.append(f"{self.counts['cached']:,} from cache")
-        if self.counts["cost_millionths"]:
-            parts.append(f"${self.counts['cost_millionths'] / 1_000_000:.4f}")
+        counts, done = self.counts, self.done
+        rate = counts["samples"] / max(self.clock() - self.started, 1e-9)
+        parts = [f"{done:,}" + (f"/{self.total:,}" if self.total else "") + " samples", f"{rate:,.0f}/s"]
+        if self.total and rate and done < self.total:
+            parts.append(f"{describe_seconds((self.total - done) / rate)} to go")
+        parts += [f"{status} {counts[status]:,}" for status in Status if counts[status]]
+        parts += [f"{counts['in_flight']:,} in flight"] if counts["in_flight"] > 0 else []
+        parts += [f"{counts['cached']:,} from cache"] if counts["cached"] else []
+        parts += [f"${counts['cost_millionths'] / 1_000_000:.4f}"] if counts["cost_millionths"] else []
         return " · ".join(parts)
 
 
 @dataclass
-class LineProgress:
+class LineProgress(Meter):
     """For logs: a line every few seconds, and none for a run that is over sooner."""
 
-    meter: Meter
     notify: Notify = notify_plainly
-    last: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.last = self.meter.started
 
     def advance(self, counts: Mapping[str, int]) -> None:
-        self.meter.counts.update(counts)
-        now = self.meter.clock()
+        super().advance(counts)
+        now = self.clock()
         if now - self.last >= SECONDS_BETWEEN_LINES:
             self.last = now
-            self.notify(self.meter.describe())
+            self.notify(self.describe())
 
 
 @dataclass
-class BarProgress:
+class BarProgress(Meter):
     """For a person: rich draws, we word."""
 
-    meter: Meter
-    bar: Any  # rich.progress.Progress; rich is imported only when it draws
-    task: Any
+    bar: Any = None  # rich.progress.Progress; rich is imported only when it draws
 
     def advance(self, counts: Mapping[str, int]) -> None:
-        self.meter.counts.update(counts)
-        self.bar.update(self.task, completed=self.meter.done, text=self.meter.describe())
+        super().advance(counts)
+        self.bar.update(self.bar.task_ids[0], completed=self.done, text=self.describe())
 
 
 @contextlib.contextmanager
 def show_progress(total: int | None, quiet: bool, notify: Notify = notify_plainly) -> Iterator[ProgressSink]:
     """The sink that fits where stderr goes; whoever wants JSON lines gets no bar."""
     if quiet:
-        yield NoProgress()
-        return
-    meter = Meter(total, time.monotonic)
-    if notify is not notify_plainly or not sys.stderr.isatty():
-        yield LineProgress(meter, notify)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+        yield Meter(total)
+    elif notify is not notify_plainly or not sys.stderr.isatty():
+        yield LineProgress(total, notify=notify)
+    else:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
 
-    columns = (BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield BarProgress(meter, bar, bar.add_task("judging", total=total, text=""))
+        columns = (BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            bar.add_task("judging", total=total, text="")
+            yield BarProgress(total, bar=bar)
 
 
 def describe_seconds(seconds: float) -> str:
@@ -132,110 +120,20 @@ def describe_seconds(seconds: float) -> str:
     return f"{whole}s"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What is printed, and how."""
-
-    as_json: bool = False
-    quiet: bool = False
-    log_json: bool = False
-    is_dry_run: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LiveArguments:
-    """Options for judges that have to be waited for, as typed; None where the default holds."""
-
-    concurrency: int | None = None
-    repeats: int | None = None
-    max_reasks: int | None = None
-    max_calls: int | None = None
-    max_cost: float | None = None
-    no_cache: bool = False
-    patience: float | None = None
-    timeout: float | None = None
-    retry_refused: bool = False
-    retry_invalid: bool = False
-    keep_going: bool = False
-
-    def to_options(self) -> LiveOptions:
-        """With the defaults filled in."""
-        plain = LiveOptions()
-        return LiveOptions(
-            concurrency=self.concurrency or plain.concurrency,
-            max_reasks=plain.max_reasks if self.max_reasks is None else self.max_reasks,
-            repeats=self.repeats or plain.repeats,
-            max_calls=self.max_calls,
-            max_cost_usd=self.max_cost,
-            use_cache=not self.no_cache,
-            patience_seconds=self.patience or plain.patience_seconds,
-            timeout_seconds=self.timeout,
-            retry_refused=self.retry_refused,
-            retry_invalid=self.retry_invalid,
-            keep_going=self.keep_going,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeArguments:
-    """As typed; None where the settings decide."""
-
-    data: str
-    protocol: str | None
-    judges: list[str] | None
-    cascade: bool | None
-    workspace: Path | None
-    run: str | None
-    mapping: Mapping[str, str]
-    language: str | None
-    workers: int | None
-    limit: int | None
-    live: "LiveArguments"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    rubric: Path | None = None
-    bundles: bool = False
-    planned: str | None = None
-    allows_outside_files: bool = False
-
-    def to_request(self, gates: Gates) -> JudgeRequest:
-        """The command line wins over the environment, the environment over mixseek.toml."""
-        settings = load_settings()
-        defaults = settings.judge
-        return JudgeRequest(
-            data=self.data,
-            workspace=self.workspace or settings.workspace,
-            protocol=self.protocol or defaults.protocol,
-            language=self.language or defaults.language,
-            judges=tuple(self.judges or defaults.judges),
-            cascade=defaults.cascade if self.cascade is None else self.cascade,
-            run=self.run,
-            mapping=self.mapping,
-            limit=self.limit,
-            workers=defaults.workers if self.workers is None else self.workers,
-            gates=gates.limits(),
-            command_line=("mixseek", *sys.argv[1:]),
-            live=self.live.to_options(),
-            configured=settings.configured_judges(),
-            parameters=self.parameters,
-            rubric=self.rubric,
-            bundles=self.bundles,
-            planned=self.planned,
-            allows_outside_files=self.allows_outside_files,
-            environment=os.environ,
-        )
-
-
-def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCode:
+def run_judge(
+    request: JudgeRequest, gates: Gates, *, as_json: bool, quiet: bool, log_json: bool, is_dry_run: bool
+) -> ExitCode:
     """Judge, print, decide."""
-    request = arguments.to_request(gates)
-    if output.is_dry_run:
-        return print_dry_run(request, as_json=output.as_json)
-    notify = make_notifier(as_json=output.log_json)
-    notify = (lambda _: None) if output.quiet else notify
+    if is_dry_run:
+        dry = forecast_run(request)
+        return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
+    notify = notify_json if log_json else notify_plainly
+    # --quiet takes the progress away, not the reason why a command did not succeed.
+    notify_progress: Notify = (lambda _: None) if quiet else notify
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(
-                request, lambda total: stop.draining(show_progress(total, output.quiet, notify)), stop, notify
+                request, lambda total: stop.draining(show_progress(total, quiet, notify)), stop, notify_progress
             )
     except KeyboardInterrupt:
         notify("interrupted; what was judged is kept: run the same command again to go on")
@@ -250,31 +148,14 @@ def run_judge(arguments: JudgeArguments, gates: Gates, output: Output) -> ExitCo
     groups = failure_groups(result)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
-        notify(line)
-    if output.as_json:
-        records = first_failed_rows(result)
-        print_json(
-            {
-                **summary_document(result, checked),
-                "unusable": [one.to_document() for one in records],
-                "unusable_reasons": [asdict(group) for group in groups],
-            }
-        )
-    else:
-        print_result(describe_summary(result))
+        notify_progress(line)
+    document = {
+        **summary_document(result, checked),
+        "unusable": first_failed_rows(result) if as_json else [],
+        "unusable_reasons": [asdict(group) for group in groups],
+    }
+    print_answer(document, describe_summary(result), as_json=as_json)
     return decide_exit(result, checked, groups, notify)
-
-
-def print_dry_run(request: JudgeRequest, *, as_json: bool) -> ExitCode:
-    """What would be sent."""
-    from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
-
-    dry = forecast_run(request)
-    if as_json:
-        print_json(dry_run_document(dry))
-    else:
-        print_result(describe_dry_run(dry))
-    return ExitCode.OK
 
 
 def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
@@ -297,10 +178,9 @@ def decide_exit(
     for line in (*explain_nothing_valid(summary, groups), *(gate.describe() for gate in failed)):
         notify(line)
     if summary.missing_for_good:
-        samples = wording.plural(summary.missing_for_good, "sample")
-        verb = "is" if summary.missing_for_good == 1 else "are"
+        samples = plural(summary.missing_for_good, "sample is", "samples are")
         notify(
-            f"{samples} {verb} missing: their judge refuses them (see `mixseek show`); "
+            f"{samples} missing: their judge refuses them (see `mixseek show`); "
             "--retry-refused asks again, --max-invalid SHARE says how many may be missing"
         )
     if not summary.is_complete:
@@ -319,7 +199,7 @@ def explain_missing(summary: RunSummary) -> str:
     """What can be done about it: asking a file of recorded replies again brings nothing new."""
     judges = [judge for judge, counts in summary.all_by_judge.items() if counts.missing]
     missing = summary.score.counts.missing + summary.control.counts.missing - summary.missing_for_good
-    replies = "1 reply is missing" if missing == 1 else f"{missing:,} replies are missing"
+    replies = plural(missing, "reply is missing", "replies are missing")
     if judges and all(judge == "replay" or judge.startswith("replay:") for judge in judges):
         return (
             f"{replies}: nothing is recorded for these samples; add the replies to the file, then run the same "

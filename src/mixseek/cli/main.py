@@ -1,14 +1,14 @@
-"""The console script. Imports next to nothing at the top: every judging process imports this file once more."""
+"""The console script.
 
-import contextlib
+Imports next to nothing at the top: every judging process imports this file once more, and a signal that comes before
+`run` has begun ends the process as signals do, without a word and without our exit code.
+"""
+
 import os
 import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
-
-from mixseek.cli.interrupts import stop_signals
 
 
 def run() -> None:
@@ -16,7 +16,9 @@ def run() -> None:
     # Python renames, or prints and forgets, what is raised while a class is made or a module's lock is given back.
     # Nothing is begun yet, so nothing has to be raised.
     on_stop(leave)
-    from mixseek.cli import app  # noqa: F401 - loaded here, while a signal may end the process at any line
+    import contextlib
+
+    from mixseek.cli import app, interrupts  # noqa: F401 - loaded here, while a signal may end the process at any line
 
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
@@ -38,19 +40,23 @@ def on_stop(handler: Callable[[int, FrameType | None], None]) -> None:
         signal.signal(signal.SIGINT, handler)
 
 
-def leave(signum: int, frame: FrameType | None) -> NoReturn:
+def leave(signum: int, frame: FrameType | None) -> None:
     """At once: nothing is at stake."""
     os._exit(130)
 
 
 def interrupt(signum: int, frame: FrameType | None) -> None:
     """SIGTERM is Ctrl-C from somebody else."""
+    from mixseek.cli.interrupts import stop_signals
+
     stop_signals.append(signum)
     raise KeyboardInterrupt
 
 
 def leave_or_print(unraisable: "sys.UnraisableHookArgs") -> None:
     """A stop that came inside a destructor could not be raised: all ends here, as after a second Ctrl-C."""
+    from mixseek.cli.interrupts import stop_signals
+
     if stop_signals:
         os._exit(130)
     sys.__unraisablehook__(unraisable)
@@ -65,6 +71,7 @@ def main(arguments: list[str]) -> int:
 
     from mixseek.cli.app import command, describe_bug, describe_usage_error, exit_code_of
     from mixseek.cli.console import ExitCode, print_notice
+    from mixseek.cli.interrupts import stop_signals
     from mixseek.errors import MixseekError
 
     try:

@@ -8,8 +8,6 @@ import typer
 
 from mixseek.settings.marked_text import parse_toml
 
-# Which workspace a command works in.
-
 
 def workspace_path(given: Path | None) -> Path:
     """The option, or else what the settings say; settings are not even read when the option is there."""
@@ -76,6 +74,11 @@ def parse_value(text: str) -> Any:
         return text
 
 
+def share_option(help_text: str) -> Any:
+    """An option that takes a share."""
+    return typer.Option(metavar="SHARE", parser=parse_share, help=help_text)
+
+
 WorkspaceOption = Annotated[
     Path | None,
     typer.Option(
@@ -89,4 +92,11 @@ WorkspaceOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 RunArgument = Annotated[
     str | None, typer.Argument(metavar="RUN", help="A run's name, or `latest`; may be left out when there is only one.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+MaxCalls = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests of this command; resumable.")
+]
+MaxCost = Annotated[
+    float | None, typer.Option(metavar="USD", min=0.0, help="Stop before this command has spent more; resumable.")
 ]

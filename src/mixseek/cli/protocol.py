@@ -1,86 +1,18 @@
 """`mixseek protocol`: what is asked of a judge, and writing one's own."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from shlex import quote
+from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from mixseek.cli.console import ExitCode
+from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice, print_result
 from mixseek.cli.options import JsonOption
 
-if TYPE_CHECKING:
-    from mixseek.composition.protocols import Lint
-
-# What a lint found, for programs and for people.
-
-
-def lint_document(lint: "Lint") -> dict[str, Any]:
-    """Everything, hints included."""
-    return {
-        "files": list(lint.files),
-        "problems": len(lint.problems),
-        "complaints": [
-            {
-                "file": complaint.where,
-                "line": complaint.line,
-                "what": complaint.what,
-                "advice": complaint.advice,
-                "is_hint": complaint.is_hint,
-            }
-            for complaint in lint.complaints
-        ],
-    }
-
-
-def lint_summary(lint: "Lint") -> str:
-    """The last line."""
-    problems, hints = len(lint.problems), len(lint.complaints) - len(lint.problems)
-    said = "no problem" if problems == 0 else f"{problems} problem{'s' if problems > 1 else ''}"
-    if hints:
-        said += f" and {hints} hint{'s' if hints > 1 else ''}"
-    return f"mixseek: {said} in {len(lint.files)} file{'s' if len(lint.files) > 1 else ''}"
-
-
-Name = Annotated[
-    str, typer.Argument(metavar="NAME_OR_FILE", help="semantic, rubric, cross, or a .toml file of your own.")
-]
-Targets = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="NAME_OR_FILE...", help="Protocols (a name or .toml), task rubrics (.md) or directories of these."
-    ),
-]
-New = Annotated[Path, typer.Argument(metavar="FILE", help="The .toml file to write; it must not exist.")]
+Name = Annotated[str, Argument(metavar="NAME_OR_FILE", help="semantic, rubric, cross, or a .toml file of your own.")]
 Language = Annotated[
-    str | None,
-    typer.Option(
-        "--language",
-        metavar="en|ja|zh",
-        help="Language of the prompt. Default: the protocol's own.",
-        show_default=False,
-    ),
+    str | None, Option(metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own.")
 ]
-
-
-def new_protocol(file: New, as_json: JsonOption = False) -> ExitCode:
-    """Write a protocol of your own to begin with.
-
-    A commented declaration with weights, a gate, verdicts and evidence, which works as it stands.
-
-    \b
-    Examples:
-      mixseek protocol new my.toml
-      mixseek protocol new judging/helpdesk.toml --json
-    """
-    from mixseek.cli.console import print_json, print_notice
-    from mixseek.composition.protocols import write_starter
-
-    name = write_starter(file)
-    if as_json:
-        print_json({"file": str(file), "name": name})
-    else:
-        print_notice(f"mixseek: protocol {name!r} written to {file}; edit it, then: mixseek protocol lint {file}")
-    return ExitCode.OK
 
 
 def show_protocol(name: Name, language: Language = None, as_json: JsonOption = False) -> ExitCode:
@@ -94,17 +26,44 @@ def show_protocol(name: Name, language: Language = None, as_json: JsonOption = F
       mixseek protocol show cross --language ja --json
       mixseek protocol show my.toml
     """
-    from mixseek.cli.console import print_json, print_result
     from mixseek.composition.protocols import describe_protocol, protocol_document
 
+    return print_answer(protocol_document(name, language), describe_protocol(name, language), as_json=as_json)
+
+
+def new_protocol(
+    file: Annotated[Path, Argument(metavar="FILE", help="The .toml file to write; it must not exist.")],
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Write a protocol of your own to begin with.
+
+    A commented declaration with weights, a gate, verdicts and evidence, which works as it stands.
+
+    \b
+    Examples:
+      mixseek protocol new my.toml
+      mixseek protocol new judging/helpdesk.toml --json
+    """
+    from mixseek.composition.protocols import write_starter
+
+    name = write_starter(file)
     if as_json:
-        print_json(protocol_document(name, language))
+        print_json({"file": str(file), "name": name})
     else:
-        print_result(describe_protocol(name, language))
+        shown = quote(str(file))
+        print_notice(f"mixseek: protocol {name!r} written to {file}; edit it, then: mixseek protocol lint {shown}")
     return ExitCode.OK
 
 
-def lint_protocols(targets: Targets, as_json: JsonOption = False) -> ExitCode:
+def lint_protocols(
+    targets: Annotated[
+        list[str],
+        Argument(
+            metavar="NAME_OR_FILE...", help="Protocols (a name or .toml), task rubrics (.md) or directories of these."
+        ),
+    ],
+    as_json: JsonOption = False,
+) -> ExitCode:
     """Say what is wrong with protocols and task rubrics.
 
     One line for each problem: file, line, what, what to do. Exit 1 if there is any; hints alone are no problem.
@@ -115,17 +74,23 @@ def lint_protocols(targets: Targets, as_json: JsonOption = False) -> ExitCode:
       mixseek protocol lint rubric tasks/
       mixseek protocol lint my.toml tasks/poem.md --json
     """
-    from mixseek.cli.console import print_json, print_notice, print_result
     from mixseek.composition.protocols import lint_files
+    from mixseek.reporting.wording import plural
 
     found = lint_files(targets)
+    problems, hints = len(found.problems), len(found.complaints) - len(found.problems)
     if as_json:
-        print_json(lint_document(found))
+        names = {"file": "where", "line": "line", "what": "what", "advice": "advice", "is_hint": "is_hint"}
+        complaints = [{key: getattr(one, name) for key, name in names.items()} for one in found.complaints]
+        print_json({"files": list(found.files), "problems": problems, "complaints": complaints})
     else:
         for complaint in found.complaints:
             print_result(str(complaint))
-        print_notice(lint_summary(found))
-    return ExitCode.GATE_NOT_MET if found.problems else ExitCode.OK
+        said = (plural(problems, "problem") if problems else "no problem") + (
+            f" and {plural(hints, 'hint')}" if hints else ""
+        )
+        print_notice(f"mixseek: {said} in {plural(len(found.files), 'file')}")
+    return ExitCode.GATE_NOT_MET if problems else ExitCode.OK
 
 
 def protocol_hash(name: Name, language: Language = None) -> ExitCode:
@@ -138,8 +103,7 @@ def protocol_hash(name: Name, language: Language = None) -> ExitCode:
       mixseek protocol hash semantic
       mixseek protocol hash my.toml --language zh
     """
-    from mixseek.cli.console import print_result
-    from mixseek.composition.protocols import get_protocol
+    from mixseek.protocols.registry import load_protocol
 
-    print_result(get_protocol(name, language).hash)
+    print_result(load_protocol(name, language).hash)
     return ExitCode.OK

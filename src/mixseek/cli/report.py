@@ -1,49 +1,30 @@
-"""`mixseek report`: what a run found."""
+"""Commands that read what was judged: `report`, `runs`, `show`, `export`, `archive`."""
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Option, launch
 
-from mixseek.cli.console import ExitCode, print_json, print_rendered
-from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
+from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, workspace_path
 
-# Several runs beside each other.
+if TYPE_CHECKING:
+    from rich.console import Console
 
-
-def print_runs_together(runs: Sequence[str], workspace: Path | None, *, as_json: bool) -> None:
-    """As a table, or as one JSON document."""
-    from mixseek.composition.report import compare_runs, comparison_document
-
-    comparison = compare_runs(workspace_path(workspace), runs)
-    if as_json:
-        print_json(comparison_document(comparison))
-    else:
-        from mixseek.reporting.comparison import print_comparison
-
-        print_rendered(lambda console: print_comparison(comparison, console))
-
-
-Runs = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[RUN]...",
-        help="A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side.",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
-]
-Open = Annotated[bool, typer.Option("--open", help="Open the HTML in the browser.")]
+_RUNS = "A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side."
+# More do not help anybody who reads; --json has them all.
+_PROBLEMS_SHOWN = 50
 
 
 def report(
-    runs: Runs = None,
+    runs: Annotated[list[str] | None, Argument(metavar="[RUN]...", help=_RUNS)] = None,
     workspace: WorkspaceOption = None,
-    out: Out = None,
-    open_page: Open = False,
+    out: Annotated[
+        Path | None,
+        Option("--out", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
+    ] = None,
+    open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
     as_json: JsonOption = False,
 ) -> ExitCode:
     """Summarise a run here and in one HTML file.
@@ -58,25 +39,158 @@ def report(
       mixseek report bbh-march --json > summary.json
       mixseek report bbh-march bbh-april
     """
+    from mixseek.composition.report import load_report, write_html
+    from mixseek.reporting.summary import report_document
+    from mixseek.reporting.terminal import print_report
+
     if runs and len(runs) > 1:
         if out is not None or open_page:
-            raise typer.BadParameter(
-                "an HTML report is of one run; leave out --out and --open", param_hint="'[RUN]...'"
-            )
-        print_runs_together(runs, workspace, as_json=as_json)
-        return ExitCode.OK
-    from mixseek.composition.report import load_report, report_document, write_html
-
+            raise BadParameter("an HTML report is of one run; leave out --out and --open", param_hint="'[RUN]...'")
+        return compare(runs, workspace_path(workspace), as_json=as_json)
     report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None)
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
-    if as_json:
-        print_json(report_document(report_data, target))
-    else:
-        from mixseek.reporting.terminal import print_report
-
-        print_rendered(lambda console: print_report(report_data, console, target))
+    document = report_document(report_data, target)
+    print_answer(document, lambda console: print_report(report_data, console, target), as_json=as_json)
     if open_page and target is not None:
-        typer.launch(target.resolve().as_uri())
+        launch(target.resolve().as_uri())
     return ExitCode.OK
+
+
+def compare(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
+    """Several runs beside each other."""
+    from mixseek.composition.report import compare_runs
+    from mixseek.reporting.summary import comparison_document
+    from mixseek.reporting.terminal import print_comparison
+
+    comparison = compare_runs(workspace, runs)
+    document = comparison_document(comparison)
+    return print_answer(document, lambda console: print_comparison(comparison, console), as_json=as_json)
+
+
+def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
+    """List the runs and competitions of a workspace, newest first.
+
+    \b
+    Examples:
+      mixseek runs
+      mixseek runs --workspace ws --json
+    """
+    from mixseek.composition.leaderboards import list_competitions
+    from mixseek.composition.report import list_runs
+    from mixseek.reporting.leaderboard import print_competitions
+    from mixseek.reporting.summary import runs_document
+    from mixseek.reporting.terminal import print_runs
+
+    lines, problems = list_runs(workspace_path(workspace))
+    competitions = list_competitions(workspace_path(workspace))
+    for problem in problems:
+        print_notice(f"mixseek: {problem}")
+    document = runs_document(lines)
+    document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
+    document["competitions"] = [line.to_document() for line in competitions]
+
+    def show_both(console: "Console") -> None:
+        if lines or not competitions:
+            print_runs(lines, console)
+        if competitions:
+            print_competitions(competitions, console)
+
+    return print_answer(document, show_both, as_json=as_json)
+
+
+def show(
+    names: Annotated[
+        list[str],
+        Argument(metavar="[RUN] ID", help="The sample's id; before it the run, or `latest`, if there are several."),
+    ],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Show one sample under every judge.
+
+    The span that decided, the rules in order, the raw reply.
+
+    \b
+    Examples:
+      mixseek show bbh-march q-17
+      mixseek show q-17
+      mixseek show latest q-17 --json
+    """
+    if len(names) > 2:
+        raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
+    from mixseek.composition.report import load_sample
+    from mixseek.reporting.build import cut_row
+    from mixseek.reporting.terminal import print_rows
+
+    rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
+    document = {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}
+    shown = [cut_row(row) for row in rows]
+    code = print_answer(document, lambda console: print_rows(shown, console), as_json=as_json)
+    if shown != rows and not as_json:
+        print_notice("texts this long are shown in part, responses from their end; --json has them whole")
+    return code
+
+
+def export(
+    run: RunArgument = None,
+    *,
+    to: Annotated[Path, Option(metavar="FILE", help="The ending decides: .jsonl, .csv or .parquet.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Write a row for each sample and judge.
+
+    Columns: id, judge, take, status, score, verdict, flags and their details, total, scores, fields (JSON) and more.
+
+    \b
+    Examples:
+      mixseek export latest --to judgments.parquet
+      mixseek export bbh-march --workspace ws --to judgments.jsonl
+    """
+    from mixseek.composition.report import export_rows
+    from mixseek.reporting.wording import plural
+
+    name, rows = export_rows(workspace_path(workspace), run, to)
+    if as_json:
+        print_json({"run": name, "file": str(to), "rows": rows})
+    else:
+        print_notice(f"mixseek: {plural(rows, 'row')} written to {to}")
+    return ExitCode.OK
+
+
+def archive(
+    run: RunArgument = None,
+    to: Annotated[
+        Path | None, Option(metavar="DIR", help="Where to. Default: `archive` in the run's own directory.")
+    ] = None,
+    check: Annotated[
+        Path | None,
+        Option(metavar="DIR", help="Write nothing; read an archive again and say what is wrong with it."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Write one JSON file for each judgment.
+
+    Valid ones into 有效评测/, invalid ones into 无效评测/ with flags, details and the raw reply; beside them samples,
+    the protocol, an index and the run log. An archive of the same run is replaced.
+
+    --check reads every file again, also after somebody edited or moved some by hand, and exits 1 if anything is found.
+
+    \b
+    Examples:
+      mixseek archive latest --to archive/
+      mixseek archive --check archive/
+    """
+    from mixseek.composition import archives
+
+    if check is None:
+        written = archives.archive_run(workspace_path(workspace), run, to)
+        return print_answer(written, archives.describe_archived(written), as_json=as_json)
+    if run is not None or to is not None:
+        raise BadParameter("takes neither a run nor --to: it only reads", param_hint="'--check'")
+    checked = archives.check_archive(check)
+    print_answer(checked, archives.describe_checked(checked, _PROBLEMS_SHOWN), as_json=as_json)
+    return ExitCode.OK if checked["ok"] else ExitCode.GATE_NOT_MET

@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mixseek.domain.rounds import ExecutionStatus, RankedTeam, StopReason, TeamProgress, check_name
+from mixseek.domain.rounds import ExecutionStatus, RankedTeam, RoundProgress, StopReason, TeamProgress
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
+from mixseek.engine.live import all_of
 from mixseek.errors import MixseekError, PermanentJudgeError
 from mixseek.round_controller.controller import (
     RoundController,
@@ -19,6 +20,7 @@ from mixseek.round_controller.controller import (
     TeamEvent,
     awaits_score,
     end_of,
+    store_end,
 )
 
 # A signal is looked for this often.
@@ -37,24 +39,28 @@ class CompetitionResult:
     reason: str | None = None
 
     @property
+    def _evaluated(self) -> list[RoundProgress]:
+        return [one for team in self.progress.values() for one in team.rounds if one.evaluated_at is not None]
+
+    @property
     def awaiting_score(self) -> int:
         """Rounds whose evaluation was tried and gave no score; the same command tries again."""
-        return sum(1 for team in self.progress.values() for one in team.rounds if awaits_score(one))
+        return sum(map(awaits_score, self._evaluated))
 
     @property
     def without_score(self) -> int:
         """Rounds that were evaluated as far as they can be, and have no score."""
-        rounds = [one for team in self.progress.values() for one in team.rounds]
-        return sum(1 for one in rounds if one.evaluated_at is not None and one.score is None and not awaits_score(one))
+        return sum(one.score is None and not awaits_score(one) for one in self._evaluated)
 
     @property
     def evaluations(self) -> Counter[str]:
         """Metrics of all evaluated rounds: `scored`, `invalid` (a reply that cannot be used) or `missing`."""
         counts = Counter(scored=0, invalid=0, missing=0)
-        for details in self._details():
-            counts["scored"] += len(details.get("metrics") or ())
-            for metric in details.get("missing") or ():
-                counts["invalid" if metric.get("invalid") else "missing"] += 1
+        for one in self._evaluated:
+            counts["scored"] += len(one.details.get("metrics") or ())
+            counts.update(
+                "invalid" if metric.get("invalid") else "missing" for metric in one.details.get("missing") or ()
+            )
         return counts
 
     @property
@@ -64,12 +70,10 @@ class CompetitionResult:
     @property
     def commonest_reason(self) -> str | None:
         """Why rounds have no score, or teams no rounds, in the words that were used most often."""
-        reasons = Counter(str(metric["reason"]) for one in self._details() for metric in one.get("missing") or ())
+        missing = [metric for one in self._evaluated for metric in one.details.get("missing") or ()]
+        reasons = Counter(str(metric["reason"]) for metric in missing)
         reasons = reasons or Counter(end.message or end.stop_reason.value for end in self.accidents)
         return reasons.most_common(1)[0][0] if reasons else None
-
-    def _details(self) -> list[Mapping[str, Any]]:
-        return [one.details for team in self.progress.values() for one in team.rounds if one.evaluated_at is not None]
 
     @property
     def accidents(self) -> tuple[TeamEnd, ...]:
@@ -94,7 +98,6 @@ class Orchestrator:
         parallel_teams: int = 8,
         halt: Callable[[], None] = lambda: None,
     ) -> None:
-        refuse_unclear_ids([team.team_id for team in teams])
         self._parts = parts
         self._teams = tuple(teams)
         self._configuration = configuration
@@ -123,26 +126,13 @@ class Orchestrator:
         return await self._conclude(ends)
 
     async def _play_all(self, before: Mapping[str, TeamProgress]) -> list[TeamEnd]:
-        tasks = [
-            asyncio.create_task(self._play(team, before.get(team.team_id)), name=f"team-{team.team_id}")
-            for team in self._teams
-        ]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        finally:
-            for task in tasks:
-                task.cancel()
-            results = await asyncio.gather(*tasks, return_exceptions=True)
-        failures = [result for result in results if isinstance(result, BaseException)]
-        if failures:
-            # What went wrong, not the cancellation that it brought upon the others.
-            raise min(failures, key=lambda failure: isinstance(failure, asyncio.CancelledError))
+        ends = await all_of([self._play(team, before.get(team.team_id)) for team in self._teams])
         if self._refusal is not None:
             raise self._refusal
-        return [result for result in results if isinstance(result, TeamEnd)]
+        return ends
 
     async def _play(self, team: Team, before: TeamProgress | None) -> TeamEnd:
-        self._parts.watcher.told(TeamEvent(team.team_id, team.team_name, 0, Stage.WAITING))
+        self._parts.watcher(TeamEvent(team.team_id, team.team_name, 0, Stage.WAITING))
         try:
             async with self._places:
                 self._check_stop()
@@ -163,10 +153,9 @@ class Orchestrator:
             # It was over before: a stop that finds it waiting, or while a lost score is asked for, does not undo that.
             is_undone = any(awaits_score(one, retries_invalid=retries) for one in before.rounds)
             return replace(ended, stop_reason=reason, is_for_good=False) if is_undone else ended
-        await self._parts.store.finish_team(
-            self._parts.execution_id, team.team_id, reason, "", self._parts.clock(), team_name=team.team_name
-        )
-        return TeamEnd(team.team_id, team.team_name, reason)
+        end = TeamEnd(team.team_id, team.team_name, reason)
+        await store_end(self._parts, end)
+        return end
 
     def _check_stop(self) -> None:
         if self._reason is not None or self._parts.stop():
@@ -190,20 +179,9 @@ class Orchestrator:
         status = ExecutionStatus.INTERRUPTED if stopped else ExecutionStatus.FINISHED
         if not stopped and not ranking:
             status = ExecutionStatus.FAILED
-        if not await self._had_ended(status):
+        known = {one.execution_id: one.status for one in await parts.store.executions()}
+        # A competition that is only shown again ended when it ended.
+        if not known.get(parts.execution_id) is status is ExecutionStatus.FINISHED:
             await parts.store.finish_execution(parts.execution_id, status, parts.clock())
         progress = await parts.store.progress(parts.execution_id)
         return CompetitionResult(parts.execution_id, status, ranking, tuple(ends), progress, self._message)
-
-    async def _had_ended(self, status: ExecutionStatus) -> bool:
-        """A competition that is only shown again ended when it ended."""
-        known = {one.execution_id: one.status for one in await self._parts.store.executions()}
-        return known.get(self._parts.execution_id) is status is ExecutionStatus.FINISHED
-
-
-def refuse_unclear_ids(team_ids: Sequence[str]) -> None:
-    """Raises ValueError: rounds and places are known by the team's id."""
-    for team_id in team_ids:
-        check_name(team_id, "team_id")
-        if team_ids.count(team_id) > 1:
-            raise ValueError(f"two teams have the id {team_id!r}")

@@ -9,23 +9,21 @@ import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
-from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
-from mixseek.engine.questions import Asker
+from mixseek.engine.questions import Asker, Question
 from mixseek.errors import ConfigurationError, PermanentJudgeError
 from mixseek.evaluator.models import usage_of
 from mixseek.protocols.reply.json import canonical, excerpt_text
 from mixseek.protocols.reply.reader import is_refusal, without_thought
 from mixseek.round_controller.controller import FailedSubmission, Submission
-
-# A question whose answer is a text: what a team of one model is asked. Journaled and retried like any other.
 
 # A long text that opens with regrets goes on to something; a short one is the refusal itself.
 _LONGEST_REFUSAL = 600
@@ -34,7 +32,7 @@ _REFUSING_ENDS = frozenset({"refusal", "content_filter"})
 
 @dataclass(frozen=True)
 class FreeTextProtocol:
-    """`prompt` is already rendered; what stays the same from round to round is in the hash."""
+    """What a team of one model is asked; only what stays the same from round to round is in the hash."""
 
     prompt: str
     instructions: str = ""
@@ -43,10 +41,7 @@ class FreeTextProtocol:
     version: str = "1"
     # Nothing to constrain: the reply is the submission.
     reply_schema: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return {}
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def hash(self) -> str:
@@ -77,12 +72,9 @@ def _invalid(flag: Flag, detail: str) -> InvalidJudgment:
     return InvalidJudgment((Finding(flag, detail),))
 
 
-# A team that is one model with instructions.
-
-
 @dataclass(frozen=True, slots=True)
 class ModelTeam:
-    """Asked by name of execution, team and round: its prompt shows the leader board, which changes meanwhile."""
+    """One model with instructions. Asked by name of execution, team and round: the board in its prompt changes."""
 
     team_id: str
     team_name: str
@@ -97,31 +89,23 @@ class ModelTeam:
         place = f"{self.team_id}/{round_number}"
         protocol = FreeTextProtocol(prompt, self.instructions)
         sample = Sample(place, response="", question=prompt)
-        take = 1
+        identity = f"{self.execution_id}/{place}"
+        question = Question(protocol, sample, self.judge, identity=identity, asks_again=False)
         try:
-            while True:
-                answered = await self.asker.ask(
-                    protocol, sample, self.judge, take=take, identity=f"{self.execution_id}/{place}", asks_again=False
-                )
-                if not (isinstance(answered.outcome, InvalidJudgment) and answered.is_recalled):
-                    break
+            answered = await self.asker.ask(question)
+            while isinstance(answered.outcome, InvalidJudgment) and answered.is_recalled:
                 # It failed this round in an earlier process; whoever starts again gives it another try.
-                take += 1
+                question = replace(question, repeat=question.repeat + 1)
+                answered = await self.asker.ask(question)
         except (EndpointDownError, PermanentJudgeError) as error:
             return FailedSubmission(str(error))
-        match answered.outcome:
-            case ValidJudgment(fields=fields):
-                usage = usage_of(answered.replies)
-                return Submission(fields["text"], usage)
-            case InvalidJudgment(findings=findings):
-                return FailedSubmission("; ".join(finding.detail for finding in findings))
-            case Undecided(reason=reason) | Missing(reason=reason):
-                return FailedSubmission(reason)
-            case unexpected:
-                assert_never(unexpected)
+        outcome = answered.outcome
+        if isinstance(outcome, ValidJudgment):
+            return Submission(outcome.fields["text"], usage_of(answered.replies))
+        if isinstance(outcome, InvalidJudgment):
+            return FailedSubmission("; ".join(finding.detail for finding in outcome.findings))
+        return FailedSubmission(outcome.reason)
 
-
-# Programs that teams bring: fed, bounded, and gone when their time is up, with everything they had started.
 
 # More than any submission that a judge could read; a program that never stops writing must not fill our memory.
 MAX_OUTPUT_BYTES = 4 << 20
@@ -133,87 +117,28 @@ _LINGER_SECONDS = 1.0
 _KEEPER = '(read -r _ <"/dev/fd/$1"; kill -KILL 0) >/dev/null 2>&1 & shift; exec "$@"'
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """How a program ended. `is_cut`: it wrote more than anybody would read, and was killed for it."""
-
-    returncode: int
-    output: bytes
-    errors: str
-    is_cut: bool = False
-
-
-async def run_program(command: Sequence[str], given: bytes, directory: Path) -> Finished:
-    """Its end, with what it wrote. Cancelling kills it and whatever it started; so does our own death.
-
-    Raises OSError when it cannot be started at all.
-    """
-    reading, held = os.pipe()
-    try:
-        try:
-            transport, talk = await asyncio.get_running_loop().subprocess_exec(
-                _Conversation,
-                *keep_with_us(command, reading),
-                cwd=directory,
-                # A group of its own: Ctrl-C is for us, and a kill must reach its children.
-                start_new_session=True,
-                pass_fds=(reading,),
-            )
-        finally:
-            os.close(reading)
-        try:
-            feed(transport, given)
-            return await talk.finish(transport)
-        finally:
-            kill_group(transport.get_pid())
-            # Its death may take a moment to arrive, and no zombie may be left.
-            await asyncio.shield(talk.exited.wait())
-            transport.close()
-    finally:
-        os.close(held)
-
-
-def keep_with_us(command: Sequence[str], descriptor: int) -> list[str]:
-    """The command behind a keeper, where there is a shell for it."""
-    if sys.platform == "win32":
-        return list(command)
-    return ["/bin/sh", "-c", _KEEPER, "mixseek-team", str(descriptor), *command]
-
-
-def kill_group(pid: int) -> None:
-    """The program and all its children; whoever is gone already is gone."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def feed(transport: asyncio.SubprocessTransport, given: bytes) -> None:
-    """Written as the program reads; one that reads nothing is no reason to hang."""
-    pipe = transport.get_pipe_transport(0)
-    if isinstance(pipe, asyncio.WriteTransport):
-        pipe.write(given)
-        pipe.close()
-
-
-class _Conversation(asyncio.SubprocessProtocol):
-    """Collects what the program says. Not asyncio's streams: those wait for every child that holds a pipe."""
+class Program(asyncio.SubprocessProtocol):
+    """Collects what a program says. Not asyncio's streams: those wait for every child that holds a pipe."""
 
     def __init__(self) -> None:
+        self.returncode = -signal.SIGKILL
+        self.output = bytearray()
+        self.errors = b""
         self.exited = asyncio.Event()
-        self._output = bytearray()
-        self._errors = b""
         self._open = {1, 2}
         self._changed = asyncio.Event()
 
     @property
     def is_cut(self) -> bool:
-        return len(self._output) > MAX_OUTPUT_BYTES
+        """It wrote more than anybody would read, and is killed for it."""
+        return len(self.output) > MAX_OUTPUT_BYTES
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd != 1:
-            self._errors = (self._errors + data)[-_TAIL_BYTES:]
+            self.errors = (self.errors + data)[-_TAIL_BYTES:]
             return
         if not self.is_cut:
-            self._output += data
+            self.output += data
         self._changed.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
@@ -224,7 +149,7 @@ class _Conversation(asyncio.SubprocessProtocol):
         self.exited.set()
         self._changed.set()
 
-    async def finish(self, transport: asyncio.SubprocessTransport) -> Finished:
+    async def finish(self, transport: asyncio.SubprocessTransport) -> None:
         """When the program has left and its pipes are read, or it has written too much."""
         while not self.is_cut and not self.exited.is_set():
             self._changed.clear()
@@ -234,13 +159,42 @@ class _Conversation(asyncio.SubprocessProtocol):
                 while self._open and not self.is_cut:
                     self._changed.clear()
                     await self._changed.wait()
-        returncode = transport.get_returncode()
-        return Finished(
-            -signal.SIGKILL if returncode is None else returncode,
-            bytes(self._output),
-            self._errors.decode("utf-8", "replace"),
-            self.is_cut,
-        )
+        if (returncode := transport.get_returncode()) is not None:
+            self.returncode = returncode
+
+
+async def run_program(command: Sequence[str], given: bytes, directory: Path) -> Program:
+    """Its end, with what it wrote. Cancelling kills it and whatever it started; so does our own death."""
+    reading, held = os.pipe()
+    try:
+        try:
+            transport, program = await asyncio.get_running_loop().subprocess_exec(
+                Program,
+                *("/bin/sh", "-c", _KEEPER, "mixseek-team", str(reading), *command),
+                cwd=directory,
+                # A group of its own: Ctrl-C is for us, and a kill must reach its children.
+                start_new_session=True,
+                pass_fds=(reading,),
+            )
+        finally:
+            os.close(reading)
+        try:
+            # Written as the program reads; one that reads nothing is no reason to hang.
+            pipe = transport.get_pipe_transport(0)
+            if isinstance(pipe, asyncio.WriteTransport):
+                pipe.write(given)
+                pipe.close()
+            await program.finish(transport)
+        finally:
+            # The program and all its children; whoever is gone already is gone.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(transport.get_pid(), signal.SIGKILL)
+            # Its death may take a moment to arrive, and no zombie may be left.
+            await asyncio.shield(program.exited.wait())
+            transport.close()
+    finally:
+        os.close(held)
+    return program
 
 
 _SHOWN_CHARACTERS = 300
@@ -257,13 +211,9 @@ class CommandTeam:
     target_model: str | None = None
 
     async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
-        try:
-            finished = await run_program(
-                (*resolve_program(self.command, self.directory),), encode(prompt), self.directory
-            )
-        except OSError as error:
-            return FailedSubmission(f"{self.command[0]} cannot be started ({error.strerror})")
-        return read_submission(finished, self.command[0])
+        command = resolve_program(self.command, self.directory)
+        # Half a surrogate pair, which no pipe can carry, becomes a question mark.
+        return await run_team(self.command[0], command, prompt.encode("utf-8", "replace"), self.directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,30 +230,24 @@ class CallableTeam:
         given = json.dumps({"prompt": prompt, "round_number": round_number}).encode()
         # -P: a file beside the race that is called like a module of Python's must not take its place.
         child = (sys.executable, "-P", "-m", "mixseek.competition.callable_child")
-        command = (*child, self.path, str(self.directory.resolve()))
-        try:
-            finished = await run_program(command, given, self.directory)
-        except OSError as error:
-            return FailedSubmission(f"{self.path} cannot be started ({error.strerror})")
-        return read_submission(finished, self.path)
+        return await run_team(self.path, (*child, self.path, str(self.directory.resolve())), given, self.directory)
 
 
-def encode(text: str) -> bytes:
-    """UTF-8; half a surrogate pair, which no pipe can carry, becomes a question mark."""
-    return text.encode("utf-8", "replace")
-
-
-def read_submission(finished: Finished, name: str) -> Submission | FailedSubmission:
+async def run_team(name: str, command: Sequence[str], given: bytes, directory: Path) -> Submission | FailedSubmission:
     """What the program wrote, without the last line's end; or what went wrong, with the end of its complaint."""
-    if finished.is_cut:
+    try:
+        program = await run_program(command, given, directory)
+    except OSError as error:
+        return FailedSubmission(f"{name} cannot be started ({error.strerror})")
+    if program.is_cut:
         return FailedSubmission(f"{name} wrote more than {MAX_OUTPUT_BYTES >> 20} MB")
-    if finished.returncode != 0:
-        how = f"exit code {finished.returncode}" if finished.returncode > 0 else f"signal {-finished.returncode}"
-        said = " ".join(finished.errors.split())
+    if program.returncode != 0:
+        how = f"exit code {program.returncode}" if program.returncode > 0 else f"signal {-program.returncode}"
+        said = " ".join(program.errors.decode("utf-8", "replace").split())
         tail = said if len(said) <= _SHOWN_CHARACTERS else "…" + said[1 - _SHOWN_CHARACTERS :]
         return FailedSubmission(f"{name} ended with {how}" + (f": {tail}" if tail else ""))
     try:
-        text = finished.output.decode("utf-8")
+        text = program.output.decode("utf-8")
     except UnicodeDecodeError as error:
         return FailedSubmission(f"{name} wrote what is not UTF-8 (byte {error.start})")
     text = text.removesuffix("\n").removesuffix("\r")

@@ -1,55 +1,43 @@
 """A run as files, and files held against their run's protocol."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.protocols import (
-    protocol_of_run,
-    protocol_record,
-    read_protocol_record,
-    restore_protocol,
-)
+from mixseek.composition.protocols import protocol_of_run, protocol_record, read_protocol_record, restore_protocol
 from mixseek.composition.report import find_run
 from mixseek.engine.offline import judge_reply
 from mixseek.judges.math_verify import find_maths
+from mixseek.reporting.wording import plural
 from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.storage.archive.documents import INVALID_ROOM, PROTOCOL, VALID_ROOM
-from mixseek.storage.archive.write import Archived, write_archive
+from mixseek.storage.archive.write import write_archive
 from mixseek.storage.journal.journal import find_broken_seal
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedArchive:
-    """What reading every file again has shown."""
-
-    path: Path
-    run: str
-    files: int
-    problems: Sequence[Problem]
-
-
-def archive_run(root: Path, name: str | None, to: Path | None) -> tuple[str, Archived]:
-    """The run's name and what was written; by default into the run's own directory."""
+def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]:
+    """What was written, for programs; by default into the run's own directory."""
     run = find_run(Workspace(root), name)
-    manifest = read_manifest(run.manifest)
-    protocol = protocol_of_run(run, manifest)
+    protocol = protocol_of_run(run, read_manifest(run.manifest))
     read = partial(judge_reply, protocol=protocol)
-    return run.name, write_archive(run, protocol_record(protocol), to or run.archive, read)
+    directory = to or run.archive
+    written = write_archive(run, protocol_record(protocol), directory, read)
+    return {"run": run.name, "directory": str(directory), **written}
 
 
-def check_archive(path: Path) -> CheckedArchive:
-    """Every file read again by the protocol that the archive carries."""
+def check_archive(path: Path) -> dict[str, Any]:
+    """What reading every file again has shown, by the protocol that the archive carries; for programs."""
     marker = read_marker(path)
     where = path / PROTOCOL
     protocol = restore_protocol(read_protocol_record(where), str(where))
     check = ArchiveCheck(path, marker, protocol, find_maths())
-    problems = (*check_journal(path, marker.run), *check.problems())
-    return CheckedArchive(path, marker.run, check.files, problems)
+    problems = [asdict(problem) for problem in (*check_journal(path, marker.run), *check.problems())]
+    counts = {"run": marker.run, "files": check.files}
+    return {"directory": str(path), **counts, "problems": problems, "ok": not problems}
 
 
 def check_journal(path: Path, run: str) -> Iterator[Problem]:
@@ -62,48 +50,25 @@ def check_journal(path: Path, run: str) -> Iterator[Problem]:
         yield Problem("../journal.jsonl", ProblemKind.CHANGED, problem)
 
 
-def archived_document(run: str, archived: Archived) -> dict[str, Any]:
-    """For programs."""
-    return {
-        "run": run,
-        "directory": str(archived.path),
-        "valid": archived.valid,
-        "invalid": archived.invalid,
-        "unjudged": archived.unjudged,
-        "asked_again": archived.asked_again,
-    }
-
-
-def describe_archived(run: str, archived: Archived) -> str:
+def describe_archived(written: Mapping[str, Any]) -> str:
     """For a person."""
-    again = (
-        f" and {archived.asked_again:,} replies that were invalid and asked for again" if archived.asked_again else ""
-    )
-    unjudged = f"; {archived.unjudged:,} without a judgment are listed in the index" if archived.unjudged else ""
+    directory, repeated, unjudged = Path(written["directory"]), written["asked_again"], written["unjudged"]
+    replies = plural(repeated, "reply that was", "replies that were")
+    again = f" and {replies} invalid and asked for again" if repeated else ""
+    rest = f"; {unjudged:,} without a judgment, listed in the index" if unjudged else ""
     return (
-        f"{run}: {archived.valid:,} in {archived.path / VALID_ROOM}, {archived.invalid:,} in "
-        f"{archived.path / INVALID_ROOM}{again}{unjudged}"
+        f"{written['run']}: {written['valid']:,} in {directory / VALID_ROOM}, {written['invalid']:,} in "
+        f"{directory / INVALID_ROOM}{again}{rest}"
     )
 
 
-def checked_document(checked: CheckedArchive) -> dict[str, Any]:
-    """For programs."""
-    return {
-        "directory": str(checked.path),
-        "run": checked.run,
-        "files": checked.files,
-        "problems": [asdict(problem) for problem in checked.problems],
-        "ok": not checked.problems,
-    }
-
-
-def describe_checked(checked: CheckedArchive, limit: int) -> str:
+def describe_checked(checked: Mapping[str, Any], limit: int) -> str:
     """For a person: the first problems, and how many there are."""
-    if not checked.problems:
-        return f"{checked.path}: {checked.files:,} judgments of run {checked.run} are what the index says"
-    lines = [f"{problem.path}: {problem.kind.value}: {problem.detail}" for problem in checked.problems[:limit]]
-    hidden = len(checked.problems) - limit
+    where, problems, judgments = checked["directory"], checked["problems"], plural(checked["files"], "judgment")
+    if not problems:
+        verb = "is" if checked["files"] == 1 else "are"
+        return f"{where}: {judgments} of run {checked['run']} {verb} what the index says"
+    lines = [f"{problem['path']}: {problem['kind']}: {problem['detail']}" for problem in problems[:limit]]
+    hidden = len(problems) - limit
     lines += [f"and {hidden:,} more; --json lists them all"] if hidden > 0 else []
-    count = len(checked.problems)
-    lines.append(f"{checked.path}: {count:,} problem{'s' if count > 1 else ''} in {checked.files:,} judgments")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"{where}: {plural(len(problems), 'problem')} in {judgments}"])

@@ -1,22 +1,18 @@
 """A competition from its race to its leader board."""
 
 import asyncio
-import random
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.competition.teams import CallableTeam, CommandTeam, FreeTextProtocol, ModelTeam
 from mixseek.composition.leaderboards import read_judging
-from mixseek.composition.live import JournalLines, key_id, price_of, workspace_key
-from mixseek.composition.protocols import is_local, is_remote
+from mixseek.composition.live import Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.protocols import is_remote
 from mixseek.composition.race import (
     CompetePlan,
     CompeteRequest,
@@ -26,28 +22,23 @@ from mixseek.composition.race import (
     make_judgment,
     target_model,
 )
-from mixseek.domain.calls import LiveJudge, Usage
 from mixseek.domain.judgments import Missing
-from mixseek.domain.ports import ProgressSink
-from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
-from mixseek.engine.call import CallContext, LiveSlot, OfflineSlot, Slot
+from mixseek.engine.call import CallContext, NoCache
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
-from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Questions
-from mixseek.errors import ConfigurationError
+from mixseek.engine.limits import Budget
+from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Place, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.reporting.leaderboard.board import LeaderBoard, build_leader_board
-from mixseek.round_controller.controller import OutagePolicy, RoundParts, Team, TimeLimits, Watcher
+from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
+from mixseek.reporting.summary import CallForecast, CompeteForecast
+from mixseek.round_controller.controller import RoundParts, Team, Watcher
 from mixseek.settings.load import importable_from
-from mixseek.settings.models import JudgeSettings
 from mixseek.settings.race import TeamTable
 from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
 from mixseek.storage.durable import storage_error
+from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records
-from mixseek.storage.journal.records import OutcomeRecord, ReplyRecord, SampleRecord
-from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
 from mixseek.templating.fence import fence_nonce
 
 # From a plan to people who can be asked, and teams that can play.
@@ -55,79 +46,9 @@ from mixseek.templating.fence import fence_nonce
 _NO_PROTOCOL = "0" * 64
 
 
-def make_questions(
-    plan: CompetePlan,
-    journal: JournalFile,
-    cache: ReplyCache,
-    key: bytes,
-    progress: ProgressSink,
-    notify: Callable[[str], None],
-) -> Questions:
-    """Everybody of the race at one desk, with what the journal already holds."""
-    request = plan.request
-    context = CallContext(
-        # Each question brings its own.
-        protocol=FreeTextProtocol(""),
-        encoder=JournalLines(),
-        commits=GroupCommit(journal, progress),
-        cache=cache,
-        budget=Budget(request.max_calls, request.max_cost_usd),
-        nonce_of=partial(fence_nonce, key),
-    )
-    return Questions(context, make_slots(plan, key_id(key), notify), key_id(key), recall_answers(journal.path))
-
-
-def make_slots(plan: CompetePlan, nonce_key_id: str, notify: Callable[[str], None]) -> list[Slot]:
-    """Judges behind one address share its limits."""
-    environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
-    policy = RetryPolicy(patience_seconds=plan.request.patience_seconds)
-    live = [judge for judge in plan.judges if is_remote(judge)]
-    endpoints = {
-        name: Endpoint(
-            name,
-            AdaptiveLimit(max(concurrency_of(plan, judge) for judge in live if judge.endpoint == name)),
-            policy,
-            environment,
-        )
-        for name in {judge.endpoint for judge in live}
-    }
-    slots: list[Slot] = [OfflineSlot(judge) for judge in plan.judges if is_local(judge)]
-    return slots + [make_slot(plan, judge, endpoints[judge.endpoint], nonce_key_id) for judge in live]
-
-
-def check_prices(plan: CompetePlan) -> None:
-    """Raises ConfigurationError where money is limited and the price of a judge is not known."""
-    if plan.request.max_cost_usd is None:
-        return
-    for judge in plan.judges:
-        if not is_remote(judge):
-            continue
-        price = price_of(judge, plan.configured.get(judge.name, JudgeSettings()))
-        if price(Usage(1_000, 100), None) is None:
-            raise ConfigurationError(
-                f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output to its "
-                "[judges.NAME] table, or use --max-calls"
-            )
-
-
-def make_slot(plan: CompetePlan, judge: LiveJudge, endpoint: Endpoint, nonce_key_id: str) -> LiveSlot:
-    """A judge with its own limits."""
-    settings = plan.configured.get(judge.name, JudgeSettings())
-    return LiveSlot(
-        judge=judge,
-        endpoint=endpoint,
-        keys=RequestKeys(_NO_PROTOCOL, judge.fingerprint, nonce_key_id),
-        max_reasks=1 if settings.max_reasks is None else settings.max_reasks,
-        price=price_of(judge, settings),
-        requests=RateLimit(settings.rpm) if settings.rpm else None,
-        tokens=RateLimit(settings.tpm) if settings.tpm else None,
-    )
-
-
-def concurrency_of(plan: CompetePlan, judge: LiveJudge) -> int:
-    """The judge's own setting wins; a model in this process knows how many it can hold."""
-    own = plan.configured.get(judge.name, JudgeSettings()).concurrency or getattr(judge, "concurrency", None)
-    return own if isinstance(own, int) else plan.request.concurrency
+def panel_of(plan: CompetePlan) -> Panel:
+    """Everybody of the race who is asked."""
+    return Panel(plan.judges, plan.configured, plan.request.live)
 
 
 def recall_answers(path: Path) -> AnsweredBefore:
@@ -135,20 +56,15 @@ def recall_answers(path: Path) -> AnsweredBefore:
     before = AnsweredBefore()
     for record in read_records(path):
         match record:
-            case SampleRecord(key=key):
+            case records.SampleRecord(key=key):
                 before.introduced.add(key)
-            case ReplyRecord(key=key, reply=reply):
-                place = (key, reply.judge, reply.details.get("take", 1))
+            case records.ReplyRecord(key=key, reply=reply):
+                place = Place(key, reply.judge, reply.details.get("take", 1))
                 before.replies[place] = (*before.replies.get(place, ()), reply)
-            case OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
+            case records.OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
                 if not isinstance(outcome, Missing):
-                    before.concluded.add((key, judge, take))
+                    before.concluded.add(Place(key, judge, take))
     return before
-
-
-def make_teams(plan: CompetePlan, asker: Asker) -> list[Team]:
-    """In the order of the race."""
-    return [make_team(plan, table, asker) for table in plan.race.file.teams]
 
 
 def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
@@ -166,41 +82,19 @@ def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
 # What a competition would ask, before it asks anything.
 
 
-@dataclass(frozen=True, slots=True)
-class CallForecast:
-    """Calls to one judge: as many as the fewest and the most rounds take, without retries and re-asks."""
-
-    judge: str
-    least: int
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class CompeteForecast:
-    """Everything that `--dry-run` shows."""
-
-    execution: str
-    teams: int
-    metrics: tuple[str, ...]
-    min_rounds: int
-    max_rounds: int
-    calls: tuple[CallForecast, ...]
-    remarks: tuple[str, ...] = ()
-
-
 def forecast_competition(request: CompeteRequest) -> CompeteForecast:
     """Checks the whole race; sends nothing and writes nothing."""
     plan = make_compete_plan(request)
-    check_prices(plan)
-    file, rules = plan.race.file, plan.rules
-    least = count_calls(plan, rules.min_rounds)
-    most = count_calls(plan, rules.max_rounds)
+    panel_of(plan).check_limits()
+    file, rounds = plan.race.file, plan.race.file.rounds
+    least = count_calls(plan, rounds.min)
+    most = count_calls(plan, rounds.max)
     calls = tuple(
         CallForecast(judge.name, least[judge.name], most[judge.name]) for judge in plan.judges if is_remote(judge)
     )
     names = tuple(metric.shown_name for metric in file.evaluator.metrics)
     return CompeteForecast(
-        plan.execution_id, len(file.teams), names, rules.min_rounds, rules.max_rounds, calls, tuple(plan.remarks)
+        plan.execution_id, len(file.teams), names, rounds.min, rounds.max, calls, tuple(plan.remarks)
     )
 
 
@@ -225,22 +119,6 @@ def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
     return calls
 
 
-def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
-    """For programs."""
-    return {**asdict(forecast), "is_estimate": True}
-
-
-def describe_forecast(forecast: CompeteForecast) -> str:
-    """A few lines for a person."""
-    rounds = f"{forecast.min_rounds} to {forecast.max_rounds} rounds"
-    metrics = ", ".join(forecast.metrics)
-    lines = [f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent"]
-    lines += [f"  {one.judge}: {one.least:,} to {one.most:,} calls" for one in forecast.calls]
-    lines.append("  retries and re-asks come on top" if forecast.calls else "  no judge has to be called")
-    lines += [f"  note: {remark}" for remark in forecast.remarks]
-    return "\n".join(lines)
-
-
 # What a stopping race still waits for the store: what was paid for is in the journal already.
 _SECONDS_AFTER_STOP = 10.0
 
@@ -252,17 +130,13 @@ class Competition:
     result: CompetitionResult
     board: LeaderBoard
     counts: Mapping[str, int]
-    journal: str
 
 
-@dataclass
-class Counting:
+class Counting(Counter[str]):
     """What reached the disk."""
 
-    counts: Counter[str] = field(default_factory=Counter)
-
     def advance(self, counts: Mapping[str, int]) -> None:
-        self.counts.update(counts)
+        self.update(counts)
 
 
 def run_competition(
@@ -270,87 +144,87 @@ def run_competition(
 ) -> Competition:
     """Plays what is not played yet. Again, it resumes; a finished competition is only shown."""
     plan = make_compete_plan(request)
-    check_prices(plan)
+    panel_of(plan).check_limits()
     for remark in plan.remarks:
         notify(remark)
     try:
-        plan.directory.mkdir(parents=True, exist_ok=True)
+        plan.journal.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise storage_error("create the competition", plan.directory, error) from error
-    # The journal's lock is the execution's: a second process on it is told so before it asks anything.
-    with (
-        JournalFile(plan.directory / "journal.jsonl") as journal,
-        closing(AggregationStore(request.workspace, patience=wait_while_playing(stop, notify))) as store,
-        importable_from(plan.race.directory),
-    ):
-        # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
-        file = ReplyCacheFile(request.workspace / CACHE_FILE, read_clock) if request.use_cache else None
-        try:
-            return asyncio.run(compete(plan, journal, store, file or NoCache(), RaceObserver(watcher, stop, notify)))
-        finally:
-            if file is not None:
-                file.close()
-                for warning in file.warnings:
-                    notify(warning)
-
-
-def wait_while_playing(stop: Callable[[], bool], notify: Callable[[str], None]) -> Patience:
-    """Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop."""
-    return Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), notify=notify)
-
-
-@dataclass(frozen=True, slots=True)
-class RaceObserver:
-    """Who looks on, and who may stop it."""
-
-    watcher: Watcher
-    stop: Callable[[], bool]
-    notify: Callable[[str], None]
+        raise storage_error("create the competition", plan.journal.parent, error) from error
+    return asyncio.run(compete(plan, watcher, stop, notify))
 
 
 async def compete(
-    plan: CompetePlan, journal: JournalFile, store: AggregationStore, cache: ReplyCache, observer: RaceObserver
+    plan: CompetePlan, watcher: Watcher, stop: Callable[[], bool], notify: Callable[[str], None]
 ) -> Competition:
-    """Connections and programs are given back whatever happens."""
-    key = workspace_key(plan.request.workspace)
-    counting = Counting()
+    """Connections, programs, the store and the journal are given back whatever happens."""
+    request, options, counting = plan.request, plan.request.live, Counting()
+    key = workspace_key(request.workspace)
+    # Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop.
+    patience = Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), notify=notify)
+    # The journal's lock is the execution's: a second process on it is told so before it asks anything.
+    with (
+        JournalFile(plan.journal) as journal,
+        closing(AggregationStore(request.workspace, patience=patience)) as store,
+        importable_from(plan.race.directory),
+        # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
+        open_cache(request.workspace, is_wanted=options.use_cache, notify=notify) as cache,
+        open_tracer(request.environment) as tracer,
+    ):
+        context = CallContext(
+            # Each question brings its own.
+            protocol=FreeTextProtocol(""),
+            encoder=records,
+            commits=GroupCommit(journal, counting),
+            cache=cache or NoCache(),
+            budget=Budget(options.max_calls, options.max_cost_usd),
+            nonce_of=partial(fence_nonce, key),
+        )
+        slots = panel_of(plan).make_slots(_NO_PROTOCOL, key, notify, tracer)
+        questions = Questions(context, slots, key_id(key), recall_answers(journal.path))
+        parts = make_parts(plan, questions, store, key, watcher, stop)
+        async with questions:
+            teams = [make_team(plan, table, questions) for table in plan.race.file.teams]
+            parallel = plan.race.file.rounds.parallel_teams
+            result = await Orchestrator(
+                parts, teams, plan.configuration, parallel_teams=parallel, halt=questions.halt
+            ).compete()
+        execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
+        board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal.path))
+        return Competition(result, board, counting)
+
+
+def make_parts(
+    plan: CompetePlan,
+    questions: Questions,
+    store: AggregationStore,
+    key: bytes,
+    watcher: Watcher,
+    stop: Callable[[], bool],
+) -> RoundParts:
+    """What all teams share."""
+    file, request = plan.race.file, plan.request
     prompts = UserPromptBuilder(
-        plan.request.workspace,
+        request.workspace,
         store,
         plan.prompts,
         fence_key=key,
-        environment=plan.request.environment,
-        language=plan.race.file.team_language,
+        environment=request.environment,
+        language=file.team_language,
     )
-    questions = make_questions(plan, journal, cache, key, counting, observer.notify)
-    rounds, evaluator = plan.race.file.rounds, plan.race.file.evaluator
-    parts = RoundParts(
+    judgment, retries_invalid = file.judgment, request.live.retry_invalid
+    return RoundParts(
         execution_id=plan.execution_id,
         task=plan.race.task,
         store=store,
         prompts=prompts,
-        evaluator=make_evaluator(plan, LastingQuestions(questions, plan.request.retry_invalid), prompts),
+        evaluator=make_evaluator(plan, LastingQuestions(questions, retries_invalid), prompts),
         judgment=make_judgment(plan, questions, prompts),
-        rules=plan.rules,
-        limits=TimeLimits(rounds.round_timeout_seconds, rounds.team_timeout_seconds),
-        on_missing_metric=OutagePolicy(evaluator.on_missing),
-        retries_invalid=plan.request.retry_invalid,
-        watcher=observer.watcher,
-        stop=observer.stop,
+        rules=file.rounds,
+        on_judge_outage="continue" if judgment is None else judgment.on_outage,
+        asks_after_last_round=judgment is None or judgment.after_last_round,
+        on_missing_metric=file.evaluator.on_missing,
+        retries_invalid=retries_invalid,
+        watcher=watcher,
+        stop=stop,
     )
-    async with questions:
-        orchestrator = Orchestrator(
-            parts,
-            make_teams(plan, questions),
-            plan.configuration,
-            parallel_teams=rounds.parallel_teams,
-            halt=questions.halt,
-        )
-        result = await orchestrator.compete()
-    execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
-    board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal.path))
-    return Competition(result, board, dict(counting.counts), str(journal.path))
-
-
-def read_clock() -> datetime:
-    return datetime.now(UTC)

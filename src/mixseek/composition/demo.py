@@ -1,78 +1,40 @@
 """The demo: bundled samples judged offline under every protocol, with recorded replies that are good and bad."""
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
-from mixseek.composition.compete import run_competition
+from mixseek.composition.compete import Counting, run_competition
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.leaderboards import write_leader_board
 from mixseek.composition.race import CompeteRequest
 from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
-from mixseek.composition.summary import RunSummary
-from mixseek.domain.judgments import Status
-from mixseek.domain.ports import ProgressSink
-from mixseek.engine.executor import NoProgress
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.errors import MixseekError
-from mixseek.reporting.leaderboard.board import LeaderBoard
-from mixseek.round_controller.controller import NoWatcher
+from mixseek.reporting.leaderboard import LeaderBoard
+from mixseek.reporting.summary import RunSummary
+from mixseek.round_controller.controller import watch_nothing
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.index.run import JudgedRow, open_run_index
+from mixseek.storage.index.run import open_run_index
 from mixseek.storage.workspace import Workspace
 
-# The demo's competition: three teams, recorded replies, one program, and a board.
-
-DIRECTORY = "competition"
-COMPETITION_FILES = ("race.toml", "replies.jsonl")
-EXECUTION = "salty-sea"
-
-
-@dataclass(frozen=True, slots=True)
-class DemoCompetition:
-    """The board, the race that made it, and the page that tells its story."""
-
-    board: LeaderBoard
-    race: Path
-    page: Path
-
-
-def run_demo_competition(root: Path) -> DemoCompetition:
-    """Offline, in a moment. The second time it is only shown again."""
-    race = unpack_race(root)
-    request = CompeteRequest(race=race, workspace=root, execution=EXECUTION)
-    board = run_competition(request, NoWatcher(), stop=lambda: False, notify=lambda _: None).board
-    page = root / "competitions" / EXECUTION / "leaderboard.html"
-    write_leader_board(board, page)
-    return DemoCompetition(board, race, page)
-
-
-def unpack_race(root: Path) -> Path:
-    """The bundled files in the workspace, where a person can look at them and change them."""
-    source = resources.files("mixseek.composition") / "demo_data" / DIRECTORY
-    target = root / DIRECTORY
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error("create the workspace", target, error) from error
-    for name in COMPETITION_FILES:
-        with replacing(target / name) as stream:
-            stream.write((source / name).read_bytes())
-    return target / COMPETITION_FILES[0]
-
-
 # Name in the workspace to name in the package: people look at the first and run commands on it.
-FILES = {"demo.jsonl": "semantic.jsonl", "replies.jsonl": "semantic_replies.jsonl"}
-EXAMPLE_FILES = (
-    *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
-    *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
-    *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
-)
+DATA, REPLIES, RACE = "demo.jsonl", "replies.jsonl", "competition/race.toml"
+FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
+    name: name
+    for name in (
+        *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
+        *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
+        *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
+        *(RACE, "competition/replies.jsonl"),
+    )
+}
 # Protocol to the judges whose replies were recorded.
 EXAMPLES = {"rubric": ("kiri-judge", "sumi-judge"), "cross": ("aster-1", "cedar-7")}
+EXECUTION = "salty-sea"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +80,6 @@ class DemoExample:
     protocol: str
     judges: tuple[str, ...]
     summary: RunSummary
-    data: Path
     report: Path
     rows: tuple[DemoRow, ...]
 
@@ -131,8 +92,10 @@ class DemoResult:
     lines: tuple[DemoLine, ...]
     data: Path
     report: Path
-    examples: tuple[DemoExample, ...] = ()
-    competition: DemoCompetition | None = None
+    examples: tuple[DemoExample, ...]
+    # Three teams, recorded replies, one program; and the page that tells its story.
+    board: LeaderBoard
+    board_page: Path
 
     @property
     def disagreements(self) -> tuple[DemoLine, ...]:
@@ -142,57 +105,49 @@ class DemoResult:
 
 def run_demo(root: Path) -> DemoResult:
     """Judge, compare with the labels, write the report. The second time it is only shown again."""
-    data, replies = unpack_files(root)
-    request = JudgeRequest(
-        data=str(data),
-        workspace=root,
-        judges=(RULES, f"replay:{replies}"),
-        cascade=True,
-        command_line=("mixseek", "demo", "--workspace", str(root)),
-    )
-    summary = judge_quietly(request)
-    report, run = load_report(root, summary.run.name)
-    write_html(report, run.report)
-    with open_run_index(Workspace(root), run) as index:
-        lines = compare_labels(data, list(index.rows()))
+    unpack_files(root)
+    data = root / DATA
+    request = JudgeRequest(str(data), root, judges=(RULES, f"replay:{root / REPLIES}"), cascade=True)
+    summary, report, rows = judge_quietly(request)
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
-    return DemoResult(summary, lines, data, run.report, examples, run_demo_competition(root))
+    return DemoResult(summary, compare_labels(data, rows), data, report, examples, *run_demo_competition(root))
 
 
-def judge_quietly(request: JudgeRequest) -> RunSummary:
-    """Nothing but the result: it is over in a moment."""
-    summary = judge_dataset(request, without_progress, stop=lambda: False, notify=lambda _: None)
+def run_demo_competition(root: Path) -> tuple[LeaderBoard, Path]:
+    """Offline, in a moment. The second time it is only shown again."""
+    request = CompeteRequest(race=root / RACE, workspace=root, execution=EXECUTION)
+    board = run_competition(request, watch_nothing, stop=lambda: False, notify=lambda _: None).board
+    page = root / "competitions" / EXECUTION / "leaderboard.html"
+    write_leader_board(board, page)
+    return board, page
+
+
+def judge_quietly(request: JudgeRequest) -> tuple[RunSummary, Path, list[JudgedRow]]:
+    """Nothing but the result, its report and its rows: it is over in a moment."""
+    request = replace(request, command_line=("mixseek", "demo", "--workspace", str(request.workspace)))
+    summary = judge_dataset(request, lambda _: nullcontext(Counting()), lambda: False, lambda _: None)
     if isinstance(summary, Interruption):
         raise MixseekError("the demo was interrupted; run it again")
-    return summary
+    report, run = load_report(request.workspace, summary.header.run_id)
+    write_html(report, run.report)
+    with open_run_index(Workspace(request.workspace), run) as index:
+        return summary, run.report, list(index.rows())
 
 
 def run_example(root: Path, protocol: str, judges: tuple[str, ...]) -> DemoExample:
     """Two recorded judges on one dataset, and the report of it."""
-    data = root / f"{protocol}.jsonl"
     request = JudgeRequest(
-        data=str(data),
-        workspace=root,
-        protocol=protocol,
+        str(root / f"{protocol}.jsonl"),
+        root,
+        protocol,
         judges=tuple(f"replay:{root / f'{protocol}_replies_{judge}.jsonl'}" for judge in judges),
         rubric=root / "tasks" if protocol == "rubric" else None,
-        command_line=("mixseek", "demo", "--workspace", str(root)),
     )
-    summary = judge_quietly(request)
-    report, run = load_report(root, summary.run.name)
-    write_html(report, run.report)
-    with open_run_index(Workspace(root), run) as index:
-        rows = example_rows(index.rows(), len(judges))
-    return DemoExample(protocol, judges, summary, data, run.report, rows)
-
-
-def example_rows(rows: Iterable[JudgedRow], judges: int) -> tuple[DemoRow, ...]:
-    """Rows come sample by sample, judge by judge."""
-    cells = [(row.id, demo_cell(row)) for row in rows]
-    return tuple(
-        DemoRow(cells[start][0], tuple(cell for _, cell in cells[start : start + judges]))
-        for start in range(0, len(cells), judges)
-    )
+    summary, report, rows = judge_quietly(request)
+    # Rows come sample by sample, judge by judge.
+    samples = [rows[start : start + len(judges)] for start in range(0, len(rows), len(judges))]
+    told = tuple(DemoRow(sample[0].id, tuple(map(demo_cell, sample))) for sample in samples)
+    return DemoExample(protocol, judges, summary, report, told)
 
 
 def demo_cell(row: JudgedRow) -> DemoCell:
@@ -203,29 +158,17 @@ def demo_cell(row: JudgedRow) -> DemoCell:
     return DemoCell(word, row.status, told, row.is_control)
 
 
-@contextmanager
-def without_progress(total: int) -> Iterator[ProgressSink]:
-    """It is over in a moment."""
-    yield NoProgress()
-
-
-def unpack_files(root: Path) -> tuple[Path, Path]:
-    """The bundled files in the workspace, where a person can look at them."""
+def unpack_files(root: Path) -> None:
+    """The bundled files in the workspace, where a person can look at them and change them."""
     source = resources.files("mixseek.composition") / "demo_data"
-    for name, bundled in {**FILES, **{name: name for name in EXAMPLE_FILES}}.items():
-        make_parent(root / name)
-        with replacing(root / name) as stream:
+    for name, bundled in FILES.items():
+        path = root / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error("create the workspace", path.parent, error) from error
+        with replacing(path) as stream:
             stream.write((source / bundled).read_bytes())
-    data, replies = (root / name for name in FILES)
-    return data, replies
-
-
-def make_parent(path: Path) -> None:
-    """The directory that a bundled file goes to."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error("create the workspace", path.parent, error) from error
 
 
 def compare_labels(data: Path, rows: list[JudgedRow]) -> tuple[DemoLine, ...]:
@@ -236,18 +179,10 @@ def compare_labels(data: Path, rows: list[JudgedRow]) -> tuple[DemoLine, ...]:
     for text in data.read_text(encoding="utf-8").splitlines():
         sample = json.loads(text)
         rules, replies = by_rules[sample["id"]], by_replies.get(sample["id"])
-        lines.append(
-            DemoLine(
-                id=sample["id"],
-                task=sample["task"],
-                language=sample["language"],
-                verdict=word_of(rules),
-                rule=rules.rules[-1] if rules.rules else rules.reason or "",
-                label=sample["label"],
-                why=sample["why"],
-                ending=word_of(replies) if replies else None,
-            )
-        )
+        rule = rules.rules[-1] if rules.rules else rules.reason or ""
+        given = {name: sample[name] for name in ("id", "task", "language", "label", "why")}
+        ending = word_of(replies) if replies else None
+        lines.append(DemoLine(**given, verdict=word_of(rules), rule=rule, ending=ending))
     return tuple(lines)
 
 

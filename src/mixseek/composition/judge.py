@@ -2,13 +2,26 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain, islice
 
-from mixseek.composition.live import JournalEncoder, ProgressMaker, RunObserver
-from mixseek.composition.protocols import is_local, keep_protocol, replays_file
+from mixseek.composition.live import (
+    Earlier,
+    ProgressMaker,
+    RunObserver,
+    encode_judged,
+    judge_rest_live,
+    live_batches,
+    live_slots,
+    open_cache,
+    panel_of,
+    workspace_key,
+)
+from mixseek.composition.protocols import is_remote, keep_protocol, replays_file
 from mixseek.composition.request import (
     RULES,
     JudgeRequest,
@@ -18,25 +31,36 @@ from mixseek.composition.request import (
     first_manifest,
     make_plan,
 )
-from mixseek.composition.summary import RunSummary, UnmatchedReplies, summarise_run
+from mixseek.composition.summary import summarise_run
+from mixseek.domain.calls import Call, ReplyKey, Usage
 from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import Ending, RunEnd
+from mixseek.engine.call import (
+    EXPECTED_OUTPUT_TOKENS,
+    Ending,
+    LiveSlot,
+    NoCache,
+    PendingSample,
+    RunEnd,
+    estimate_usage,
+)
 from mixseek.engine.executor import judge_many
-from mixseek.engine.offline import Assignment, Recall, pending_batches
-from mixseek.errors import ConfigurationError, JudgeCallError
+from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_incomplete
+from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
 from mixseek.matching.languages import written_in
 from mixseek.protocols.registry import load_protocol
+from mixseek.reporting.summary import DryRun, Forecast, RunSummary
+from mixseek.reporting.wording import plural
 from mixseek.storage.journal.journal import JournalFile, read_records, verify_journal
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal
 from mixseek.storage.journal.records import OutcomeRecord, SampleRecord
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
+from mixseek.templating.fence import fence_nonce
 
 # A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
 # small enough that an interruption is answered within a fraction of a second.
 BATCH_SAMPLES = 512
-UNMATCHED_SHOWN = 5
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
 # The first rows tell what a dataset is written in.
@@ -58,18 +82,16 @@ class Interruption:
 def judge_dataset(
     request: JudgeRequest, show_progress: ProgressMaker, stop: Callable[[], bool], notify: Callable[[str], None]
 ) -> RunSummary | Interruption:
-    """Judge what is not judged yet, and say what the run holds. Again, it resumes; a finished run is only shown.
-
-    `notify` gets a sentence where a person would otherwise wonder.
-    """
-    began = time.monotonic()
+    """Judge what is not judged yet, and say what the run holds. Again, it resumes; a finished run is only shown."""
+    began, observer = time.monotonic(), RunObserver(show_progress, stop, notify)
     plan = make_plan(request, cores=available_cores())
     languages = language_notices(plan)
     for notice in languages:
         notify(notice)
     notices = (*plan.dataset.survey().notices, *languages)
+    panel_of(plan).check_limits()
     manifest = open_or_resume_manifest(plan, now())
-    result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, show_progress, stop, notify)
+    result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, observer)
     if isinstance(result, Interruption):
         return result
     return replace(result, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
@@ -88,13 +110,7 @@ def shown_again(plan: Plan, manifest: Manifest, notify: Callable[[str], None]) -
     return summary
 
 
-def judge_run(
-    plan: Plan,
-    manifest: Manifest,
-    show_progress: ProgressMaker,
-    stop: Callable[[], bool],
-    notify: Callable[[str], None],
-) -> RunSummary | Interruption:
+def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSummary | Interruption:
     """From the first line of the journal, or from where it ended, to the seal."""
     is_new = not plan.run.exists()
     if not is_new:
@@ -102,45 +118,38 @@ def judge_run(
         verify_journal(plan.run)
     plan.run.create()
     manifest = manifest.model_copy(update={"status": RunStatus.RUNNING, "finished_at": None})
-    with JournalFile(plan.run.journal, partial(keep_seal, plan, manifest)) as journal:
+
+    def keep_seal(seal: JournalSeal) -> None:
+        """What is on disk by now: after a kill, the journal must still begin with it."""
+        write_manifest(plan.run.manifest, manifest.model_copy(update={"journal": seal}))
+
+    def seal(status: RunStatus, counts: Mapping[str, Mapping[str, int]]) -> None:
+        """The last word about the run and its journal."""
+        write_manifest(plan.run.manifest, manifest.sealed(status, now(), counts, journal.seal))
+
+    with JournalFile(plan.run.journal, keep_seal) as journal:
         try:
             write_manifest(plan.run.manifest, manifest)
             keep_protocol(plan.run, plan.protocol)
-            tell_gaps(plan, notify)
-            end = judge_rest(plan, journal, show_progress, stop, notify)
+            tell_gaps(plan, observer.notify)
+            end = judge_rest(plan, journal, observer)
         except (ConfigurationError, JudgeCallError) as error:
             if is_new and discard_empty(plan.run):
                 raise
             if isinstance(error, JudgeCallError):
-                seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
+                seal(RunStatus.INTERRUPTED, manifest.counts)
             raise
         if end.ending is not Ending.COMPLETE:
             if is_new and discard_empty(plan.run):
                 return Interruption(plan.run.name, None, end.reason)
-            seal_run(plan, manifest, RunStatus.INTERRUPTED, journal, manifest.counts)
+            seal(RunStatus.INTERRUPTED, manifest.counts)
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
-            notify(f"indexing {plan.samples:,} samples")
+            observer.notify(f"indexing {plan.samples:,} samples")
         summary = summarise_run(plan.workspace, plan.run, manifest)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
-        seal_run(plan, manifest, status, journal, summary.counts_by_judge())
+        seal(status, summary.counts_by_judge())
     return summary
-
-
-def keep_seal(plan: Plan, manifest: Manifest, seal: JournalSeal) -> None:
-    """What is on disk by now: after a kill, the journal must still begin with it."""
-    write_manifest(plan.run.manifest, manifest.model_copy(update={"journal": seal}))
-
-
-def seal_run(
-    plan: Plan,
-    manifest: Manifest,
-    status: RunStatus,
-    journal: JournalFile,
-    counts: Mapping[str, Mapping[str, int]],
-) -> None:
-    """The last word about the run and its journal."""
-    write_manifest(plan.run.manifest, manifest.sealed(status, now(), counts, journal.seal))
 
 
 def language_notices(plan: Plan) -> tuple[str, ...]:
@@ -164,25 +173,20 @@ def language_notices(plan: Plan) -> tuple[str, ...]:
 def asks_again(plan: Plan, summary: RunSummary) -> bool:
     """Whether a complete run holds something that the request wants to be asked again."""
     options = plan.request.live
-    for judge in plan.judges:
-        if is_local(judge):
-            continue
-        counts = summary.all_by_judge[judge.name]
-        if counts.missing and (options.retry_refused or counts.missing == counts.total):
-            return True
-        if counts.invalid and options.retry_invalid:
-            return True
-    return False
+    remote = [summary.all_by_judge[judge.name] for judge in plan.judges if is_remote(judge)]
+    return any(
+        (counts.missing and (options.retry_refused or counts.missing == counts.total))
+        or (counts.invalid and options.retry_invalid)
+        for counts in remote
+    )
 
 
 def discard_empty(run: RunDirectory) -> bool:
     """A start that was refused leaves no run behind: nothing was said about any sample, and the name is free."""
     for record in read_records(run.journal):
-        match record:
-            case SampleRecord() | OutcomeRecord(outcome=Missing()):
-                continue
-            case _:
-                return False
+        is_missing = isinstance(record, OutcomeRecord) and isinstance(record.outcome, Missing)
+        if not is_missing and not isinstance(record, SampleRecord):
+            return False
     shutil.rmtree(run.path)
     return True
 
@@ -202,90 +206,130 @@ def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
 
 
 def tell_gaps(plan: Plan, notify: Callable[[str], None]) -> None:
-    """Rules cannot compare with nothing; better said now than wondered about in the report."""
+    """What cannot be judged, or by nobody: better said now than wondered about in the report."""
     survey = plan.dataset.survey()
     for notice in survey.notices:
         notify(notice)
     blind = survey.rows_without_ground_truth
     if blind and RULES in plan.judge_names:
-        notify(f"{blind:,} of {survey.rows:,} rows have no ground_truth; rules leave them undecided")
-    tell_coverage(plan, notify)
-    for name, replies in unmatched_replies(plan).items():
-        more = f" and {replies.count - len(replies.first):,} more" if replies.count > len(replies.first) else ""
-        noun = "replies are" if replies.count > 1 else "reply is"
-        notify(f"{name}: {replies.count:,} {noun} about no sample here: {', '.join(replies.first)}{more}")
-
-
-def tell_coverage(plan: Plan, notify: Callable[[str], None]) -> None:
-    """What is filed under INCOMPLETE_COVERAGE without anybody being asked."""
-    survey = plan.dataset.survey()
+        verb = "has" if blind == 1 else "have"
+        notify(f"{blind:,} of {plural(survey.rows, 'row')} {verb} no ground_truth: undecided by rules")
     for field, count in survey.incomplete.items():
-        places = ", ".join(map(str, survey.incomplete_places))
+        places, verb = ", ".join(map(str, survey.incomplete_places)), "has" if count == 1 else "have"
         notify(
-            f"{count:,} of {survey.rows:,} rows have no {field}: they are filed under INCOMPLETE_COVERAGE, and no "
-            f"judge is asked about them (the first incomplete rows: {places})"
+            f"{count:,} of {plural(survey.rows, 'row')} {verb} no {field}: filed under INCOMPLETE_COVERAGE, "
+            f"without asking any judge (the first incomplete rows: {places})"
         )
     if plan.holes:
-        shown = ", ".join(hole.id.removeprefix("planned: ") for hole in plan.holes[:UNMATCHED_SHOWN])
-        more = f" and {len(plan.holes) - UNMATCHED_SHOWN:,} more" if len(plan.holes) > UNMATCHED_SHOWN else ""
-        notify(f"{len(plan.holes):,} planned outputs are not in the dataset (INCOMPLETE_COVERAGE): {shown}{more}")
-    if plan.unplanned:
-        shown = ", ".join(plan.unplanned[:UNMATCHED_SHOWN])
-        notify(f"{len(plan.unplanned):,} samples are not in the plan; they are judged all the same: {shown}")
+        ids = [hole.id.removeprefix("planned: ") for hole in plan.holes]
+        said = plural(len(plan.holes), "planned output is", "planned outputs are")
+        notify(f"{said} not in the dataset (INCOMPLETE_COVERAGE): {list_first(ids)}")
+    if plan.grid is not None and (unplanned := plan.grid.unplanned):
+        said = plural(len(unplanned), "sample is", "samples are")
+        notify(f"{said} not in the plan, and judged all the same: {list_first(unplanned)}")
+    for name, (count, first) in unmatched_replies(plan).items():
+        said = plural(count, "reply is", "replies are")
+        notify(f"{name}: {said} about no sample here: {list_first(first, count)}")
 
 
-def unmatched_replies(plan: Plan) -> dict[str, UnmatchedReplies]:
+def unmatched_replies(plan: Plan) -> dict[str, tuple[int, list[str]]]:
     """By judge; those whose every reply found its sample are left out."""
-    counted = {judge.name: judge.unmatched(UNMATCHED_SHOWN) for judge in plan.judges if replays_file(judge)}
-    return {name: UnmatchedReplies(count, tuple(first)) for name, (count, first) in counted.items() if count}
+    counted = {judge.name: judge.unmatched(SHOWN_NAMES) for judge in plan.judges if replays_file(judge)}
+    return {name: replies for name, replies in counted.items() if replies[0]}
 
 
-def judge_rest(
-    plan: Plan,
-    journal: JournalFile,
-    show_progress: ProgressMaker,
-    stop: Callable[[], bool],
-    notify: Callable[[str], None],
-) -> RunEnd:
+def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEnd:
     """How it came to its end."""
     before: JudgedBefore | None = None
     if journal.length_bytes:
         before = recall_journal(journal.path, plan.judge_names, plan.repeats)
-        notify(f"resuming run {plan.run.name}: {len(before):,} of {plan.samples:,} samples have been judged before")
+        judged = f"{len(before):,} of {plan.samples:,} samples have been judged before"
+        observer.notify(f"resuming run {plan.run.name}: {judged}")
     if plan.is_live:
-        # Here and not above: rules-only runs do not pay for loading an event loop and an HTTP client.
-        from mixseek.composition.live import judge_rest_live
-
-        return judge_rest_live(plan, journal, first_batches(plan), before, RunObserver(show_progress, stop, notify))
-    judges = tuple(judge for judge in plan.judges if is_local(judge))
-    assignment = Assignment(plan.protocol, judges, plan.cascade, JournalEncoder())
+        return judge_rest_live(plan, journal, first_batches(plan), before, observer)
+    judges = tuple(judge for judge in plan.judges if not is_remote(judge))
+    assignment = Assignment(plan.protocol, judges, plan.request.cascade, encode_judged)
     recall: Recall | None = before.statuses if before is not None else None
-    batches = pending_batches(first_batches(plan), plan.judge_names, plan.cascade, recall)
-    with show_progress(plan.samples) as progress:
-        ended = judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=stop)
+    batches = pending_batches(first_batches(plan), plan.judge_names, plan.request.cascade, recall)
+    with observer.show_progress(plan.samples) as progress:
+        ended = judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=observer.stop)
     return RunEnd(Ending.COMPLETE if ended else Ending.STOPPED)
 
 
 def first_batches(plan: Plan) -> Iterator[list[Sample]]:
     """The dataset as far as the request goes, and what the plan has beyond it."""
-    yield from dataset_batches(plan)
-    for start in range(0, len(plan.holes), BATCH_SAMPLES):
-        yield list(plan.holes[start : start + BATCH_SAMPLES])
-
-
-def dataset_batches(plan: Plan) -> Iterator[list[Sample]]:
-    """The first samples, or all of them."""
-    if plan.request.limit is None:
-        # To the very end: there the dataset makes sure that it was not changed meanwhile.
-        yield from plan.dataset.batches(BATCH_SAMPLES)
-        return
     left = plan.samples - len(plan.holes)
     for batch in plan.dataset.batches(BATCH_SAMPLES):
         yield batch[:left]
         left -= len(batch)
-        if left <= 0:
-            return
+        # Without a limit to the very end: there the dataset makes sure that it was not changed meanwhile.
+        if left <= 0 and plan.request.limit is not None:
+            break
+    for start in range(0, len(plan.holes), BATCH_SAMPLES):
+        yield list(plan.holes[start : start + BATCH_SAMPLES])
 
 
 def now() -> datetime:
     return datetime.now(UTC)
+
+
+# What a run would send, before anything is sent: calls, tokens and cost, said to be estimates.
+
+# Prompts are measured on the first so many; the rest is taken to be like them.
+_MEASURED_SAMPLES = 2_000
+
+
+def forecast_run(request: JudgeRequest) -> DryRun:
+    """Reads the dataset, the journal and the cache; writes no run and sends nothing."""
+    plan = make_plan(request, cores=available_cores())
+    if not plan.is_live:
+        return DryRun(plan.run.name, plan.samples, plan.samples, False, ())
+    panel_of(plan).check_limits()
+    key = workspace_key(plan.workspace.root)
+    slots = panel_of(plan).make_slots(plan.protocol.hash, key, lambda _: None)
+    journal, before = plan.run.journal, None
+    if journal.is_file():
+        before = Earlier(recall_journal(journal, plan.judge_names, plan.repeats), journal, request.live)
+    with open_cache(plan.workspace.root, is_wanted=request.live.use_cache, notify=lambda _: None) as cache:
+        batches = live_batches(first_batches(plan), slots, plan.request.cascade, before, cache or NoCache())
+        pending = (one for batch in batches for one in batch.samples)
+        return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
+
+
+def add_up(
+    plan: Plan, slots: Sequence[LiveSlot], nonce_of: Callable[[str], str], pending: Iterator[PendingSample]
+) -> DryRun:
+    """Count every request that is neither journaled nor cached."""
+    calls, cached = Counter[str](), Counter[str]()
+    measured = list(islice(pending, _MEASURED_SAMPLES))
+    tokens = mean_tokens(plan, nonce_of, measured)
+    count = 0
+    for one in chain(measured, pending):
+        count += 1
+        if refuse_incomplete(one.sample, plan.protocol) is not None:
+            continue
+        for slot in slots:
+            for repeat in range(1, slot.repeats + 1):
+                wanted = ReplyKey(slot.name, repeat)
+                if wanted in one.known or wanted in one.unread:
+                    continue
+                is_cached = slot.keys.key(one.key, wanted, 1) in one.cached
+                (cached if is_cached else calls)[slot.name] += 1
+    forecasts = []
+    for slot in slots:
+        each, own = slot.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None), calls[slot.name]
+        sizes = round(own * tokens), own * EXPECTED_OUTPUT_TOKENS
+        forecasts.append(Forecast(slot.name, own, cached[slot.name], *sizes, None if each is None else each * own))
+    return DryRun(plan.run.name, plan.samples, count, plan.request.cascade and len(plan.judges) > 1, tuple(forecasts))
+
+
+def mean_tokens(plan: Plan, nonce_of: Callable[[str], str], measured: list[PendingSample]) -> float:
+    """Input tokens of one request, by characters."""
+    counts: list[int] = []
+    for one in measured:
+        try:
+            messages = plan.protocol.messages(one.sample, nonce_of(one.key))
+        except DatasetError:
+            continue
+        counts.append(estimate_usage(Call(one.key, messages, plan.protocol.reply_schema)).input_tokens or 0)
+    return sum(counts) / len(counts) if counts else 0.0

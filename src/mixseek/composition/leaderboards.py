@@ -1,25 +1,29 @@
 """Competitions for readers: which one is meant, and its board."""
 
 import asyncio
-import difflib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mixseek.composition.report import write_page
 from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.models import usage_of
-from mixseek.reporting.leaderboard.board import CompetitionLine, LeaderBoard, build_leader_board, competition_line
-from mixseek.reporting.leaderboard.html import render_leader_board
+from mixseek.reporting.leaderboard import (
+    CompetitionLine,
+    LeaderBoard,
+    build_leader_board,
+    render_leader_board,
+)
 from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
-from mixseek.storage.durable import replacing
 from mixseek.storage.journal.journal import is_being_written, read_records
 from mixseek.storage.journal.records import ReplyRecord, SampleRecord
-from mixseek.storage.workspace import LATEST
+from mixseek.storage.workspace import LATEST, find_name
 
 # A glance at the board can wait for a writer, who holds the file for moments.
 _PATIENCE_SECONDS = 15.0
@@ -31,16 +35,17 @@ def load_leader_board(root: Path, name: str | None) -> LeaderBoard:
 
 
 async def _load(root: Path, name: str | None) -> LeaderBoard:
-    store = AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS))
-    try:
+    with open_store(root) as store:
         execution = as_it_stands(root, find_execution(root, await store.executions(), name))
         progress = await store.progress(execution.execution_id)
         ranking = await store.ranking(execution.execution_id)
-        return build_leader_board(
-            execution, ranking, progress, read_judging(journal_path(root, execution.execution_id))
-        )
-    finally:
-        store.close()
+    judging = read_judging(journal_path(root, execution.execution_id))
+    return build_leader_board(execution, ranking, progress, judging)
+
+
+def open_store(root: Path) -> "closing[AggregationStore]":
+    """For readers."""
+    return closing(AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS)))
 
 
 def as_it_stands(root: Path, execution: Execution) -> Execution:
@@ -57,18 +62,16 @@ def list_competitions(root: Path) -> tuple[CompetitionLine, ...]:
 
 
 async def _list_competitions(root: Path) -> tuple[CompetitionLine, ...]:
-    store = AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS))
-    try:
+    with open_store(root) as store:
         lines = []
         for stored in await store.executions():
             execution = as_it_stands(root, stored)
-            progress = await store.progress(execution.execution_id)
-            ranking = await store.ranking(execution.execution_id)
-            rounds = sum(len(team.rounds) for team in progress.values())
-            lines.append(competition_line(execution, len(progress), rounds, ranking[0] if ranking else None))
+            name, started_at = execution.execution_id, execution.started_at.isoformat()
+            teams, ranking = (await store.progress(name)).values(), await store.ranking(name)
+            rounds = sum(len(team.rounds) for team in teams)
+            leader, best = (ranking[0].team_name, ranking[0].best_score) if ranking else (None, None)
+            lines.append(CompetitionLine(name, execution.status, len(teams), rounds, leader, best, started_at))
         return tuple(lines)
-    finally:
-        store.close()
 
 
 def journal_path(root: Path, execution_id: str) -> Path:
@@ -97,31 +100,12 @@ def find_execution(root: Path, executions: Sequence[Execution], name: str | None
     """Raises ConfigurationError with the names that are close, or with how to begin."""
     if not executions:
         raise ConfigurationError(f"{root}: no competitions here; start one with `mixseek compete`, or name --workspace")
-    by_name = {execution.execution_id: execution for execution in executions}
-    if name in by_name:
-        return by_name[name]
     if name is None or name == LATEST:
         return executions[0]
-    matching = [known for known in by_name if name and known.startswith(name)]
-    if len(matching) == 1:
-        return by_name[matching[0]]
-    if matching:
-        raise ConfigurationError(f"execution {name!r} could be {_list(matching)}; write more of the name")
-    close = difflib.get_close_matches(name, by_name, n=3, cutoff=0.5) or list(by_name)
-    raise ConfigurationError(f"{root}: no execution {name!r}; there is {_list(close)}")
-
-
-def _list(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
+    by_name = {execution.execution_id: execution for execution in executions}
+    return by_name[find_name(name, list(by_name), root, "execution")]
 
 
 def write_leader_board(board: LeaderBoard, path: Path) -> None:
     """One self-contained file, wholly there or not at all."""
-    if path.is_dir():
-        raise ConfigurationError(f"{path}: a directory; name a file in it, such as {path / 'leaderboard.html'}")
-    if not path.parent.is_dir():
-        raise ConfigurationError(f"{path}: there is no directory {path.parent}; create it first")
-    page = render_leader_board(board)
-    with replacing(path) as stream:
-        stream.write(page.encode())
+    write_page(render_leader_board(board), path, "leaderboard.html")

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -12,14 +12,14 @@ import orjson
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.samples import Sample
+from mixseek.engine.offline import Judged, judge_one
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
-from mixseek.protocols.declaration.declaration import Complaint, PromptSource, ProtocolDeclaration
-from mixseek.protocols.declaration.lint import lint_protocol, task_types_of
+from mixseek.protocols.declaration.file import Complaint, PromptSource, ProtocolDeclaration, read_template
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
-from mixseek.settings.marked_text import read_bounded
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.archive.documents import encode_document
 from mixseek.storage.durable import replacing
@@ -27,16 +27,11 @@ from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from mixseek.judges.replay.judge import FileReplayJudge
 
-# Protocols and judges by name.
-
 AnyJudge = Judge | LiveJudge
-
-
-def get_protocol(name: str, language: str | None = None) -> JudgeProtocol:
-    """A built-in or declared protocol in the language asked for."""
-    return load_protocol(name, language)
 
 
 def get_judges(specs: Sequence[str]) -> tuple[Judge, ...]:
@@ -48,6 +43,26 @@ def get_judges(specs: Sequence[str]) -> tuple[Judge, ...]:
             f"judge {waited[0]!r} has to be waited for; `mixseek judge` does that, and journals every reply"
         )
     return tuple(make_judge(spec) for spec in specs)
+
+
+def judge(
+    samples: Iterable[Sample],
+    protocol: str | JudgeProtocol = "semantic",
+    judges: Sequence[str | Judge] = ("rules",),
+    cascade: bool = False,
+) -> Iterator[Judged]:
+    """One `Judged` for each sample and each judge that was asked, in order, as soon as it is there.
+
+    `protocol` and `judges` are checked at once, not at the first sample.
+
+    >>> from mixseek import Sample, judge
+    >>> [one.outcome.verdict for one in judge([Sample("1", "So the answer is (B).", ground_truth="(B)")])]
+    ['correct']
+    """
+    chosen = load_protocol(protocol) if isinstance(protocol, str) else protocol
+    named = {spec: made for spec in judges if isinstance(spec, str) for made in get_judges([spec])}
+    panel = [named[one] if isinstance(one, str) else one for one in judges]
+    return (judged for sample in samples for judged in judge_one(sample, chosen, panel, cascade))
 
 
 def get_panel(
@@ -87,23 +102,16 @@ def with_timeout(
         return configured
     settings = configured.get(spec)
     if settings is None:
-        if spec.partition(":")[0] not in PROVIDERS:
+        if spec.partition(":")[0] not in PROVIDERS or not split_spec(spec)[1]:
             return configured
         provider, model, base_url = split_spec(spec)
-        if not model:
-            return configured
         settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
-    return {**configured, spec: replace(settings, timeout_seconds=timeout_seconds)}
+    return {**configured, spec: settings.model_copy(update={"timeout_seconds": timeout_seconds})}
 
 
-def is_remote(judge: AnyJudge) -> TypeGuard[LiveJudge]:
+def is_remote(judge: AnyJudge) -> "TypeIs[LiveJudge]":
     """Whether the judge is behind an endpoint or a model; rules and recorded replies answer at once."""
     return hasattr(judge, "fingerprint")
-
-
-def is_local(judge: AnyJudge) -> TypeGuard[Judge]:
-    """The other kind."""
-    return not is_remote(judge)
 
 
 def replays_file(judge: AnyJudge) -> "TypeGuard[FileReplayJudge]":
@@ -119,11 +127,10 @@ def replays_rows(judge: AnyJudge) -> bool:
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
     # Here and not above: judging with rules does not pay for loading what scores.
-    from mixseek.protocols.scored.documentation import documentation
     from mixseek.protocols.scored.protocol import ScoredProtocol
 
-    protocol = get_protocol(name, language)
-    page = documentation(protocol) if isinstance(protocol, ScoredProtocol) else None
+    protocol = load_protocol(name, language)
+    page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
     return {**describe(protocol), "documentation": page}
 
 
@@ -167,7 +174,9 @@ def write_starter(path: Path) -> str:
     """A declaration that lints clean and judges as it is; its name, taken from the file's. Never overwrites."""
     if path.suffix != ".toml":
         raise ConfigurationError(f"{path}: a protocol is a .toml file; name it so, e.g. {path.stem or 'my'}.toml")
-    name = _protocol_name(path.stem)
+    name = re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-_")
+    if not name[:1].isalpha() or name in protocol_names():
+        name = f"my-{name}".rstrip("-")
     starter = resources.files("mixseek.protocols").joinpath("starters/scored.toml").read_text(encoding="utf-8")
     text = re.sub(r"\bNAME(?=[\"._])", name, starter).replace(" FILE", f" {path.name}")
     try:
@@ -181,25 +190,18 @@ def write_starter(path: Path) -> str:
 
 
 def lint_files(targets: Sequence[str]) -> Lint:
-    """Protocols by name or file, task rubrics by file or directory.
+    """Protocols by name or file, task rubrics by file or directory: held against those protocols, or `rubric`."""
+    # Only who asks for it loads it: judging must not wait for linting.
+    from mixseek.protocols.declaration.lint import lint_protocol, task_types_of
 
-    Task rubrics are held against the task types of the protocols beside them, or against those of `rubric`.
-    """
     protocols = [(name, declaration_path(name)) for name in targets if not _is_rubrics(name)]
     rubrics = [path for name in targets if _is_rubrics(name) for path in _rubric_files(Path(name))]
     complaints = [complaint for name, path in protocols for complaint in lint_protocol(path, name)]
     types = tuple(dict.fromkeys(kind for _, path in protocols for kind in task_types_of(path))) or TASK_TYPES
-    texts = {str(path): _read(path) for path in rubrics}
+    texts = {str(path): read_template(path).text for path in rubrics}
     complaints += [one for where, text in texts.items() for one in lint_task_rubric(text, where, types)]
     complaints += _same_names(texts)
     return Lint((*(name for name, _ in protocols), *texts), tuple(complaints))
-
-
-def _protocol_name(stem: str) -> str:
-    name = re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_")
-    if not name[:1].isalpha() or name in protocol_names():
-        name = f"my-{name}".rstrip("-")
-    return name
 
 
 def _is_rubrics(name: str) -> bool:
@@ -214,15 +216,6 @@ def _rubric_files(path: Path) -> list[Path]:
     if not found:
         raise ConfigurationError(f"{path}: no task rubric in it; one is a Markdown file, TASK.md")
     return found
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_bounded(path).decode()
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not UTF-8 (byte {error.start})") from error
 
 
 def _same_names(texts: dict[str, str]) -> Iterator[Complaint]:
@@ -259,15 +252,8 @@ def restore_protocol(record: Mapping[str, Any], where: str) -> JudgeProtocol:
     """The protocol again; raises ConfigurationError for a record that holds none."""
     try:
         templates = {role: PromptSource(text, f"{where}: {role}") for role, text in record["templates"].items()}
-        declaration = ProtocolDeclaration(
-            name=record["name"],
-            version=record["version"],
-            kind=record["kind"],
-            language=record["language"],
-            parameters=record["parameters"],
-            templates=templates,
-            where=where,
-        )
+        kept: dict[str, Any] = {name: record[name] for name in ("name", "version", "kind", "language", "parameters")}
+        declaration = ProtocolDeclaration(**kept, templates=templates, where=where)
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: not a protocol ({error})") from error
     return make_protocol(declaration)

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.competition.teams import check_command
+from mixseek.composition.leaderboards import journal_path
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
-from mixseek.composition.request import describe_judge
-from mixseek.domain.ports import JudgeProtocol
-from mixseek.domain.samples import Sample
-from mixseek.engine.questions import Answered, Asker
+from mixseek.composition.request import RULES, LiveOptions, describe_judge
+from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
 from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
@@ -22,7 +21,6 @@ from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
 from mixseek.protocols.registry import protocol_names
-from mixseek.round_controller.controller import OutagePolicy, RoundRules
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 from mixseek.settings.load import importable_from, is_import_path, load_object
 from mixseek.settings.models import JudgeSettings
@@ -30,7 +28,6 @@ from mixseek.settings.race import MetricTable, Race, TeamTable, load_race, read_
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.workspace import check_run_name
 
-RULES = "rules"
 _REPLAY = "replay:"
 
 
@@ -41,13 +38,8 @@ class CompeteRequest:
     race: Path
     workspace: Path
     execution: str | None = None
-    concurrency: int = 32
-    max_calls: int | None = None
-    max_cost_usd: float | None = None
-    use_cache: bool = True
-    patience_seconds: float = 600.0
-    # Ask again for metric replies that cannot be used.
-    retry_invalid: bool = False
+    # `retry_invalid` asks again for metric replies that cannot be used.
+    live: LiveOptions = field(default_factory=LiveOptions)
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -66,52 +58,26 @@ class CompetePlan:
     prompts: PromptBuilderSettings
 
     @property
-    def directory(self) -> Path:
-        """Where the replies of this execution are journaled."""
-        return self.request.workspace / "competitions" / self.execution_id
-
-    @property
-    def rules(self) -> RoundRules:
-        rounds, judgment = self.race.file.rounds, self.race.file.judgment
-        return RoundRules(
-            rounds.min,
-            rounds.max,
-            rounds.no_gain_rounds,
-            rounds.min_gain,
-            OutagePolicy.CONTINUE if judgment is None else OutagePolicy(judgment.on_outage),
-            judgment is None or judgment.after_last_round,
-        )
+    def journal(self) -> Path:
+        return journal_path(self.request.workspace, self.execution_id)
 
     @property
     def remarks(self) -> list[str]:
         """What may be meant, but rarely is; a line each."""
         return [f"prompts.{omission}" for omission in find_omissions(self.prompts)]
 
-    def judge(self, spec: str) -> AnyJudge:
-        return next(judge for judge in self.judges if judge.name == spec)
-
 
 class NobodyToAsk:
     """Stands in while a race is only checked."""
 
-    async def ask(
-        self,
-        protocol: JudgeProtocol,
-        sample: Sample,
-        judge: str,
-        *,
-        take: int = 1,
-        identity: str | None = None,
-        asks_again: bool = True,
-    ) -> Answered:
+    async def ask(self, question: Question) -> Answered:
         raise AssertionError("a check asks nobody")
 
 
 def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     """Raises ConfigurationError, in one line, for the first thing that cannot work."""
     race = load_race(request.race)
-    tables = {name: table.to_settings() for name, table in race.file.judges.items()}
-    configured = {**request.configured, **tables}
+    configured = {**request.configured, **race.file.judges}
     judges = make_judges(race, configured, request.environment)
     plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):
@@ -124,7 +90,6 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
         make_judgment(plan, NobodyToAsk(), builder)
         for team in race.file.teams:
             check_team(team, race)
-    _ = plan.rules
     configuration = describe_race(plan, evaluator)
     digest = hashlib.sha256(json.dumps([race.task, configuration], sort_keys=True).encode()).hexdigest()
     execution = check_run_name(request.execution or f"{race.name}-{digest[:8]}")
@@ -135,24 +100,18 @@ def make_judges(
     race: Race, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
 ) -> tuple[AnyJudge, ...]:
     """Everybody who may be asked, once; files of recorded replies lie beside the race."""
-    specs = list(dict.fromkeys(judge_specs(race)))
+    file = race.file
+    named = [team.model for team in file.teams]
+    named += [metric.judge or file.evaluator.judge for metric in file.evaluator.metrics]
+    named.append(None if file.judgment is None else file.judgment.judge)
+    specs = list(dict.fromkeys(spec for spec in named if spec is not None))
     if "replay" in specs:
         raise ConfigurationError("judge 'replay': a race has no dataset with replies in it; write replay:FILE")
-    recorded = [spec for spec in specs if spec.startswith(_REPLAY)]
-    others = [spec for spec in specs if spec not in recorded]
+    others = [spec for spec in specs if not spec.startswith(_REPLAY)]
     replays: list[AnyJudge] = [
-        FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in recorded
+        FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in specs if spec not in others
     ]
     return (*(get_panel(others, configured, environment) if others else ()), *replays)
-
-
-def judge_specs(race: Race) -> list[str]:
-    """In the order of the file."""
-    file = race.file
-    specs = [team.model for team in file.teams]
-    specs += [metric.judge or file.evaluator.judge for metric in file.evaluator.metrics]
-    specs.append(None if file.judgment is None else file.judgment.judge)
-    return [spec for spec in specs if spec is not None]
 
 
 def read_prompts(race: Race, workspace: Path) -> PromptBuilderSettings:
@@ -202,10 +161,10 @@ def beside_race(kind: str, race: Race) -> str:
 def read_options(race: Race, table: MetricTable) -> dict[str, Any]:
     """A task rubric is a page of its own: `rubric_file` names it beside the race."""
     options = dict(table.options)
-    file = options.pop("rubric_file", None)
-    if file is None or is_import_path(table.type):
-        return dict(table.options)
-    return {**options, "rubric": read_text(race.directory / str(file), f"metric {table.shown_name}: rubric_file")}
+    if "rubric_file" in options and not is_import_path(table.type):
+        path = race.directory / str(options.pop("rubric_file"))
+        options["rubric"] = read_text(path, f"metric {table.shown_name}: rubric_file")
+    return options
 
 
 def make_judgment(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> JudgmentClient | None:
@@ -233,29 +192,29 @@ def check_team(team: TeamTable, race: Race) -> None:
 def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     """What makes a race another one. Not what teams are called, nor how long or how many at once they may work."""
     race, file = plan.race, plan.race.file
+    who = {"id", "model", "command", "callable"}
     teams = [
-        {
-            **team.model_dump(include={"id", "model", "command", "callable"}, exclude_none=True, mode="json"),
-            "instructions": race.instructions[team.id],
-        }
+        team.model_dump(include=who, exclude_none=True, mode="json") | {"instructions": race.instructions[team.id]}
         for team in file.teams
     ]
     metrics = [
-        {
-            **table.model_dump(mode="json", exclude={"options"}),
-            # TOML knows dates and NaN; JSON does not.
-            "options": make_plain(read_options(race, table)),
-            "asked": hash_of(metric),
-        }
+        table.model_dump(mode="json", exclude={"options"})
+        # TOML knows dates and NaN; JSON does not.
+        | {"options": make_plain(read_options(race, table))}
+        # What its judge is asked, to the letter: scores of different prompts do not stand on one board.
+        | {"asked": metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None}
         for table, metric in zip(file.evaluator.metrics, evaluator.metrics, strict=True)
     ]
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
-    judgment = file.judgment
+    languages = {"team": file.team_language, "evaluator": file.evaluator_language, "judgment": file.judgment_language}
     prompts = {
-        "team_user_prompt": in_language(plan.prompts, file.team_language).team_user_prompt,
-        "evaluator_user_prompt": in_language(plan.prompts, file.evaluator_language).evaluator_user_prompt,
-        "judgment_user_prompt": in_language(plan.prompts, file.judgment_language).judgment_user_prompt,
+        (field := f"{reader}_user_prompt"): getattr(in_language(plan.prompts, language), field)
+        for reader, language in languages.items()
     }
+    judgment = None
+    if file.judgment is not None:
+        asked = JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash
+        judgment = file.judgment.model_dump(mode="json") | {"language": file.judgment_language, "asked": asked}
     return {
         # Japanese goes without saying: executions that were begun before there was a choice can be resumed.
         **({} if file.team_language == DEFAULT_LANGUAGE else {"language": file.team_language}),
@@ -265,13 +224,7 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
             "language": file.evaluator_language,
             "metrics": metrics,
         },
-        "judgment": None
-        if judgment is None
-        else {
-            **judgment.model_dump(mode="json"),
-            "language": file.judgment_language,
-            "asked": JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash,
-        },
+        "judgment": judgment,
         "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
         "prompts": prompts,
         # Replies may be added to a file while the race is on; whoever corrects one names another execution.
@@ -279,14 +232,9 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     }
 
 
-def hash_of(metric: BaseMetric) -> str | None:
-    """What its judge is asked, to the letter: scores of different prompts do not stand on one board."""
-    return metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None
-
-
 def target_model(plan: CompetePlan, spec: str) -> str | None:
     """The model's own name; of recorded replies nobody knows who wrote them."""
-    judge = plan.judge(spec)
+    judge = next(judge for judge in plan.judges if judge.name == spec)
     if not is_remote(judge):
         return None
     model = judge.description.get("model")

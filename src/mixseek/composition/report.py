@@ -2,46 +2,31 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
-from mixseek.composition.summary import (
-    combine_judges,
-    counts_document,
-    dataset_name,
-    first_replies_document,
-    is_panel,
-    load_units,
-    run_header,
-    score_document,
-    summarise_whole,
-)
+from mixseek.composition.summary import combine_judges, dataset_name, is_panel, load_units, run_header, summarise_whole
+from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount
+from mixseek.domain.judgments import JudgedRow
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.reporting.build import ROW_LIMIT, ReportInput, build_report, summarise_scores
-from mixseek.reporting.comparison import RunComparison, RunScore
+from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored, summarise_scores
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
-    GroupSummary,
-    JudgmentRow,
-    ReasoningSummary,
     ReportData,
+    RunComparison,
     RunLine,
+    RunScore,
     ScoredReport,
-    ScoreSummary,
     StatusCounts,
-    read_detail,
 )
-from mixseek.reporting.scored.build import ScoredInput, build_scored
-from mixseek.reporting.wording import call_documents
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
-from mixseek.storage.index.run import JudgedRow, RowQuery, RunIndex, open_run_index, pooled_unit_sums
-from mixseek.storage.journal.journal import is_being_written, verify_journal
-from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest
+from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
+from mixseek.storage.journal.journal import broken_seal, find_wrong_length, is_being_written
+from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 
 # Runs for readers: the report, the list of runs, one sample.
@@ -70,14 +55,19 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
                 manifest=manifest.model_dump(mode="json", exclude={"counts"}),
-                outcomes=index.outcome_counts(),
-                rows=(judgment_row(row) for row in index.rows(RowQuery(limit_per_kind=ROW_LIMIT))),
+                outcomes=index.counts(OutcomeCount, final_only=False),
+                rows=index.rows(limit_per_kind=ROW_LIMIT),
                 units=load_units(index),
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
                 scored=load_scored(index),
                 models=index.judge_models(),
-                **explanations(index),
+                rules=index.counts(counts.RuleCount),
+                flags=index.counts(counts.FlagCount),
+                reasons=index.counts(counts.ReasonCount),
+                warnings=index.counts(counts.WarningCount),
+                reasoning=index.counts(counts.ReasoningCount),
+                reasks=index.counts(counts.ReaskCount),
             )
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
@@ -88,133 +78,41 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:
     """Samples of the dataset that a stopped run has not come to; one that is sealed has come to all."""
-    if manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE):
-        return 0
-    return max(0, manifest.sample_count - index.sample_count())
+    return 0 if manifest.has_ended else max(0, manifest.sample_count - index.sample_count())
 
 
 def load_scored(index: RunIndex) -> ScoredReport | None:
     """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
-    scored = index.scored()
-    if scored is None:
+    if not index.has_scores():
         return None
     source = ScoredInput(
-        cells=scored.cells(),
-        units=scored.units(),
-        dimensions=scored.dimension_cells(),
-        buckets=scored.dimension_buckets(),
-        variants=scored.variant_sums(),
-        evidence=scored.evidence_counts(),
-        evidence_problems=scored.evidence_problems(),
-        panel=scored.panel_sums(),
-        disagreements=scored.disagreements(),
-        coverage=scored.coverage(),
+        cells=index.counts(counts.ScoredCell),
+        units=index.scored_units(),
+        dimensions=index.counts(counts.DimensionCell),
+        buckets=index.counts(counts.DimensionBucket),
+        variants=index.counts(counts.VariantSums),
+        evidence=index.counts(counts.EvidenceCount),
+        evidence_problems=index.counts(counts.EvidenceProblem),
+        panel=index.panel_sums(),
+        disagreements=index.counts(counts.Disagreement),
+        coverage=index.coverage(),
     )
     return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
 
 
-def explanations(index: RunIndex) -> dict[str, Any]:
-    """Why samples ended as they did, and what is remarkable about those that have a score."""
-    return {
-        "rules": index.rule_counts(),
-        "flags": index.flag_counts(),
-        "reasons": index.reason_counts(),
-        "warnings": index.warning_counts(),
-        "reasoning": index.reasoning_counts(),
-        "reasks": index.reask_counts(),
-    }
-
-
-def judgment_row(row: JudgedRow) -> JudgmentRow:
-    """One sample under one judge as a report shows it."""
-    return JudgmentRow(
-        id=row.id,
-        judge=row.judge,
-        status=row.status,
-        response=row.response,
-        question=row.question,
-        task=row.task_name,
-        verdict=row.verdict,
-        score=row.score,
-        ground_truth=row.ground_truth,
-        ground_truth_alternatives=row.ground_truth_alternatives,
-        extracted_answer=row.extracted_answer,
-        span=row.span,
-        rules=row.rules,
-        error_type=row.error_type,
-        flags=row.flags,
-        comment=row.comment,
-        reason=row.reason,
-        target_model=row.target_model,
-        raw_reply=row.raw_reply,
-        question_id=row.question_id,
-        prompt_variant=row.prompt_variant,
-        is_control=row.is_control,
-        detail=read_detail(row.fields),
-        repeat=row.take,
-        reasoning_score=row.reasoning_score,
-        extraction_verified=row.fields.get("extraction_verified"),
-        warnings=tuple(row.fields.get("warnings") or ()),
-    )
-
-
 def write_html(report: ReportData, target: Path) -> None:
     """One self-contained file, whole or not at all."""
+    write_page(render_html(report), target, "report.html")
+
+
+def write_page(page: str, target: Path, usual_name: str) -> None:
+    """Raises ConfigurationError where no file can be at that place."""
     if target.is_dir():
-        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / 'report.html'}")
+        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
     if not target.parent.is_dir():
         raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
-    page = render_html(report).encode("utf-8")
     with replacing(target) as stream:
-        stream.write(page)
-
-
-def report_document(report: ReportData, html: Path | None) -> dict[str, Any]:
-    """The report's numbers for programs; the rows are what `mixseek export` is for."""
-    return {
-        "run": report.run.run_id,
-        **{name: value for name, value in asdict(report.run).items() if name != "run_id"},
-        "judges": [
-            {
-                "judge": judge.judge,
-                "model": report.models.get(judge.judge),
-                **score_document(judge.score),
-                "control": score_document(judge.control) if judge.control else None,
-                "asked_again": judge.asked_again,
-                "first_replies": first_replies_document(judge.first_replies),
-                "warnings": {tally.name: tally.count for tally in judge.warnings},
-                "reasoning": reasoning_document(judge.reasoning),
-                "verdicts": {tally.name: tally.count for tally in judge.verdicts},
-                "error_types": {tally.name: tally.count for tally in judge.error_types},
-                "tasks": [{"task": part.name, **group_document(part)} for part in judge.tasks],
-                "targets": [{"target": part.name, **group_document(part)} for part in judge.targets],
-                "rules": [asdict(usage) for usage in judge.rules],
-                "flags": [asdict(flag) for flag in judge.flags],
-                "reasons": [asdict(reason) for reason in judge.reasons],
-            }
-            for judge in report.judges
-        ],
-        "scored": asdict(report.scored) if report.scored else None,
-        "calls": call_documents(report.calls),
-        "html": str(html) if html is not None else None,
-    }
-
-
-def group_document(group: GroupSummary) -> dict[str, Any]:
-    """One task or target."""
-    return {**score_document(group.score), "reasoning": reasoning_document(group.reasoning)}
-
-
-def reasoning_document(reasoning: ReasoningSummary | None) -> dict[str, Any] | None:
-    """Null where no reasoning was assessed: rules do not."""
-    if reasoning is None:
-        return None
-    return {
-        "mean": reasoning.mean,
-        "mean_correct": reasoning.mean_correct,
-        "mean_incorrect": reasoning.mean_incorrect,
-        "counts": {str(bar.score): {"correct": bar.correct, "incorrect": bar.incorrect} for bar in reasoning.bars},
-    }
+        stream.write(page.encode())
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
@@ -232,7 +130,6 @@ def describe_run(run: RunDirectory) -> RunLine:
         return RunLine(run.name, "", "", "", (), None, is_sealed=False, problem=str(error))
     totals = read_totals(run)
     counted = totals if totals is not None and totals.problem is None else None
-    is_sealed = manifest.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
     return RunLine(
         run_id=manifest.run,
         protocol=manifest.protocol.name,
@@ -242,50 +139,31 @@ def describe_run(run: RunDirectory) -> RunLine:
         counts=StatusCounts(**counted.counts) if counted is not None else None,
         mean=counted.mean_score if counted is not None and not is_panel(manifest) else None,
         started_at=manifest.started_at.isoformat(),
-        is_sealed=is_sealed,
+        is_sealed=manifest.has_ended,
         # A process that died could not say so; its lock is free.
-        is_running=not is_sealed and is_being_written(run.journal.with_suffix(".lock")),
-        problem=why_not_counted(run, totals, is_sealed=is_sealed),
+        is_running=not manifest.has_ended and is_being_written(run.journal.with_suffix(".lock")),
+        problem=why_not_counted(run, manifest, totals),
     )
 
 
-def why_not_counted(run: RunDirectory, totals: RunTotals | None, *, is_sealed: bool) -> str | None:
-    """None where the counts are those of the journal as it is."""
+def why_not_counted(run: RunDirectory, manifest: Manifest, totals: RunTotals | None) -> str | None:
+    """None where the counts are those of the journal as it is. No journal is read: there may be gigabytes of them."""
     try:
         state = stat_journal(run.journal)
     except StorageError as error:
         return str(error)
     if totals is not None and totals.journal == state:
         return totals.problem
-    if is_sealed:
-        # Nobody writes to it any more: what changed it is worth reading the file once.
-        try:
-            verify_journal(run)
-        except StorageError as error:
-            return str(error)
-    return f"run {run.name}: its last lines are not counted yet; `mixseek report {shlex.quote(run.name)}` counts them"
-
-
-def runs_document(lines: Sequence[RunLine]) -> dict[str, Any]:
-    """The list for programs."""
-    return {
-        "runs": [
-            {
-                "run": line.run_id,
-                "protocol": line.protocol,
-                "protocol_hash": line.protocol_hash,
-                "dataset": line.dataset,
-                "judges": list(line.judges),
-                "counts": counts_document(line.counts) if line.counts is not None else None,
-                "mean_score": line.mean,
-                "started_at": line.started_at,
-                "sealed": line.is_sealed,
-                "running": line.is_running,
-                "problem": line.problem,
-            }
-            for line in lines
-        ]
-    }
+    command = f"`mixseek report {shlex.quote(run.name)}`"
+    problem = find_wrong_length(state.size_bytes, manifest) if manifest.has_ended else None
+    if problem is not None:
+        return str(broken_seal(run.journal, problem))
+    # Nobody writes to the journal of a run that has ended; a copy of a workspace may be as new.
+    if manifest.has_ended and state.changed_ns > run.manifest.stat().st_mtime_ns:
+        return (
+            f"{run.journal}: perhaps changed since it was written: newer than the end of its run; {command} verifies it"
+        )
+    return f"run {run.name}: its last lines are not counted yet; {command} counts them"
 
 
 def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
@@ -299,11 +177,6 @@ def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]
             hint = f"; similar: {similar}" if similar else ""
             raise ConfigurationError(f"run {run.name}: no sample with the id {sample_id!r}{hint}")
     return rows
-
-
-def sample_document(rows: Sequence[JudgedRow]) -> dict[str, Any]:
-    """One sample for programs."""
-    return {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}
 
 
 # Several runs as one, where that means something: only judgments under one protocol are averaged.
@@ -322,18 +195,14 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     everything: list[OutcomeCount] = []
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
-            cells = index.outcome_counts(final_only=True)
-            own = [cell for cell in cells if not cell.is_control]
-            everything += own
-            control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
-            scores.append(
-                run_score(
-                    manifest,
-                    summarise_whole(index, manifest, own),
-                    summarise_scores((cell for cell in cells if cell.is_control), control),
-                )
-            )
-    units = pooled_unit_sums(workspace, runs) if is_one_judge(manifests) else NO_UNITS
+            cells = index.counts(OutcomeCount, final_only=True)
+            both = summarise_whole(index, manifest, cells)
+        everything += [cell for cell in cells if not cell.is_control]
+        digest = manifest.dataset.get("sha256")
+        scores.append(RunScore(manifest.run, dataset_name(manifest), digest, manifest.judge_names, *both))
+    # One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's.
+    is_one_judge = len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
+    units = pooled_unit_sums(workspace, runs) if is_one_judge else NO_UNITS
     pooled = summarise_scores(everything, units)
     # One kind of number in every line of a table.
     is_binary = all(run.score.is_binary for run in scores)
@@ -344,11 +213,6 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
         runs=tuple(replace(run, score=replace(run.score, is_binary=is_binary)) for run in scores),
         pooled=replace(pooled, is_binary=is_binary),
     )
-
-
-def is_one_judge(manifests: Sequence[Manifest]) -> bool:
-    """One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's."""
-    return len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
 
 
 def refuse_other_protocols(manifests: Sequence[Manifest]) -> None:
@@ -368,51 +232,11 @@ def describe(manifest: Manifest) -> str:
     return f"{protocol.name} {protocol.version} {protocol.language} {protocol.hash[:8]}"
 
 
-def run_score(manifest: Manifest, score: ScoreSummary, control: ScoreSummary) -> RunScore:
-    """One run of the comparison."""
-    return RunScore(
-        run_id=manifest.run,
-        dataset=dataset_name(manifest),
-        dataset_digest=manifest.dataset.get("sha256"),
-        judges=manifest.judge_names,
-        score=score,
-        control=control,
-    )
-
-
-def comparison_document(comparison: RunComparison) -> dict[str, Any]:
-    """For programs."""
-    return {
-        "protocol": comparison.protocol,
-        "protocol_hash": comparison.protocol_hash,
-        "runs": [
-            {
-                "run": run.run_id,
-                "dataset": run.dataset,
-                "judges": list(run.judges),
-                **score_document(run.score),
-                "control": counts_document(run.control.counts),
-            }
-            for run in comparison.runs
-        ],
-        "pooled": score_document(comparison.pooled),
-        "notes": list(comparison.notes),
-    }
-
-
 # Every judgment of a run as a file.
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """What was written."""
-
-    run: str
-    rows: int
-
-
-def export_rows(root: Path, name: str | None, to: Path) -> Exported:
-    """The file that the suffix of `to` asks for."""
+def export_rows(root: Path, name: str | None, to: Path) -> tuple[str, int]:
+    """Writes the file that the suffix of `to` asks for; the run's name, and how many rows it has."""
     workspace = Workspace(root)
     run = find_run(workspace, name)
-    return Exported(run.name, export_run(workspace, run, to))
+    return run.name, export_run(workspace, run, to)

@@ -6,11 +6,12 @@ import platform
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial
 from importlib import metadata, resources
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,11 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
+from mixseek.protocols.declaration.file import DeclaredProtocol, SampleNeeds
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
-from mixseek.storage.dataset.reader import Dataset, Holes, PlannedGrid, open_dataset
+from mixseek.storage.dataset.reader import Dataset, PlannedGrid, open_dataset
 from mixseek.storage.journal.manifest import (
     REPLIES_BYTES,
     REPLIES_SHA256,
@@ -38,79 +40,23 @@ from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 if TYPE_CHECKING:
     from mixseek.judges.replay.judge import FileReplayJudge
 
-# What a request demands of every row, worked out from its protocol and judges before a row is read.
-
-# The evidence policy under which a quote is held against the judged text.
-VERIFIED = "verified"
-# Seed 003 §0. The output's own id is not among them: a sample's id is one.
-_GRID_FIELDS = ("question_id", "prompt_variant", "target_model")
-
-
-def demands_of(protocol: JudgeProtocol, judges: Sequence[AnyJudge], rubric: Path | None) -> RowRequirements:
-    """Raises ConfigurationError for rubrics that cannot be read."""
-    # Only replies that stand in the rows themselves can do without the judged text.
-    is_recorded = all(replays_rows(judge) for judge in judges)
-    return RowRequirements(
-        protocol=protocol.name,
-        response=not is_recorded,
-        response_reason=why_response_is_needed(protocol) if is_recorded else None,
-        fields=needed_fields(protocol),
-        rubric=bool(read_table(protocol, "task_rubric").get("required")),
-        task_types=tuple(read_table(protocol, "task_types", "types")),
-        rubrics=RubricDirectory.open(rubric) if rubric is not None else None,
-    )
-
-
-def needed_fields(protocol: JudgeProtocol) -> tuple[str, ...]:
-    """Fields of a sample that the reply must repeat: without them nothing could be aligned."""
-    identity = read_table(protocol, "identity", "fields")
-    roles = [field.get("equals") for field in identity.values() if field.get("required")]
-    return tuple(role for role in roles if role in _GRID_FIELDS)
-
-
-def read_table(protocol: JudgeProtocol, *names: str) -> Mapping[str, Any]:
-    """A table of the protocol's parameters; empty where it has none, as a protocol of another kind."""
-    table: Any = protocol.parameters
-    for name in names:
-        table = table.get(name) if isinstance(table, Mapping) else None
-    return table if isinstance(table, Mapping) else {}
-
-
-def why_response_is_needed(protocol: JudgeProtocol) -> str | None:
-    """None where a reply can be checked without the text that it is about."""
-    if read_table(protocol, "evidence").get("policy") == VERIFIED:
-        return (
-            f"no `response`, and the {protocol.name} protocol looks for every quote in it; give `response` or "
-            "`response_path`, or check only that quotes are there with --parameter evidence.policy=present"
-        )
-    if protocol.parameters.get("extraction_policy", "off") != "off":
-        return (
-            f"no `response`, and the {protocol.name} protocol looks for the extracted answer in it; give `response` or "
-            "`response_path`, or do not look with --parameter extraction_policy=off"
-        )
-    return None
+RULES = Method.RULES.value
 
 
 def refuse_absent_rules(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
     """A protocol that only a model can judge would leave every sample undecided."""
-    if any(judge.name == Method.RULES for judge in judges) and not has_rules(protocol):
+    has_rules = not isinstance(protocol, DeclaredProtocol) or protocol.has_rules
+    if not has_rules and any(judge.name == RULES for judge in judges):
         raise ConfigurationError(
             f"the {protocol.name} protocol has no rules to decide by; name who judges with --judge PROVIDER:MODEL, "
             "or --judge replay:FILE for recorded replies"
         )
 
 
-def has_rules(protocol: JudgeProtocol) -> bool:
-    """Only comparing with a ground truth can be done by rules."""
-    declaration: Any = getattr(protocol, "declaration", None)
-    return declaration is None or declaration.kind == "semantic"
-
-
 # What a person asked for, checked and turned into parts.
 
-RULES = Method.RULES.value
-# What decides a verdict or the shape of a file; anything else can be looked up from these.
 _MATCHED_AT_ONCE = 512
+# What decides a verdict or the shape of a file; anything else can be looked up from these.
 PACKAGES = ("mixseek", "aiohttp", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
 
 
@@ -179,12 +125,7 @@ class Plan:
     workers: int
     # Planned places without an output; judged to be incomplete, after the dataset.
     holes: tuple[Sample, ...] = ()
-    unplanned: tuple[str, ...] = ()
     grid: PlannedGrid | None = None
-
-    @property
-    def cascade(self) -> bool:
-        return self.request.cascade
 
     @property
     def judge_names(self) -> tuple[str, ...]:
@@ -203,18 +144,10 @@ class Plan:
 
 
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
-    """Raises ConfigurationError for whatever cannot work, before anything is written.
-
-    The cheap checks come first: a misspelt judge is said before a million rows are read.
-    """
+    """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
     protocol = load_protocol(request.protocol, request.language, request.parameters)
-    judges = get_panel(
-        request.judges,
-        request.configured,
-        request.environment,
-        request.live.timeout_seconds,
-        takes_bundles=request.bundles,
-    )
+    timeout = request.live.timeout_seconds
+    judges = get_panel(request.judges, request.configured, request.environment, timeout, takes_bundles=request.bundles)
     workspace = Workspace(request.workspace)
     if request.run is not None:
         workspace.run(request.run)
@@ -223,27 +156,28 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     dataset = open_requested(request, workspace, protocol, judges, grid)
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()
-    judges = tuple(match_replies(judge, dataset) for judge in judges)
-    holes = grid.holes() if grid is not None else Holes((), ())
-    samples = min(survey.rows, request.limit or survey.rows) + len(holes.samples)
+    # Bundled replies name their samples in their own words, so they are laid out before anything is judged.
+    judges = tuple(
+        judge.matched_to(lambda: chain.from_iterable(dataset.batches(_MATCHED_AT_ONCE)))
+        if replays_file(judge) and judge.bundles
+        else judge
+        for judge in judges
+    )
+    holes = tuple(grid.holes()) if grid is not None else ()
+    samples = min(survey.rows, request.limit or survey.rows) + len(holes)
     name = request.run or default_run_id(
         dataset_stem=dataset.stem,
         dataset_digest=survey.sha256,
         protocol_name=protocol.name,
         protocol_hash=protocol.hash,
         judges=[describe_judge(judge).model_dump_json() for judge in judges],
-        options={
-            **options_of(request, survey.mapping, samples, is_live=any(is_remote(judge) for judge in judges)),
-            **({"plan": grid.description["sha256"]} if grid is not None else {}),
-        },
+        options=options_of(request, survey.mapping, samples, judges, grid),
     )
     # Rules are pure computation and spread well; a replay file would be opened again by every process.
     spreads = all(judge.name == RULES for judge in judges)
     workers = (request.workers or cores) if spreads else 1
     run = workspace.run(name)
-    return Plan(
-        request, workspace, run, dataset, samples, protocol, judges, workers, holes.samples, holes.unplanned, grid
-    )
+    return Plan(request, workspace, run, dataset, samples, protocol, judges, workers, holes, grid)
 
 
 def open_requested(
@@ -253,9 +187,18 @@ def open_requested(
     judges: Sequence[AnyJudge],
     grid: PlannedGrid | None,
 ) -> Dataset:
-    """The dataset with what the protocol and the judges ask of its rows."""
-    requirements = replace(
-        demands_of(protocol, judges, request.rubric),
+    """The dataset with what the protocol and the judges ask of its rows, worked out before a row is read."""
+    # Only replies that stand in the rows themselves can do without the judged text.
+    is_recorded = all(map(replays_rows, judges))
+    needs = protocol.needs if isinstance(protocol, DeclaredProtocol) else SampleNeeds()
+    requirements = RowRequirements(
+        protocol=protocol.name,
+        response=not is_recorded,
+        response_reason=needs.response_reason if is_recorded else None,
+        fields=needs.fields,
+        rubric=needs.rubric,
+        task_types=needs.task_types,
+        rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
         bundles=request.bundles,
         allows_outside_files=request.allows_outside_files,
     )
@@ -269,13 +212,6 @@ def open_requested(
     )
 
 
-def match_replies(judge: AnyJudge, dataset: Dataset) -> AnyJudge:
-    """Bundled replies name their samples in their own words, so they are laid out before anything is judged."""
-    if not replays_file(judge) or not judge.bundles:
-        return judge
-    return judge.matched_to(lambda: (sample for batch in dataset.batches(_MATCHED_AT_ONCE) for sample in batch))
-
-
 def note_row(judges: "Sequence[FileReplayJudge]", grid: PlannedGrid | None, values: Mapping[str, Any]) -> None:
     """So that judges can say which of their replies nobody wanted, and a plan which of its places are empty."""
     for judge in judges:
@@ -284,11 +220,19 @@ def note_row(judges: "Sequence[FileReplayJudge]", grid: PlannedGrid | None, valu
         grid.note_row(values)
 
 
-def options_of(request: JudgeRequest, mapping: Mapping[str, str], samples: int, *, is_live: bool) -> dict[str, object]:
+def options_of(
+    request: JudgeRequest,
+    mapping: Mapping[str, str],
+    samples: int,
+    judges: Sequence[AnyJudge],
+    grid: PlannedGrid | None,
+) -> dict[str, object]:
     """What else makes a request another one."""
     options: dict[str, object] = {"cascade": request.cascade, "mapping": dict(mapping), "samples": samples}
-    if is_live and request.live.repeats > 1:
+    if request.live.repeats > 1 and any(map(is_remote, judges)):
         options["repeats"] = request.live.repeats
+    if grid is not None:
+        options["plan"] = grid.description["sha256"]
     return options
 
 
@@ -306,6 +250,8 @@ def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
 def first_manifest(plan: Plan, now: datetime) -> Manifest:
     """What is about to be run."""
     protocol = plan.protocol
+    # Only a protocol that is declared in files has some.
+    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
     return Manifest(
         run=plan.run.name,
         status=RunStatus.RUNNING,
@@ -319,10 +265,10 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             language=protocol.language,
             hash=protocol.hash,
             parameters=protocol.parameters,
-            prompt_hashes=hash_prompts(protocol),
+            prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
         ),
         judges=tuple(describe_judge(judge) for judge in plan.judges),
-        cascade=plan.cascade,
+        cascade=plan.request.cascade,
         repeats=plan.repeats,
         network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,
@@ -342,52 +288,42 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
         said = dict(judge.description)
         model = said.pop("model", None)
         kind = str(said.pop("provider", judge.name.partition(":")[0]))
-        parameters = {**said, "fingerprint": judge.fingerprint}
-        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=parameters)
+        said["fingerprint"] = judge.fingerprint
+        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=said)
     kind = judge.name.partition(":")[0]
-    bundled = {"bundles": True} if getattr(judge, "bundles", False) else {}
+    parameters: dict[str, Any] = {}
+    if isinstance(judge, RulesJudge):
+        # What decides a rules verdict: our own text, and the version of math-verify, or that it was not there.
+        maths = judge.maths
+        parameters = {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
     if replays_file(judge):
-        recorded = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
-        return JudgeEntry(name=judge.name, kind=kind, parameters={**recorded, **bundled})
-    return JudgeEntry(name=judge.name, kind=kind, parameters=describe_rules(judge) if kind == RULES else bundled)
-
-
-def describe_rules(judge: AnyJudge) -> dict[str, str | None]:
-    """What decides a rules verdict: our own text, and the version of math-verify, or that it was not there."""
-    maths = judge.maths if isinstance(judge, RulesJudge) else None
-    return {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
+        parameters = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
+    if getattr(judge, "bundles", False):
+        parameters["bundles"] = True
+    return JudgeEntry(name=judge.name, kind=kind, parameters=parameters)
 
 
 def allow_appended_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:
-    """The request as if files of replies were what they were, where replies were only added to them.
-
-    Whoever collects the replies that were missing goes on with the run; whoever corrects one begins another.
-    """
+    """The request as if files of replies had not grown: who adds missing ones goes on, who corrects one begins anew."""
     begun = {entry.name: entry for entry in before.judges}
 
     def overlook(judge: AnyJudge, entry: JudgeEntry) -> JudgeEntry:
-        known = begun[judge.name].parameters if judge.name in begun else {}
-        digest, length_bytes = known.get(REPLIES_SHA256), known.get(REPLIES_BYTES)
+        known = begun.get(judge.name, entry)
+        digest, length_bytes = known.parameters.get(REPLIES_SHA256), known.parameters.get(REPLIES_BYTES)
         if not replays_file(judge) or not isinstance(digest, str) or not isinstance(length_bytes, int):
             return entry
-        return begun[judge.name] if judge.has_grown_from(digest, length_bytes) else entry
+        return known if judge.has_grown_from(digest, length_bytes) else entry
 
     entries = tuple(overlook(judge, entry) for judge, entry in zip(judges, request.judges, strict=True))
     return request.model_copy(update={"judges": entries})
 
 
-def hash_prompts(protocol: JudgeProtocol) -> dict[str, str]:
-    """By role; empty for a protocol that is not declared in files."""
-    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
-    return {role: hashlib.sha256(source.text.encode()).hexdigest() for role, source in templates.items()}
-
-
 @cache
 def digest_rules() -> str:
-    """Over the text of every module that matches answers."""
+    """Over the text of every module that matches answers, and of the phrases they look for."""
     room = Path(str(resources.files("mixseek.matching")))
     digest = hashlib.sha256()
-    for path in sorted(room.rglob("*.py")):
+    for path in sorted((*room.rglob("*.py"), *room.rglob("*.toml"))):
         digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -396,15 +332,11 @@ def package_versions() -> dict[str, str]:
     """Installed versions; an extra that is not there is left out."""
     versions = {}
     for name in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return versions
 
 
 def available_cores() -> int:
     """Cores this process may use, which in a container are fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,162 +1,20 @@
-"""What a run amounts to in a few lines: its headline, its gates, and the rows that got no score."""
+"""What a run amounts to, out of its index: its headline, its account, and the rows that got no score."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
-from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount
-from mixseek.domain.judgments import Status
+from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, RuleCount, TakeSpread
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.matching.outcome import NEEDS_MATHS
-from mixseek.reporting import wording
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
-from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary, StatusCounts
-from mixseek.reporting.wording import call_documents, cost_text, tokens_text
-from mixseek.storage.index.run import FailureGroup, JudgedRow, RowQuery, RunIndex, TakeSpread, open_run_index
+from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary
+from mixseek.reporting.summary import SHOWN, RunSummary
+from mixseek.storage.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
-
-# Limits that a finished run must keep; a gate is a number with a name, and so is its failure.
-
-
-@dataclass(frozen=True, slots=True)
-class Gates:
-    """Shares in 0..1; None is no gate."""
-
-    fail_under: float | None = None
-    max_invalid: float | None = None
-    max_undecided: float | None = None
-    max_unverified: float | None = None
-
-    def limits(self) -> dict[str, float]:
-        """The gates that are set, by name."""
-        return {name: limit for name, limit in asdict(self).items() if limit is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class GateResult:
-    """`actual` is None where nothing was scored: a mean of nothing meets no minimum.
-
-    `judge` is None for the run as one: of several judges that each judge everything, every one must keep the limit.
-    """
-
-    name: str
-    limit: float
-    actual: float | None
-    is_met: bool
-    judge: str | None = None
-
-    def to_document(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "gate": self.name,
-            "limit": self.limit,
-            "actual": self.actual,
-            "met": self.is_met,
-            "judge": self.judge,
-        }
-
-    def describe(self) -> str:
-        """The gate, the judge and both numbers, for one line on stderr."""
-        actual = "no valid judgment" if self.actual is None else f"{self.actual:.2%}"
-        relation = "under" if self.name == "fail_under" else "over"
-        nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing"}
-        noun = nouns.get(self.name, self.name.removeprefix("max_"))
-        option = "--" + self.name.replace("_", "-")
-        who = f" by {self.judge}" if self.judge is not None else ""
-        return f"gate {option} not met{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
-
-
-def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> tuple[GateResult, ...]:
-    """One result per gate that was set and judge that must keep it."""
-    return tuple(result for judge, score in headlines.items() for result in check_score(gates, score, judge))
-
-
-def check_score(gates: Gates, score: ScoreSummary, judge: str | None = None) -> list[GateResult]:
-    """Shares are of everything judged, scored or not; of unverified ones, of the valid."""
-    total = score.counts.total
-    results: list[GateResult] = []
-    if gates.fail_under is not None:
-        mean = score.mean
-        is_met = mean is not None and mean >= gates.fail_under
-        results.append(GateResult("fail_under", gates.fail_under, mean, is_met, judge))
-    for name, limit, count, whole in (
-        # What its judge refused is as little of a judgment as what cannot be read.
-        ("max_invalid", gates.max_invalid, score.counts.invalid + score.counts.missing, total),
-        ("max_undecided", gates.max_undecided, score.counts.undecided, total),
-        ("max_unverified", gates.max_unverified, score.unverified, score.counts.valid),
-    ):
-        if limit is not None:
-            share = count / whole if whole else 0.0
-            results.append(GateResult(name, limit, share, share <= limit, judge))
-    return results
-
-
-# What a run holds, in numbers: for the terminal, for programs and for the manifest.
-
-EMPTY = ScoreSummary(StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
-
-
-@dataclass(frozen=True, slots=True)
-class UnmatchedReplies:
-    """Recorded replies that are about no sample of the dataset: how many, and the first of them."""
-
-    count: int
-    first: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """`score` counts samples by the judge that had the last word in a cascade.
-
-    Of several judges that each judge everything it holds the counts alone: a mean over judges who differ is nobody's
-    verdict, so each has its own in `by_judge`. Judgments of models on their own output are in `control` alone.
-    """
-
-    manifest: Manifest
-    workspace: Path
-    run: RunDirectory
-    score: ScoreSummary
-    by_judge: Mapping[str, ScoreSummary]
-    calls: tuple[CallAccount, ...] = ()  # of judges that had to be waited for
-    spreads: tuple[TakeSpread, ...] = ()  # of judges that were asked several times
-    control: ScoreSummary = EMPTY
-    all_by_judge: Mapping[str, StatusCounts] = field(default_factory=dict)  # own output included
-    missing_for_good: int = 0  # the endpoint refuses these samples, however often it is asked
-    needs_maths: int = 0  # answers that only the extra `maths` could compare, and it was not there
-    seconds: float = 0.0
-    unmatched: Mapping[str, UnmatchedReplies] = field(default_factory=dict)  # by judge
-    reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
-    notices: tuple[str, ...] = ()  # what a person was told before the first call
-
-    @property
-    def is_complete(self) -> bool:
-        """Every sample of the request is there, and nothing is missing that could still be had."""
-        manifest = self.manifest
-        total = self.score.counts.total + self.control.counts.total
-        if self.score.counts.missing + self.control.counts.missing > self.missing_for_good:
-            return False
-        if manifest.repeats == 1:
-            return total == manifest.sample_count * (1 if manifest.cascade else len(manifest.judges))
-        # Rules are asked once and models several times, so only the least is known.
-        return total >= manifest.sample_count
-
-    @property
-    def headlines(self) -> dict[str | None, ScoreSummary]:
-        """What can be said in one number: by judge where each has judged everything, else the run as one (None)."""
-        if not is_panel(self.manifest):
-            return {None: self.score}
-        return {judge: score for judge, score in self.by_judge.items()}  # noqa: C416 - wider keys than dict() infers
-
-    def asked_again(self, judge: str | None = None) -> int:
-        """First replies that were invalid, so that another was asked for: of one judge, or of all."""
-        return sum(count.asked_again for count in self.reasks if judge in (None, count.judge))
-
-    def counts_by_judge(self) -> dict[str, dict[str, int]]:
-        """For the manifest."""
-        return {judge: counts_document(counts) for judge, counts in self.all_by_judge.items()}
 
 
 def is_panel(manifest: Manifest) -> bool:
@@ -167,21 +25,27 @@ def is_panel(manifest: Manifest) -> bool:
 def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -> RunSummary:
     """From the index, which is brought up to date first."""
     with open_run_index(workspace, run) as index:
-        cells = index.outcome_counts()
-        final = index.outcome_counts(final_only=True)
+        cells = index.counts(OutcomeCount, final_only=False)
         units = index.unit_sums("judge")
         calls = tuple(index.call_accounts())
-        spreads = tuple(index.take_spreads()) if manifest.repeats > 1 else ()
+        spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
         missing_for_good = index.missing_for_good()
-        needs_maths = sum(one.count for one in index.rule_counts() if one.rule == NEEDS_MATHS)
-        reasks = tuple(index.reask_counts())
-        whole = summarise_whole(index, manifest, final)
-        control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
+        needs_maths = sum(one.count for one in index.counts(RuleCount) if one.rule == NEEDS_MATHS)
+        reasks = tuple(index.counts(ReaskCount))
+        whole, control = summarise_whole(index, manifest, index.counts(OutcomeCount, final_only=True))
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
-        manifest=manifest,
+        header=run_header(manifest),
+        dataset=manifest.dataset,
+        judges=manifest.judge_names,
+        cascade=manifest.cascade,
+        repeats=manifest.repeats,
+        warnings=tuple(
+            (judge.name, str(said)) for judge in manifest.judges if (said := judge.parameters.get("warning"))
+        ),
         workspace=workspace.root,
-        run=run,
+        journal=run.journal,
+        manifest=run.manifest,
         score=whole,
         by_judge={
             name: summarise_scores((cell for cell in own if not cell.is_control), units.get((name,), NO_UNITS))
@@ -191,16 +55,22 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         spreads=spreads,
         missing_for_good=missing_for_good,
         needs_maths=needs_maths,
-        control=summarise_scores((cell for cell in final if cell.is_control), control),
+        control=control,
         all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
         reasks=reasks,
     )
 
 
-def summarise_whole(index: RunIndex, manifest: Manifest, final: Iterable[OutcomeCount]) -> ScoreSummary:
-    """The run as one; of a panel the counts alone."""
+def summarise_whole(
+    index: RunIndex, manifest: Manifest, final: Sequence[OutcomeCount]
+) -> tuple[ScoreSummary, ScoreSummary]:
+    """The run as one, of a panel the counts alone; and its control."""
     units = NO_UNITS if is_panel(manifest) else index.unit_sums(final_only=True).get((), NO_UNITS)
-    return summarise_scores((cell for cell in final if not cell.is_control), units)
+    control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
+    return (
+        summarise_scores((cell for cell in final if not cell.is_control), units),
+        summarise_scores((cell for cell in final if cell.is_control), control),
+    )
 
 
 def load_units(index: RunIndex) -> ReportUnits:
@@ -216,7 +86,7 @@ def load_units(index: RunIndex) -> ReportUnits:
 def combine_judges(index: RunIndex, manifest: Manifest) -> JudgeSummary | None:
     """A cascade as one: all final judgments under one name; None for an empty run."""
     name = " → ".join(manifest.judge_names)
-    counts = [replace(cell, judge=name) for cell in index.outcome_counts(final_only=True)]
+    counts = [replace(cell, judge=name) for cell in index.counts(OutcomeCount, final_only=True)]
     units = ReportUnits(
         judges={(name,): index.unit_sums(final_only=True).get((), NO_UNITS)},
         controls={(name,): index.unit_sums(final_only=True, control=True).get((), NO_UNITS)},
@@ -248,175 +118,15 @@ def dataset_name(manifest: Manifest) -> str:
     return "stdin" if path == "-" else Path(path).name
 
 
-def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> dict[str, Any]:
-    """The contract for programs: keys are never renamed, only added."""
-    manifest = summary.manifest
-    return {
-        "run": manifest.run,
-        "workspace": str(summary.workspace),
-        "protocol": manifest.protocol.name,
-        "protocol_hash": manifest.protocol.hash,
-        "dataset": dict(manifest.dataset),
-        "samples": manifest.sample_count,
-        "judges": list(manifest.judge_names),
-        "cascade": manifest.cascade,
-        "repeats": manifest.repeats,
-        **score_document(summary.score),
-        "control": score_document(summary.control) if summary.control.counts.total else None,
-        "per_judge": {
-            judge: {
-                **score_document(score),
-                "asked_again": summary.asked_again(judge),
-                "first_replies": first_replies_document(
-                    next((count for count in summary.reasks if count.judge == judge), None)
-                ),
-            }
-            for judge, score in summary.by_judge.items()
-        },
-        "asked_again": summary.asked_again(),
-        "calls": call_documents(summary.calls),
-        "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
-        "gates": [gate.to_document() for gate in gates],
-        "unmatched_replies": {judge: asdict(replies) for judge, replies in summary.unmatched.items()},
-        "needs_maths": summary.needs_maths,
-        "complete": summary.is_complete,
-        "journal": str(summary.run.journal),
-        "manifest": str(summary.run.manifest),
-        "seconds": round(summary.seconds, 3),
-        "notices": list(summary.notices),
-    }
-
-
-def score_document(score: ScoreSummary) -> dict[str, Any]:
-    """Counts beside the mean, never mixed into it. `samples` and `questions` are what the interval counts."""
-    return {
-        "counts": counts_document(score.counts),
-        "mean_score": score.mean,
-        "interval": asdict(score.interval) if score.interval else None,
-        "bounds": asdict(score.bounds) if score.bounds else None,
-        "unverified": score.unverified,
-        "units": {"samples": score.samples, "questions": score.questions},
-    }
-
-
-def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
-    """How many first replies were invalid, whatever came of asking again; null for judges without replies."""
-    if count is None:
-        return None
-    share = count.first_invalid / count.replies if count.replies else None
-    return {"replies": count.replies, "invalid": count.first_invalid, "invalid_share": share}
-
-
-def describe_calls(account: CallAccount) -> str:
-    """What a judge's replies took, in a line."""
-    cached = f", {account.cached:,} from the cache" if account.cached else ""
-    again = f", {account.reasks:,} asked again" if account.reasks else ""
-    return (
-        f"{account.judge}: {account.tries:,} requests for {account.calls:,} replies{cached}{again}; "
-        f"{tokens_text(account.input_tokens, account)} tokens in, {tokens_text(account.output_tokens, account)} out; "
-        f"cost {cost_text(account)}"
-    )
-
-
-def control_text(control: ScoreSummary, main: ScoreSummary) -> str:
-    """What models say of their own output, beside the mean and in its unit."""
-    noun = "self-judgment" if control.counts.total == 1 else "self-judgments"
-    mean = wording.score_text(replace(control, is_binary=control.is_binary and main.is_binary))
-    return f"{control.counts.total:,} {noun} apart, mean {mean}"
-
-
-def needs_maths_text(count: int) -> str:
-    """What would help where mathematics was left undecided."""
-    said = "1 answer is mathematics" if count == 1 else f"{count:,} answers are mathematics"
-    return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
-
-
-def counts_document(counts: StatusCounts) -> dict[str, int]:
-    """All four, noughts included."""
-    return {status.value: counts.of(status) for status in Status}
-
-
-def describe_summary(summary: RunSummary) -> str:
-    """A few lines for a person; `mixseek report` says more."""
-    manifest = summary.manifest
-    samples = wording.plural(manifest.sample_count, "sample")
-    lines = [f"{manifest.run}: {samples}, {summary.seconds:.1f} s"]
-    if is_panel(manifest):
-        for judge, own in summary.by_judge.items():
-            lines.append(f"  {judge}")
-            lines += [f"    {line}" for line in describe_score(own, summary.asked_again(judge))]
-        lines.append("  no mean over several judges: each has its own; --cascade gives one verdict a sample")
-    else:
-        lines += [f"  {line}" for line in describe_score(summary.score, summary.asked_again())]
-        if len(summary.by_judge) > 1:
-            lines += [f"  {judge}: {told_counts(own)}" for judge, own in summary.by_judge.items()]
-    if summary.control.counts.total:
-        lines.append(f"  control     {control_text(summary.control, summary.score)}")
-    lines += [f"  {describe_calls(account)}" for account in summary.calls]
-    lines += [
-        f"  {spread.judge}: agrees with itself on {spread.unanimous:,} of {wording.plural(spread.samples, 'sample')} "
-        f"with several valid takes; mean spread {spread.mean_spread:.3f}"
-        for spread in summary.spreads
-    ]
-    lines += [f"  {judge.name}: {warning}" for judge in manifest.judges if (warning := judge.parameters.get("warning"))]
-    if summary.needs_maths:
-        lines.append(f"  {needs_maths_text(summary.needs_maths)}")
-    lines.append(f"  report      mixseek report {quote(manifest.run)} --workspace {quote(str(summary.workspace))}")
-    return "\n".join(lines)
-
-
-def told_counts(score: ScoreSummary) -> str:
-    """How one judge's samples ended, in a line."""
-    counts = score.counts
-    return ", ".join(f"{counts.of(status):,} {status.value}" for status in Status if counts.of(status)) or "not asked"
-
-
-def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
-    """The mean with what limits it, then how samples ended."""
-    counts = score.counts
-    interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
-    lines = [f"mean score  {wording.score_text(score)}{interval}"]
-    lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
-    for status in Status:
-        # "0 invalid" is true of a judge's last replies only, where first ones had to be asked for again.
-        is_shown = counts.of(status) or status is Status.VALID or (status is Status.INVALID and asked_again)
-        note = f" {wording.reasks_text(asked_again)}" if status is Status.INVALID and asked_again else ""
-        unverified = f", {wording.unverified_text(score)}" if status is Status.VALID and score.unverified else ""
-        if is_shown:
-            lines.append(f"{status.value:<10}  {counts.of(status):,}{unverified}{note}")
-    return lines
-
-
-# What of a run cannot be used, and why: reasons with an example each for a person, records for a program.
-
-SHOWN = 10
-REASONS_SHOWN = 5
-_WHY_CHARACTERS = 160
-
-
-@dataclass(frozen=True, slots=True)
-class FailedRow:
-    """One sample under one judge."""
-
-    id: str
-    judge: str
-    status: Status
-    why: tuple[str, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """For programs: nothing is cut."""
-        return {"id": self.id, "judge": self.judge, "status": self.status.value, "why": list(self.why)}
-
-
-def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> tuple[FailedRow, ...]:
-    """At most `limit` invalid judgments and as many missing ones, in dataset order; none costs nothing."""
-    counts = [counts for _, counts in summary.all_by_judge.items()]
+def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str, Any]]:
+    """At most `limit` invalid judgments and as many missing ones, in dataset order, for programs."""
+    counts = summary.all_by_judge.values()
     wanted = [status for status in (Status.INVALID, Status.MISSING) if any(count.of(status) for count in counts)]
     if not wanted:
-        return ()
-    with open_run_index(Workspace(summary.workspace), summary.run) as index:
-        rows = [row for status in wanted for row in index.rows(RowQuery(status=status, limit=limit))]
-    return tuple(FailedRow(row.id, row.judge, row.status, why(row)) for row in rows)
+        return []
+    with open_summarised(summary) as index:
+        rows = [row for status in wanted for row in index.rows(status=status, limit=limit)]
+    return [{"id": row.id, "judge": row.judge, "status": row.status, "why": why(row)} for row in rows]
 
 
 def why(row: JudgedRow) -> tuple[str, ...]:
@@ -430,61 +140,11 @@ def failure_groups(summary: RunSummary) -> tuple[FailureGroup, ...]:
     counts = summary.all_by_judge.values()
     if not any(count.invalid or count.missing for count in counts):
         return ()
-    with open_run_index(Workspace(summary.workspace), summary.run) as index:
-        return tuple(index.failure_groups())
+    with open_summarised(summary) as index:
+        return tuple(index.counts(FailureGroup))
 
 
-def describe_groups(groups: Sequence[FailureGroup], summary: RunSummary) -> list[str]:
-    """A line for each of the commonest reasons, and how many records have others."""
-    has_several = len(summary.by_judge) > 1
-    lines = [describe_group(group, with_judge=has_several) for group in groups[:REASONS_SHOWN]]
-    rest = groups[REASONS_SHOWN:]
-    if rest:
-        name, workspace = summary.manifest.run, summary.workspace
-        lines.append(
-            f"and {sum(group.count for group in rest):,} more for {len(rest):,} other reasons; "
-            f"`mixseek export {quote(name)} --workspace {quote(str(workspace))} --to FILE` lists them all"
-        )
-    return lines
-
-
-def describe_group(group: FailureGroup, *, with_judge: bool) -> str:
-    """One line, whatever the judge wrote."""
-    told = " ".join(group.why.split())
-    cut = f"{told[:_WHY_CHARACTERS]}…" if len(told) > _WHY_CHARACTERS else told
-    by = f" by {group.judge}" if with_judge else ""
-    first = "such as" if group.count > 1 else "sample"
-    return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {group.sample_id})"
-
-
-def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -> list[str]:
-    """A line for each headline that no valid judgment stands behind, with the commonest reason."""
-    lines = []
-    for judge, score in summary.headlines.items():
-        counts = score.counts
-        if counts.valid or not counts.total:
-            continue
-        who = "" if judge is None else f" by {judge}"
-        if is_all_undecided(score):
-            lines.append(
-                f"no valid judgment{who}: rules decided none of {wording.plural(counts.total, 'sample')}; "
-                "ask a model for them: --cascade --judge rules --judge PROVIDER:MODEL"
-            )
-            continue
-        reasons = [group for group in groups if judge in (None, group.judge)]
-        commonest = f"; the commonest reason: {describe_group(reasons[0], with_judge=False)}" if reasons else ""
-        lines.append(f"no valid judgment{who} among {wording.plural(counts.total, 'judgment')}{commonest}")
-    return lines
-
-
-def is_all_undecided(score: ScoreSummary) -> bool:
-    """Declining is what rules are for: an honest end of a run, though one without a number."""
-    return score.counts.total > 0 and score.counts.undecided == score.counts.total
-
-
-def has_nothing_valid(summary: RunSummary) -> bool:
-    """A headline without a number to trust, for another reason than rules that declined."""
-    return any(
-        score.counts.total and not score.counts.valid and not is_all_undecided(score)
-        for score in summary.headlines.values()
-    )
+def open_summarised(summary: RunSummary) -> AbstractContextManager[RunIndex]:
+    """The index of the run that a summary is about."""
+    workspace = Workspace(summary.workspace)
+    return open_run_index(workspace, workspace.run(summary.header.run_id))

@@ -20,12 +20,44 @@ class Call:
     ask: int = 1
 
 
+# How a sample is shown to a judge. Today there is this one, and lines of a journal do not name it.
+PLAIN = "plain"
+
+
+class ReplyKey(NamedTuple):
+    """Which of the replies about a sample: whose, which of the repeats, and to which presentation."""
+
+    judge: str
+    repeat: int = 1
+    presentation: str = PLAIN
+
+
 class Usage(NamedTuple):
     """Tokens as the endpoint counted them; None where it did not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_input_tokens: int | None = None
+
+
+class LostRequests(NamedTuple):
+    """Requests that brought no reply, and what was billed for them all the same."""
+
+    tries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def plus(self, other: "LostRequests") -> "LostRequests":
+        return LostRequests(
+            self.tries + other.tries,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost_usd + other.cost_usd,
+        )
+
+
+NOTHING_LOST = LostRequests()
 
 
 class Answer(NamedTuple):
@@ -47,30 +79,24 @@ class LiveJudge(Protocol):
     @property
     def name(self) -> str:
         """The judge's identity in journal, manifest and reports: its spec, or its name in the settings."""
-        ...
 
     @property
     def endpoint(self) -> str:
         """Judges with the same endpoint share its limits (scheme, host and port; never a key)."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """sha256 over all that decides a reply: wire format, base URL, model, decoding parameters, extra body."""
-        ...
 
     @property
     def description(self) -> Mapping[str, Any]:
         """For the manifest: provider, model, base URL, decoding parameters. Never a key."""
-        ...
 
     async def call(self, call: Call) -> Answer:
         """Raises TransientJudgeError or PermanentJudgeError and nothing else; never retries by itself."""
-        ...
 
     async def close(self) -> None:
         """Give connections back."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

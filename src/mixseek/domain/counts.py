@@ -1,9 +1,7 @@
 """Counts that storage takes and reports are built of."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
 
 from mixseek.domain.judgments import Flag, Status
 
@@ -11,19 +9,6 @@ from mixseek.domain.judgments import Flag, Status
 
 # What differs between two tellings of one reason: quoted texts and numbers are each row's own. For Python and DuckDB.
 OWN_PARTS = r""""[^"]*("|$)|'[^']*('|$)|“[^”]*(”|$)|[0-9]+"""
-
-
-class Unit(NamedTuple):
-    """One sample in one group of judgments: `value` is the mean of its valid scores, None where it has none.
-
-    `lowest` and `highest` are what that mean would be if every judgment without a score, and for the lowest also every
-    unverified one, had fallen that way.
-    """
-
-    question: str  # the sample's own key where it names no question
-    value: float | None
-    lowest: float = 0.0
-    highest: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +35,10 @@ class UnitSums:
         """None without scores: the mean of nothing is not zero."""
         return self.total / self.scored if self.scored else None
 
-    @classmethod
-    def of(cls, units: Iterable[Unit]) -> Self:
-        """What a database would give: for small runs, and as the yardstick for the query."""
-        questions: dict[str, list[Unit]] = defaultdict(list)
-        for unit in units:
-            questions[unit.question].append(unit)
-        everything = [unit for own in questions.values() for unit in own]
-        values = [[unit.value for unit in own if unit.value is not None] for own in questions.values()]
-        scored = [own for own in values if own]
-        return cls(
-            samples=len(everything),
-            scored=sum(map(len, scored)),
-            questions=len(scored),
-            total=sum(map(sum, scored)),
-            total_of_squares=sum(value * value for own in scored for value in own),
-            question_squares=sum(sum(own) ** 2 for own in scored),
-            question_products=sum(len(own) * sum(own) for own in scored),
-            question_sizes=sum(len(own) ** 2 for own in scored),
-            lowest=sum(unit.lowest for unit in everything),
-            highest=sum(unit.highest for unit in everything),
-        )
+    @property
+    def is_binary(self) -> bool:
+        """In 0..1, a score equals its square for 0 and 1 only; sums of those are exact in floating point."""
+        return self.total == self.total_of_squares
 
 
 NO_UNITS = UnitSums()
@@ -110,11 +78,11 @@ class RuleCount:
 
 @dataclass(frozen=True, slots=True)
 class FlagCount:
-    """Occurrences of a flag for one reason, which `detail` tells in the words of the first."""
+    """Occurrences of a flag for one reason, told in the words of the first."""
 
     judge: str
-    flag: Flag
-    detail: str
+    kind: Flag
+    reason: str
     count: int
     wordings: int = 1
 
@@ -124,7 +92,7 @@ class ReasonCount:
     """Undecided or missing samples for one reason, told in the words of the first."""
 
     judge: str
-    status: Status
+    kind: Status
     reason: str
     count: int
     wordings: int = 1
@@ -183,6 +151,7 @@ class ScoredCell:
     count: int
     score_total: float = 0.0
     score_total_of_squares: float = 0.0
+    unverified: int = 0  # these protocols extract no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +261,7 @@ class CoverageCell:
 
 
 @dataclass(frozen=True, slots=True)
-class CoverageCounts:
+class CoverageSizes:
     """`expected` is every question under every variant, by every target, before every judge."""
 
     questions: int
@@ -302,8 +271,16 @@ class CoverageCounts:
     expected: int
     valid: int
     holes: Sequence[CoverageCell]  # the first ones, in order
-    grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
     unnamed: int  # samples that name no question, so belong nowhere in the grid
+
+    @property
+    def holes_total(self) -> int:
+        return self.expected - self.valid
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageCounts(CoverageSizes):
+    grid: Sequence[CoverageCell]  # everything, or empty where it would not fit on a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,3 +298,24 @@ class ScoredUnits:
     invalid: Mapping[str, UnitGroups] = field(default_factory=dict)
     quotes: UnitGroups = field(default_factory=dict)  # judge, and judge and dimension
     unanimous: UnitSums = NO_UNITS  # samples with one verdict of several judges
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSpread:
+    """How far a judge agrees with itself over samples with several valid takes; `mean_spread` in units of the score."""
+
+    judge: str
+    samples: int
+    unanimous: int
+    mean_spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Judgments that are unusable for one reason; `why` is in the words of the first, `sample_id` its sample."""
+
+    judge: str
+    status: Status
+    why: str
+    count: int
+    sample_id: str

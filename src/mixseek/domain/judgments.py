@@ -104,12 +104,10 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """No reply could be had. Never a judgment, never a number.
-
-    `is_permanent`: the endpoint refuses this very sample (too long for it, say), so asking again changes nothing.
-    """
+    """No reply could be had. Never a judgment, never a number."""
 
     reason: str
+    # The endpoint refuses this very sample (too long for it, say), so asking again changes nothing.
     is_permanent: bool = False
 
 
@@ -127,3 +125,50 @@ def status_of(outcome: Outcome) -> Status:
             return Status.UNDECIDED
         case Missing():
             return Status.MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRow:
+    """One sample under one judge, with all that a person needs to check it."""
+
+    id: str
+    judge: str
+    take: int = 1  # which of several independent replies of one judge
+    status: Status
+    is_final: bool = True  # False where a later judge of the cascade was asked
+    is_control: bool = False  # a model on its own output
+    method: str | None = None
+    score: float | None = None
+    verdict: str | None = None
+    is_correct: bool | None = None
+    extracted_answer: str | None = None
+    reasoning_score: int | None = None
+    error_type: str | None = None
+    comment: str | None = None
+    span: Span | None = None
+    # The protocol's own scale and words; of an invalid judgment: its quotes.
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+    flags: tuple[Finding, ...] = ()
+    repairs: tuple[str, ...] = ()
+    reason: str | None = None  # why undecided or missing
+    raw_reply: str | None = None  # the last attempt's
+    task_name: str | None = None
+    target_model: str | None = None
+    question_id: str | None = None
+    prompt_variant: str | None = None
+    ground_truth: str | None = None
+    ground_truth_alternatives: tuple[str, ...] = ()
+    question: str = ""
+    response: str
+
+    @property
+    def is_unverified(self) -> bool:
+        """Called correct by an answer that does not stand in the response; not where nobody looked."""
+        is_absent = self.fields.get("extraction_verified") is False
+        return self.status is Status.VALID and is_absent and (self.score or 0.0) > 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is remarkable about a valid judgment."""
+        return tuple(self.fields.get("warnings") or ())

@@ -1,17 +1,15 @@
 """What the layers above must offer; engine and composition know these and nothing concrete."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a prompt."""
-
     role: str  # "system" or "user"
     content: str
 
@@ -30,27 +28,19 @@ class JudgeProtocol(Protocol):
     @property
     def hash(self) -> str:
         """sha256 hex over name, version, language, parameters and templates: what was asked, to the letter."""
-        ...
 
     @property
     def reply_schema(self) -> Mapping[str, Any]:
         """JSON schema for endpoints that can constrain their output."""
-        ...
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """The prompt; judged text stands inside a fence made of `nonce`."""
-        ...
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """Never raises, whatever the text."""
-        ...
 
     def decide(self, sample: Sample, maths: "MathsComparer | None" = None) -> ValidJudgment | Undecided:
-        """What rules alone can say; a protocol without rules is always undecided.
-
-        `maths` compares what is more than numbers.
-        """
-        ...
+        """What rules alone can say, `maths` about more than numbers; a protocol without rules is always undecided."""
 
 
 @runtime_checkable
@@ -59,7 +49,21 @@ class JudgeAwareProtocol(Protocol):
 
     def for_judge(self, judge: str) -> JudgeProtocol:
         """The same protocol, hash included, with the judge's name in its messages."""
-        ...
+
+
+@runtime_checkable
+class PresentingProtocol(Protocol):
+    """A protocol that shows a sample in several ways and makes one judgment of what each of them brought."""
+
+    @property
+    def presentations(self) -> tuple[str, ...]:
+        """Their names, in the order of asking."""
+
+    def present(self, presentation: str) -> JudgeProtocol:
+        """The same protocol, hash included, with the sample shown that way."""
+
+    def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
+        """One outcome of all, by presentation."""
 
 
 @runtime_checkable
@@ -68,7 +72,6 @@ class GridProtocol(Protocol):
 
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
         """Fields without which nothing said about the sample could be aligned; empty where it has them all."""
-        ...
 
 
 class Judge(Protocol):
@@ -79,20 +82,6 @@ class Judge(Protocol):
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | ValidJudgment | Undecided | Missing:
         """A raw reply to be parsed by the protocol, or an outcome where no text is involved (rules) or none came."""
-        ...
-
-
-class SampleSource(Protocol):
-    """A dataset that streams; reading it twice gives the same samples in the same order."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """For the manifest: path, format, sha256 digest, rows, column mapping."""
-        ...
-
-    def batches(self, size: int) -> Iterator[list[Sample]]:
-        """Lists of at most `size` samples; a bad row raises DatasetError naming its line."""
-        ...
 
 
 class Journal(Protocol):
@@ -100,7 +89,6 @@ class Journal(Protocol):
 
     def append(self, lines: Iterable[bytes]) -> None:
         """On disk (fsync) before returning: a crash never loses what was counted."""
-        ...
 
 
 class ProgressSink(Protocol):
@@ -115,8 +103,6 @@ class MathsComparer(Protocol):
     @property
     def version(self) -> str:
         """Part of what makes a run: another version may decide otherwise."""
-        ...
 
     def are_equal(self, gold: str, answer: str) -> bool | None:
         """Whether two mathematical texts mean the same; None where it cannot be told, or not in time."""
-        ...

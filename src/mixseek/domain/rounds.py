@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
-MIN_SCORE = 0.0
 MAX_SCORE = 100.0
 # The order in which weighted metrics were added up shows far behind the point; it must not decide a rank.
 _TIE_DECIMALS = 6
@@ -19,8 +18,8 @@ def check_score(score: float) -> float:
         raise ValueError(f"score must be a number, not {score!r}")  # noqa: TRY004 - one kind of refusal for callers
     if not math.isfinite(score):
         raise ValueError(f"score must be finite, not {score}; use None where nothing could be scored")
-    if not MIN_SCORE <= score <= MAX_SCORE:
-        raise ValueError(f"score must be {MIN_SCORE:g} to {MAX_SCORE:g}, not {score}")
+    if not 0 <= score <= MAX_SCORE:
+        raise ValueError(f"score must be 0 to {MAX_SCORE:g}, not {score}")
     return float(score)
 
 
@@ -38,7 +37,7 @@ def check_round_number(round_number: int) -> None:
 
 
 def check_name(value: str, what: str) -> None:
-    """Raises ValueError for a blank one: two teams without a name would be one team."""
+    """Raises ValueError in seed 004's words for a blank one: two teams without a name would be one team."""
     if not value.strip():
         raise ValueError(f"{what} cannot be empty")
 
@@ -89,8 +88,6 @@ class DecidedBy(StrEnum):
 
 
 class ExecutionStatus(StrEnum):
-    """How far an execution is."""
-
     RUNNING = "running"
     FINISHED = "finished"
     INTERRUPTED = "interrupted"
@@ -149,19 +146,9 @@ class RoundProgress:
     decision: RoundDecision | None = None
     decided_at: datetime | None = None
 
-    def __post_init__(self) -> None:
-        check_round_number(self.round_number)
-
     def state(self) -> RoundState:
-        """The round as prompts show it."""
-        return RoundState(
-            self.round_number,
-            self.submission,
-            self.score,
-            self.details,
-            round_started_at=self.submitted_at,
-            round_ended_at=self.evaluated_at,
-        )
+        times = self.submitted_at, self.evaluated_at
+        return RoundState(self.round_number, self.submission, self.score, self.details, *times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +161,6 @@ class TeamProgress:
     stop_reason: StopReason | None = None
     message: str = ""
     finished_at: datetime | None = None
-
-    def __post_init__(self) -> None:
-        check_name(self.team_id, "team_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +184,6 @@ class BoardEntry:
     round_number: int
     score: float | None
 
-    def __post_init__(self) -> None:
-        check_name(self.team_id, "team_id")
-        check_round_number(self.round_number)
-
 
 @dataclass(frozen=True, slots=True)
 class RankedTeam:
@@ -215,12 +195,6 @@ class RankedTeam:
     best_score: float
     best_round: int
     rounds: int
-
-    def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise ValueError(f"rank must be 1 or more, not {self.rank}")
-        check_name(self.team_id, "team_id")
-        check_round_number(self.best_round)
 
 
 def rank_teams(entries: Iterable[BoardEntry]) -> tuple[RankedTeam, ...]:
@@ -261,82 +235,47 @@ class LeaderBoardReader(Protocol):
 
     async def ranking(self, execution_id: str) -> Sequence[RankedTeam]:
         """In the order of `rank_teams`; empty before the first score."""
-        ...
 
 
 class ExecutionStore(LeaderBoardReader, Protocol):
     """What survives a crash. Saving the same thing again changes nothing; saving another in its place is refused.
 
-    A submission is stored before it is evaluated, and evaluated before it is judged.
+    A submission is stored before it is evaluated, and evaluated before it is judged. Teams go by their ids.
     """
 
     async def begin_execution(
         self, execution_id: str, task: str, configuration: Mapping[str, Any], started_at: datetime
     ) -> None:
         """Raises ConfigurationError when the id stands for another task or configuration."""
-        ...
 
     async def save_submission(
-        self,
-        execution_id: str,
-        team_id: str,
-        team_name: str,
-        round_number: int,
-        submission: str,
-        usage: Mapping[str, Any],
-        submitted_at: datetime,
+        self, execution: str, team: str, name: str, number: int, text: str, usage: Mapping[str, Any], at: datetime, /
     ) -> None:
         """On disk before returning. Another text for a round that has been evaluated is refused."""
-        ...
 
     async def save_evaluation(
-        self,
-        execution_id: str,
-        team_id: str,
-        round_number: int,
-        score: float | None,
-        details: Mapping[str, Any],
-        evaluated_at: datetime,
+        self, execution: str, team: str, number: int, score: float | None, details: Mapping[str, Any], at: datetime, /
     ) -> None:
         """A score of None says that the evaluation was tried and gave none; it may be replaced by a score later."""
-        ...
 
     async def save_decision(
-        self,
-        execution_id: str,
-        team_id: str,
-        round_number: int,
-        opinion: Opinion | None,
-        decision: RoundDecision,
-        decided_at: datetime,
+        self, execution: str, team: str, number: int, opinion: Opinion | None, decision: RoundDecision, at: datetime, /
     ) -> None:
         """`opinion` None says that nobody was asked."""
-        ...
 
     async def finish_team(
-        self,
-        execution_id: str,
-        team_id: str,
-        stop_reason: StopReason,
-        message: str,
-        at: datetime,
-        *,
-        team_name: str | None = None,
+        self, execution: str, team: str, why: StopReason, message: str, at: datetime, /, *, team_name: str | None = None
     ) -> None:
         """The last word holds: an interrupted team that went on ends with its real reason.
 
         `team_name` is for a team that never submitted anything, which nothing else has named.
         """
-        ...
 
     async def finish_execution(self, execution_id: str, status: ExecutionStatus, at: datetime) -> None:
         """May be said again after a resume."""
-        ...
 
     async def progress(self, execution_id: str) -> Mapping[str, TeamProgress]:
         """By team id, rounds in order: for resuming and for views."""
-        ...
 
     async def executions(self) -> Sequence[Execution]:
         """The one started last comes first."""
-        ...

@@ -4,14 +4,14 @@ import multiprocessing
 import signal
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any, Protocol
 
 from mixseek.domain.ports import Journal, ProgressSink
 from mixseek.engine.offline import Assignment, Batch, BatchResult
@@ -28,29 +28,19 @@ BATCHES_PER_WORKER = 2
 LEAVE_SECONDS = 5.0
 
 
-class RemoteError(Exception):
-    """Where in another process an exception came from."""
-
-
-class Work(Protocol):
-    """What a process does with a batch; sent to it once."""
-
-    def judge(self, batch: Any) -> BatchResult: ...
-
-
 class Worker:
     """One process, asked for one batch at a time."""
 
-    def __init__(self, assignment: Work) -> None:
+    def __init__(self, assignment: Assignment) -> None:
         # spawn, not fork: DuckDB and rich run threads, and a forked lock stays locked.
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, assignment), daemon=True)
-        start_unsignalled(self._process.start)
+        self.process = context.Process(target=serve, args=(theirs, assignment), daemon=True)
+        start_unsignalled(self.process.start)
         # Their end must live in their process alone: only then does its death end the pipe.
         theirs.close()
 
-    def judge(self, batch: Any) -> BatchResult:
+    def judge(self, batch: Batch) -> BatchResult:
         """Raises WorkerError when the process is gone, and what a judge raised as it was raised."""
         try:
             self._pipe.send(batch)
@@ -63,26 +53,32 @@ class Worker:
         if isinstance(answer, BatchResult):
             return answer
         failure, origin = answer
-        raise failure from RemoteError(origin)
+        raise failure from RuntimeError(origin)
 
     def dismiss(self) -> None:
         """Lets it go; a closed pipe is all it needs to know."""
         self._pipe.close()
-        self._process.join(LEAVE_SECONDS)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self._process.close()
+        self.process.join(LEAVE_SECONDS)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.process.close()
 
-    def kill(self) -> None:
-        """For a parent in a hurry."""
-        self._process.kill()
+
+# The port: who judges batches, here, in several processes or on machines elsewhere. Results come in the order of the
+# batches, of which a bounded number is in flight.
+Executor = Callable[[Iterator[Batch], Assignment], Generator[BatchResult, None, None]]
+
+
+def judge_here(batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
+    """One batch after the other."""
+    yield from map(assignment.judge, batches)
 
 
 def judge_in_processes(
-    batches: Iterator[Batch], assignment: Assignment, workers: int, stop: Callable[[], bool]
+    batches: Iterator[Batch], assignment: Assignment, *, workers: int, stop: Callable[[], bool]
 ) -> Generator[BatchResult, None, None]:
-    """Results in the order of the batches; raises WorkerError when a process dies (what came before is journaled)."""
+    """Raises WorkerError when a process dies, unless `stop` says that all of us are to; what came before is kept."""
     crew = [Worker(assignment) for _ in range(workers)]
     idle: SimpleQueue[Worker] = SimpleQueue()
     for worker in crew:
@@ -101,7 +97,7 @@ def judge_in_processes(
         yield from in_order(lambda batch: threads.submit(judge, batch), batches, workers * BATCHES_PER_WORKER)
     except BaseException as error:
         for worker in crew:
-            worker.kill()
+            worker.process.kill()
         # Killed together with us: an interruption, not a crash.
         if not (isinstance(error, WorkerError) and stop()):
             raise
@@ -117,19 +113,19 @@ def in_order(
     """Keep `depth` batches in flight; a dataset that breaks midway still yields what was read before the break."""
     in_flight: deque[Future[BatchResult]] = deque()
     broken: MixseekError | None = None
-    ended = False
-    while in_flight or not ended:
-        while not ended and len(in_flight) < depth:
-            try:
-                batch = next(batches, None)
-            except MixseekError as error:
-                broken, batch = error, None
-            if batch is None:
-                ended = True
-            else:
-                in_flight.append(submit(batch))
-        if in_flight:
+    while True:
+        try:
+            batch = next(batches, None)
+        except MixseekError as error:
+            broken = error
+            break
+        if batch is None:
+            break
+        in_flight.append(submit(batch))
+        if len(in_flight) >= depth:
             yield in_flight.popleft().result()
+    while in_flight:
+        yield in_flight.popleft().result()
     if broken is not None:
         raise broken
 
@@ -146,7 +142,7 @@ def start_unsignalled(start: Callable[[], None]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def serve(pipe: Connection, assignment: Work) -> None:
+def serve(pipe: Connection, assignment: Assignment) -> None:
     """The life of a worker: batches in, results out, until the other end is closed or gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(EOFError, OSError):
@@ -154,7 +150,7 @@ def serve(pipe: Connection, assignment: Work) -> None:
             pipe.send(answer_batch(assignment, pipe.recv()))
 
 
-def answer_batch(assignment: Work, batch: Any) -> BatchResult | tuple[Exception, str]:
+def answer_batch(assignment: Assignment, batch: Batch) -> BatchResult | tuple[Exception, str]:
     """A result in as few pieces as possible, or what a judge raised and where."""
     try:
         result = assignment.judge(batch)
@@ -169,13 +165,6 @@ SAMPLES_WORTH_PROCESSES = 4_000
 CHARACTERS_WORTH_PROCESSES = 16 << 20
 
 
-class NoProgress:
-    """Tells nobody."""
-
-    def advance(self, counts: Mapping[str, int]) -> None:
-        pass
-
-
 def judge_many(
     batches: Iterable[Batch],
     assignment: Assignment,
@@ -185,10 +174,7 @@ def judge_many(
     workers: int,
     stop: Callable[[], bool],
 ) -> bool:
-    """Judge until the batches end or `stop` says so; what was begun is finished and journaled either way.
-
-    Returns whether the batches came to their end. Memory is bounded by the batches in flight.
-    """
+    """Whether the batches came to their end before `stop` said so; what was begun is journaled either way."""
     source = iter(batches)
     head, is_short = read_head(source) if workers > 1 else ([], True)
     ended = False
@@ -203,25 +189,19 @@ def judge_many(
             yield batch
         ended = True
 
-    results = (
-        judge_here(until_stopped(), assignment)
-        if is_short
-        else judge_in_processes(until_stopped(), assignment, workers, stop)
-    )
+    executor: Executor = judge_here if is_short else partial(judge_in_processes, workers=workers, stop=stop)
+    results = executor(until_stopped(), assignment)
     recorded = 0
     # Closed whatever happens: a full disk must not leave processes behind.
     with closing(results):
         for result in results:
-            record(result, journal, progress)
+            # Journal first, count second: a number that was shown is on disk.
+            if result.lines:
+                journal.append(result.lines)
+            progress.advance({**result.counts, "samples": result.samples, "skipped": result.skipped})
             recorded += 1
     # Fewer recorded than begun: the workers were taken down together with us, and those batches are still to do.
     return ended and recorded == begun
-
-
-def judge_here(batches: Iterator[Batch], assignment: Assignment) -> Generator[BatchResult, None, None]:
-    """One batch after the other, in this process."""
-    for batch in batches:
-        yield assignment.judge(batch)
 
 
 def read_head(source: Iterator[Batch]) -> tuple[list[Batch], bool]:
@@ -243,10 +223,3 @@ def drain(head: list[Batch]) -> Iterator[Batch]:
     """Each batch leaves the list, and so the memory, when its turn comes."""
     while head:
         yield head.pop(0)
-
-
-def record(result: BatchResult, journal: Journal, progress: ProgressSink) -> None:
-    """Journal first, count second: a number that was shown is on disk."""
-    if result.lines:
-        journal.append(result.lines)
-    progress.advance({**result.counts, "samples": result.samples, "skipped": result.skipped})

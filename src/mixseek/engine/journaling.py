@@ -1,8 +1,4 @@
-"""Group commit: a paid reply leaves this process at once, and one fsync makes many of them durable.
-
-What was written survives a kill of this process; what was synced survives a power cut too, and only then is it read
-and counted.
-"""
+"""Group commit: a reply is written at once, one fsync makes many durable, and only then are they read and counted."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -82,10 +78,7 @@ class GroupCommit:
             self._full.set()
 
     def keep(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> "asyncio.Future[None]":
-        """Written before returning, so that a kill cannot take it; the future is done when it is on disk.
-
-        Raises StorageError when it cannot be written; the future has it when it cannot be synced.
-        """
+        """Written before returning, so that a kill cannot take it; the future is done, or fails, when it is synced."""
         self.add(lines, counts)
         self._write_queued()
         self.kept += 1
@@ -110,8 +103,7 @@ class GroupCommit:
         self._full.set()
         if self._syncing is not None:
             await self._syncing
-        if self._failure is not None:
-            raise self._failure
+        self.check()
 
     def _write_queued(self) -> None:
         lines, self._queued = self._queued, []

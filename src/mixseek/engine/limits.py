@@ -3,9 +3,10 @@
 import asyncio
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import NamedTuple, NoReturn, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import NoReturn
 
 from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
 from mixseek.errors import MixseekError, PermanentJudgeError, TransientJudgeError
@@ -28,10 +29,7 @@ class RetryPolicy:
     patience_seconds: float = 600.0
 
     def delay_before_retry(self, failures: int, error: TransientJudgeError, jitter: float) -> float:
-        """Seconds until the next try after `failures` of them; `jitter` is a random number in 0..1.
-
-        A time that the endpoint named is kept, with a little on top: everybody was told the same one.
-        """
+        """Seconds until the next try; `jitter` is in 0..1. What the endpoint named is kept, with a little on top."""
         backoff = min(self.longest_delay_seconds, self.first_delay_seconds * 2.0 ** min(failures - 1, 30))
         if error.retry_after_seconds is not None:
             return error.retry_after_seconds + jitter * self.first_delay_seconds
@@ -42,45 +40,37 @@ class RetryPolicy:
         """Seconds until a silent endpoint is tried again, after `probes` in vain."""
         return min(self.longest_probe_seconds, self.first_probe_seconds * 2.0 ** min(probes, 30))
 
-    def gives_up(self, failures: int) -> bool:
-        """Whether one request has had its tries; overloads are not counted, they are the endpoint's matter."""
-        return failures >= self.tries
-
 
 # How much may be asked of an endpoint at once and per minute. Pure arithmetic: time is an argument.
 
 # Begin with so many at once, where the caller allows more: the first round trip tells whether it was too much.
 START_CALLS = 256
-# A share of refusals up to this is noise of the endpoint; above it, fewer calls at once are tried.
+# A share of refusals up to this is noise of the endpoint; above it, or above twice what is known not to be helped by
+# asking less, another limit is looked for.
 _TOLERATED_SHARE = 0.1
-# Where refusals cannot be helped, so many times their share is still no news.
-_NO_NEWS = 1.5
+_NO_NEWS = 2.0
 # From here on most calls are refused: a wait that one of them was told to keep holds for all.
 _BLOCKED_SHARE = 0.5
 # Over how many answers the share is taken, where so many are in flight.
 _SHARE_SPAN = 64
-# Latency counts as unstable from this multiple of the best one: more calls at once would only queue there.
+# While the limit grows, this multiple of the best latency says that more calls would only queue.
 _LATENCY_RATIO = 2.5
 _RECENT_WEIGHT = 0.05
 # The best latency is forgotten slowly, so that an endpoint that became slower for good is not held down.
 _BEST_DRIFT = 1.0005
 # Fewer calls at once that bring so much of the goodput are as good; the rest is noise of the measurement.
-_AS_GOOD = 0.95
-# A limit is looked at for so many round trips, after the one that it takes to come into force.
+_AS_GOOD = 0.97
+# A refusal costs the endpoint and us something: of two limits that bring as much, the one with fewer is better.
+_PRICE_OF_REFUSALS = 0.08
+# A limit is looked at for so many round trips, or replies; from the first reply to a call that met it.
 _ROUND_TRIPS = 3.0
-_LEAST_SUCCESSES = 16
-# Between a limit that is too low and the best one, nothing is looked for any more from here on.
-_CLOSE = 1.12
+_MANY_REPLIES, _FEWEST_REPLIES = 384, 48
+# Neighbours of the best limit that are tried, and how near they must be.
+_FEWER, _MORE, _CLOSE = 0.8, 1.2, 1.26
 # Round trips for which a limit that was found is left alone; doubled each time that it turns out to be the best again.
-_FIRST_HOLD, _LONGEST_HOLD = 24.0, 100.0
+_FIRST_HOLD, _LONGEST_HOLD = 24.0, 96.0
 # A limit that nobody has looked at yet is no finding: an endpoint slow from the first call on shows no trouble.
-_FIRST_LOOK = 2.0
-# Without any trouble, so much of the limit is tried once in a while: an endpoint may be slower for being asked more.
-_SECOND_LOOK = 0.8
-_LOOK_UP = 1.25
-_LONG_STEP = 0.75
-# Where calls queue, so much more than what fits at the best latency is tried.
-_ROOM = 1.1
+_FIRST_LOOK = 1.0
 _BURST_SECONDS = 1.0
 
 
@@ -91,59 +81,69 @@ class _Window:
     since: float
     # When the first reply came to a call that met this limit; counted from there.
     begun: float | None = None
-    successes: int = 0
+    replies: int = 0
     refusals: int = 0
     answering_seconds: float = 0.0
 
-    @property
-    def refused_share(self) -> float:
-        answers = self.successes + self.refusals
-        return self.refusals / answers if answers else 0.0
+
+def best_limit(goodputs: Mapping[int, float]) -> int:
+    """The lowest one that brings as much as any."""
+    enough = max(goodputs.values()) * _AS_GOOD
+    return min(limit for limit, goodput in goodputs.items() if goodput >= enough)
 
 
-@dataclass(slots=True)
-class _Search:
-    """The lowest limit so far with the most goodput, and one that turned out too low."""
+def next_limit(goodputs: Mapping[int, float], served: float, maximum: int) -> int | None:
+    """The limit to be tried next, given what others brought; None where the best one is known well enough.
 
-    first_limit: float
-    best_limit: float
-    goodput: float | None = None
-    share: float = 0.0
-    too_low: float | None = None
-    # Nothing was wrong: it is only seen whether another limit is better by now.
-    is_check: bool = False
-    # More calls are tried, and stay if they bring more.
-    is_upward: bool = False
+    `served` calls at once would have brought the last goodput, had each been answered as fast as the fastest. Steps
+    become longer as long as each is of use.
+    """
+    best = best_limit(goodputs)
+    if not goodputs[best]:
+        return best // 2 or None
+    below = max((limit for limit in goodputs if limit < best), default=0)
+    above = min((limit for limit in goodputs if limit > best), default=0)
+    is_far_above = above > 2 * best
+    if not below and best > 1 and not is_far_above:
+        step = _FEWER * (best / above if above else 1.0)
+        return max(1, min(best - 1, round(best * step), math.ceil(served)))
+    if above > max(best * _CLOSE, best + 1) and (is_far_above or goodputs[above] < goodputs[best] * _AS_GOOD):
+        return round(min(best * _MORE, math.sqrt(best * above)))
+    if below and best > max(below * _CLOSE, below + 1):
+        return round(math.sqrt(best * below))
+    if not above and best < maximum:
+        is_climbing = len(goodputs) > 1 and best == list(goodputs)[-1]
+        return min(maximum, max(best + 1, round(best * _MORE * (min(2.0, best / below) if is_climbing else 1.0))))
+    return None
 
 
 class AdaptiveLimit:
     """Calls at once: doubled each round trip until there is trouble, then whatever brings the most replies a second.
 
-    Refusals and latency only say when to look, goodput says what to do: as many calls are tried as the endpoint was
-    seen to serve. Where they bring as many replies they stay; where they bring fewer, the limit goes back half the
-    way. So a wall is found, and an endpoint that refuses by lot is not asked less for it.
+    Refusals and latency only say when to look. Goodput says what to do: limits are tried, each for a few round trips,
+    until the best one lies between two that are worse. So a wall is found, and an endpoint that refuses by lot is not
+    asked less for it.
     """
 
     def __init__(self, maximum: int, start: int = START_CALLS) -> None:
         self.maximum = maximum
-        self._limit = float(max(1, min(start, maximum)))
-        self._is_starting = True
+        # How many may be in flight now.
+        self.calls = max(1, min(start, maximum))
+        self._is_growing = True
         self._share = 0.0
         # Refusals that cannot be helped, as the last search found.
         self._known_share = 0.0
-        self._recent: float | None = None
+        self._recent = 0.0
         self._best = float("inf")
         self._window = _Window(float("-inf"))
-        self._search: _Search | None = None
-        # Until when a limit that was found is left alone; None while it grows.
-        self._held_until: float | None = None
-        self._goodput = 0.0
+        # Limit to goodput while the best one is searched for; None while one is kept. And to the share of refusals.
+        self._tried: dict[int, float] | None = None
+        self._shares: dict[int, float] = {}
+        # Whether the last limit that was looked at brought nothing at all.
+        self._is_silent = False
+        self._limit_before = self.calls
+        self._held_until = float("inf")
         self._hold_round_trips = _FIRST_LOOK
-
-    @property
-    def calls(self) -> int:
-        """How many may be in flight now."""
-        return int(self._limit)
 
     @property
     def is_overloaded(self) -> bool:
@@ -158,146 +158,93 @@ class AdaptiveLimit:
     def succeeded(self, started_at: float, now: float) -> None:
         """Room for more, unless refusals or latency say that the endpoint has enough already."""
         latency = now - started_at
-        self._recent = latency if self._recent is None else self._recent + _RECENT_WEIGHT * (latency - self._recent)
+        self._recent = self._recent + _RECENT_WEIGHT * (latency - self._recent) if self._recent else latency
         self._best = min(self._best * _BEST_DRIFT, self._recent)
         self._take_note(0.0)
         window = self._window
         if window.begun is not None:
-            window.successes += 1
+            window.replies += 1
             window.answering_seconds += latency
         elif started_at >= window.since:
             window.begun = now
-        if self._search is not None:
-            self._look(self._search, now)
-        elif self.is_overloaded or (self._is_starting and self._is_queueing):
-            self._begin_search(now)
-        else:
-            self._move_on(now)
+        self._move_on(now)
 
     def overloaded(self, started_at: float, now: float) -> None:
         """Fewer are tried, if this is no exception."""
         self._take_note(1.0)
         if started_at >= self._window.since:
             self._window.refusals += 1
-        if self._search is not None:
-            self._look(self._search, now)
-        elif self.is_overloaded:
-            self._begin_search(now)
-
-    @property
-    def _is_queueing(self) -> bool:
-        return self._recent is not None and self._recent > self._best * _LATENCY_RATIO
+        if self._tried is not None or self.is_overloaded:
+            self._move_on(now)
 
     def _take_note(self, is_refused: float) -> None:
         """One answer is one in so many as are in flight: of a single call at a time, the last one says everything."""
-        self._share += (is_refused - self._share) / min(_SHARE_SPAN, max(1, self.calls))
+        self._share += (is_refused - self._share) / min(_SHARE_SPAN, self.calls)
 
     def _move_on(self, now: float) -> None:
-        """Double, or hold what was found; in the end, see whether it is still the best."""
-        if self._is_starting and self._held_until is None:
-            self._limit = min(float(self.maximum), self._limit + 1.0)
-            if self.calls < self.maximum:
-                return
-            self._hold(now)
-        is_well_again = self._known_share > 0 and self._share < _TOLERATED_SHARE / 5
-        if self._held_until is not None and now < self._held_until and not is_well_again:
-            return
-        if self._is_starting and self.calls < self.maximum:
-            self._held_until, self._known_share = None, 0.0
-        elif self.maximum > 1:
-            self._begin_search(now, is_check=True)
+        is_queueing = self._is_growing and self._recent > self._best * _LATENCY_RATIO
+        # What a limit before this one met is not this one's.
+        is_news = now - self._window.since > 2 * self._recent
+        if self._tried is not None:
+            self._look(self._tried, now)
+        elif is_queueing or (self.is_overloaded and is_news):
+            self._begin_search(now)
+        elif self._is_growing:
+            self.calls = min(self.maximum, self.calls + 1)
+            if self.calls == self.maximum:
+                self._is_growing = False
+                self._held_until = now + self._hold_round_trips * self._recent
+        elif now >= self._held_until and self.maximum > 1:
+            self._begin_search(now)
 
-    def _hold(self, now: float) -> None:
-        self._held_until = now + self._hold_round_trips * (self._recent or 0.0)
-
-    def _begin_search(self, now: float, *, is_check: bool = False) -> None:
-        is_upward = is_check and self.calls < self.maximum
-        self._search = _Search(self._limit, self._limit, is_check=is_check)
-        if is_upward:
-            self._search.goodput, self._search.share, self._search.is_upward = self._goodput, self._known_share, True
-            self._limit = min(float(self.maximum), self._more())
+    def _begin_search(self, now: float) -> None:
+        self._is_growing = False
+        self._tried = {}
+        self._limit_before = self.calls
         self._window = _Window(now)
 
-    def _more(self) -> float:
-        return max(self._limit + 1, self._limit * _LOOK_UP)
-
-    def _look(self, search: _Search, now: float) -> None:
+    def _look(self, tried: dict[int, float], now: float) -> None:
         """Whether enough has come back to judge this limit; then the next one is tried, or the best one kept."""
         window = self._window
         if window.begun is None:
             # Nothing but refusals, for longer than a reply takes.
-            is_early = now - window.since < _ROUND_TRIPS * (self._recent or 0.0)
-            if is_early or window.refusals < max(4, self.calls):
+            if now - window.since < _ROUND_TRIPS * self._recent or window.refusals < max(4, self.calls):
                 return
-            goodput = served = latency = 0.0
-        elif search.goodput == 0.0:
+            goodput = 0.0
+        elif self._is_silent:
             # It serves again: how much is found anew, and fast.
-            self._search, self._held_until, self._is_starting, self._known_share = None, None, True, 0.0
+            self._tried, self._is_growing, self._is_silent = None, True, False
+            self._share, self._known_share, self._best = 0.0, 0.0, self._recent
             return
         else:
+            is_few = window.replies < min(_FEWEST_REPLIES, 12 * self.calls)
+            if is_few and window.refusals < max(_FEWEST_REPLIES, self.calls):
+                return
             seconds = now - window.begun
-            is_too_few = window.successes < min(_LEAST_SUCCESSES, 4 * self.calls)
-            if is_too_few and window.refusals < max(_LEAST_SUCCESSES, self.calls):
+            latency = window.answering_seconds / window.replies if window.replies else self._recent
+            if seconds < latency * (1.0 if window.replies >= _MANY_REPLIES else _ROUND_TRIPS):
                 return
-            latency = window.answering_seconds / window.successes if window.successes else self._recent or 0.0
-            if seconds < _ROUND_TRIPS * latency:
-                return
-            goodput, served = window.successes / seconds, window.answering_seconds / seconds
-        following = self._judge(search, goodput, served, latency)
-        if following is None:
-            self._end_search(search, now)
-        else:
-            self._limit = min(float(self.maximum), max(1.0, following))
-            self._window = _Window(now)
-
-    def _judge(self, search: _Search, goodput: float, served: float, latency: float) -> float | None:
-        """The limit to be tried next; None where the best one is found."""
-        share = self._window.refused_share if goodput else 1.0
-        if search.is_upward:
-            if goodput * _AS_GOOD < (search.goodput or 0.0):
-                return None
-            search.best_limit, search.goodput, search.share = self._limit, goodput, share
-            return self._more() if self.calls < self.maximum else None
-        if search.goodput is None or goodput >= search.goodput * _AS_GOOD:
-            # Much fewer calls that bring more: the step was so long that the best limit may lie in between.
-            is_long_step = self._limit < search.best_limit * _LONG_STEP and share < _TOLERATED_SHARE
-            search.is_upward = search.goodput is not None and is_long_step and goodput * _AS_GOOD > search.goodput
-            search.best_limit, search.share = self._limit, share
-            search.goodput = max(goodput, search.goodput or 0.0)
-            if search.is_upward:
-                return self._more()
-        else:
-            search.too_low = self._limit
-        if int(search.best_limit) <= 1:
-            return None
-        if search.too_low is not None:
-            is_found = search.best_limit <= max(search.too_low * _CLOSE, search.too_low + 1)
-            return None if is_found else (search.best_limit * search.too_low) ** 0.5
-        if not goodput:
-            return self._limit / 2
-        if share >= _TOLERATED_SHARE:
-            return min(self._limit * _AS_GOOD, served)
-        if latency > self._best * _LATENCY_RATIO:
-            return min(self._limit * _AS_GOOD, _ROOM * goodput * self._best)
-        return self._limit * _SECOND_LOOK if search.is_check else None
-
-    def _end_search(self, search: _Search, now: float) -> None:
-        is_same = int(search.best_limit) == int(search.first_limit)
-        is_false_alarm = is_same and not search.is_check and search.share < _TOLERATED_SHARE
-        self._limit = search.best_limit
-        self._search = None
+            goodput = window.replies / seconds
+        self._is_silent = goodput == 0.0
+        share = self._shares[self.calls] = window.refusals / (window.replies + window.refusals)
+        tried[self.calls] = goodput * (1 - _PRICE_OF_REFUSALS * share)
+        following = next_limit(tried, goodput * self._best, self.maximum)
         self._window = _Window(now)
-        self._goodput = search.goodput or 0.0
-        self._known_share = search.share if search.share >= _TOLERATED_SHARE else 0.0
-        self._share = min(self._share, search.share)
-        # After a time in which nothing was served, what it serves is to be found anew, and fast.
-        self._is_starting = not search.goodput or (self._is_starting and is_false_alarm)
-        longer = max(_FIRST_HOLD, self._hold_round_trips * 2)
-        self._hold_round_trips = min(_LONGEST_HOLD, longer) if is_same else _FIRST_HOLD
-        if self._is_starting and search.goodput:
-            self._held_until = None
+        if following is None:
+            self._end_search(tried, now)
         else:
-            self._hold(now)
+            self.calls = following
+
+    def _end_search(self, tried: dict[int, float], now: float) -> None:
+        self.calls = best_limit(tried)
+        self._tried = None
+        share = self._shares[self.calls]
+        self._known_share = share if share >= _TOLERATED_SHARE else 0.0
+        self._share = min(self._share, share)
+        is_same = abs(self.calls - self._limit_before) <= max(1, self._limit_before * (1 - _FEWER) / 2)
+        longer = max(_FIRST_HOLD, 2 * self._hold_round_trips) if is_same else _FIRST_HOLD
+        self._hold_round_trips = min(_LONGEST_HOLD, longer)
+        self._held_until = now + self._hold_round_trips * self._recent
 
 
 @dataclass
@@ -347,6 +294,8 @@ class Budget:
     def __init__(self, max_calls: int | None = None, max_cost_usd: float | None = None) -> None:
         self._max_calls = max_calls
         self._max_cost_usd = max_cost_usd
+        # Whether anybody has to be told what a request will cost before it leaves.
+        self.counts_money = max_cost_usd is not None
         self.calls = 0
         self.cost_usd = 0.0
         self.is_money_spent = False
@@ -357,12 +306,7 @@ class Budget:
         # What the dearest request cost of its estimate; None before the first bill.
         self._dearest: float | None = None
         self._bills = self._lost_bills = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def counts_money(self) -> bool:
-        """Whether anybody has to be told what a request will cost before it leaves."""
-        return self._max_cost_usd is not None
+        self._waiting: list[asyncio.Future[None]] = []
 
     def begin(self) -> None:
         """A request is about to leave; raises BudgetSpentError instead of letting one too many out."""
@@ -373,10 +317,7 @@ class Budget:
         self.calls += 1
 
     async def book(self, expected_usd: float) -> None:
-        """Set aside what one call and its repeats may cost; to be followed by `settle`, whatever becomes of it.
-
-        Raises BudgetSpentError where it does not fit although nothing else is out.
-        """
+        """Set aside what a call may cost, until `settle`; BudgetSpentError where it cannot fit."""
         # Beside what has begun too, or whoever is told "not now" would come back at once, for ever.
         while not (
             self._fits(expected_usd, self._booked_usd, self._bookings)
@@ -440,10 +381,10 @@ class Budget:
             self._begun_usd = self._begun_usd - expected_usd if self._begun else 0.0
         if cost_usd is not None:
             self.charge(expected_usd, cost_usd, is_lost=False)
-        while self._waiting:
-            waiting = self._waiting.popleft()
+        for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(None)
+        self._waiting.clear()
 
     def describe_spent(self) -> str:
         """For a person, when all bills have come."""
@@ -451,11 +392,6 @@ class Budget:
             f"--max-cost {self._max_cost_usd:g} is reached ({self.cost_usd:.4f} USD spent by this command); "
             "run the same command with more to go on from here"
         )
-
-
-T = TypeVar("T")
-Clock = Callable[[], float]
-Sleep = Callable[[float], Awaitable[None]]
 
 
 class HaltedError(MixseekError):
@@ -470,18 +406,19 @@ class EndpointDownError(MixseekError):
 class Environment:
     """Time and chance as arguments."""
 
-    clock: Clock
-    sleep: Sleep
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
     draw: Callable[[], float]  # uniform in 0..1
     notify: Callable[[str], None]
 
 
-class Called(NamedTuple):
-    """An answer, how many requests it took, and what those before it counted though they brought no reply."""
+@dataclass(slots=True)
+class Attempts:
+    """One call's requests: how many left, how many of its own failures, and what was billed without a reply."""
 
-    answer: Answer
-    tries: int
-    lost: tuple[Usage, ...] = ()
+    tries: int = 0
+    failures: int = 0
+    lost: list[Usage] = field(default_factory=list)
 
 
 class Endpoint:
@@ -490,7 +427,6 @@ class Endpoint:
     def __init__(self, name: str, limit: AdaptiveLimit, policy: RetryPolicy, environment: Environment) -> None:
         self.name = name
         self.in_flight = 0
-        self.retries = 0
         self._limit = limit
         self._policy = policy
         self._environment = environment
@@ -508,55 +444,16 @@ class Endpoint:
         self._failed_requests: set[int] = set()
         self._failing_since: float | None = None
 
-    async def call(
-        self,
-        judge: LiveJudge,
-        call: Call,
-        permit: Callable[[], None],
-        keep: Callable[[Called], T],
-        pace: Callable[[], float] = lambda: 0.0,
-        spent: Callable[[Usage], object] = lambda usage: None,
-    ) -> T:
-        """What `keep` makes of the answer, however many tries that takes within the policy.
-
-        `pace` says how long each request has to wait; `permit` is asked when it is to leave and may raise; `spent`
-        is told of answers that count tokens and hold no reply. `keep` gets the answer while the call still has its
-        place. Raises Permanent- and TransientJudgeError, EndpointDownError beyond patience, HaltedError.
-        """
-        tries = failures = 0
-        lost: list[Usage] = []
-        while True:
-            await self.rest(pace())
-            is_probe = await self._turn()
-            started = self._environment.clock()
-            try:
-                permit()
-                tries += 1
-                answer = await judge.call(call)
-            except TransientJudgeError as error:
-                failures += not error.is_overload
-                if error.billed_tokens is not None:
-                    lost.append(Usage(*error.billed_tokens))
-                    spent(lost[-1])
-                self._failed_requests.add(id(call))
-                self._failed(error, started, is_probe)
-                # While the endpoint is down, nobody's tries are counted out: it is not this request's fault.
-                if not self._is_down and self._policy.gives_up(failures):
-                    raise
-                delay = self._policy.delay_before_retry(max(1, failures), error, self._environment.draw())
-                if delay > self._policy.patience_seconds:
-                    raise
-            except PermanentJudgeError:
-                self._revived()
-                raise
-            else:
-                self._limit.succeeded(started, self._environment.clock())
-                self._revived()
-                return keep(Called(answer, tries, tuple(lost)))
-            finally:
-                self._leave(is_probe)
-            self.retries += 1
-            await self.rest(delay)
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator["Turn"]:
+        """A place among the calls in flight, first come first served; HaltedError when the run is stopping."""
+        is_probe = await self._take_place()
+        try:
+            # The place is the call's, unless there was a halt since it was given.
+            self._check_halt()
+            yield Turn(self, is_probe)
+        finally:
+            self._leave(is_probe)
 
     def now(self) -> float:
         """Seconds on this endpoint's clock."""
@@ -564,8 +461,7 @@ class Endpoint:
 
     async def rest(self, seconds: float) -> None:
         """Sleep that a halt ends."""
-        if self._is_halted:
-            raise HaltedError("stopping")
+        self._check_halt()
         if seconds <= 0:
             return
         resting = asyncio.ensure_future(self._environment.sleep(seconds))
@@ -592,12 +488,15 @@ class Endpoint:
         if self._alarm is not None:
             self._alarm.cancel()
 
-    async def _turn(self) -> bool:
-        """Wait for a place, first come first served; True when this call is the probe of an endpoint that is down."""
+    def _check_halt(self) -> None:
         if self._is_halted:
             raise HaltedError("stopping")
+
+    async def _take_place(self) -> bool:
+        """Wait for a place, first come first served; True when this call is the probe of an endpoint that is down."""
+        self._check_halt()
         has_room = not self._waiting and not self._is_down and self.in_flight < self._limit.calls
-        if has_room and self._paused_until <= self._environment.clock():
+        if has_room and self._paused_until <= self.now():
             # The usual case, without the cost of a queue.
             self.in_flight += 1
             return False
@@ -605,18 +504,11 @@ class Endpoint:
         self._waiting.append(place)
         self._dispatch()
         try:
-            return self._taken(await place)
+            return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
                 self._leave(place.result())
             raise
-
-    def _taken(self, is_probe: bool) -> bool:
-        """The place is the call's, unless there was a halt since it was given."""
-        if self._is_halted:
-            self._leave(is_probe)
-            raise HaltedError("stopping")
-        return is_probe
 
     def _dispatch(self) -> None:
         while self._waiting:
@@ -625,7 +517,7 @@ class Endpoint:
                 continue
             if self.in_flight >= (1 if self._is_down else self._limit.calls) or self._is_probing:
                 return
-            wait = self._paused_until - self._environment.clock()
+            wait = self._paused_until - self.now()
             if wait > 0:
                 self._wake_after(wait)
                 return
@@ -650,8 +542,10 @@ class Endpoint:
             self._is_probing = False
         self._dispatch()
 
-    def _failed(self, error: TransientJudgeError, started: float, is_probe: bool) -> None:
-        now = self._environment.clock()
+    def failed(self, error: TransientJudgeError, started: float, call: int, *, is_probe: bool) -> None:
+        """A request brought nothing; EndpointDownError where that has been so for longer than the caller's patience."""
+        now = self.now()
+        self._failed_requests.add(call)
         if self._failing_since is None:
             self._failing_since = now
         if error.is_overload:
@@ -666,11 +560,8 @@ class Endpoint:
             self._go_down(error, now, is_probe)
         waited = max(now, self._paused_until) - self._failing_since
         if (self._is_down or error.is_overload) and waited >= self._policy.patience_seconds:
-            asked = error.retry_after_seconds
-            if asked is not None and self._paused_until > now:
-                told = f"asked to wait {asked:.0f} s"
-            else:
-                told = f"no reply for {waited:.0f} s"
+            asked = error.retry_after_seconds if self._paused_until > now else None
+            told = f"no reply for {waited:.0f} s" if asked is None else f"asked to wait {asked:.0f} s"
             raise EndpointDownError(
                 f"{self.name}: {told}, and --patience is {self._policy.patience_seconds:.0f} s "
                 f"({error}); run the same command again to resume"
@@ -678,18 +569,31 @@ class Endpoint:
 
     def _go_down(self, error: TransientJudgeError, now: float, is_probe: bool) -> None:
         if not self._is_down:
-            self._is_down = True
-            self._probes = 0
+            self._is_down, self._probes = True, 0
             self._environment.notify(f"{self.name} does not answer ({error}); waiting for it to come back")
-            self._pause(now + self._policy.delay_before_probe(0))
         elif is_probe:
             self._probes += 1
-            self._pause(now + self._policy.delay_before_probe(self._probes))
+        else:
+            return
+        self._pause(now + self._policy.delay_before_probe(self._probes))
 
     def _pause(self, until: float) -> None:
         self._paused_until = max(self._paused_until, until)
 
-    def _revived(self) -> None:
+    def delay_before_retry(self, attempts: Attempts, error: TransientJudgeError) -> float:
+        """Seconds; raises the error where a call has had its tries, or is told to wait beyond patience."""
+        # While the endpoint is down, nobody's tries are counted out: it is not this request's fault.
+        if not self._is_down and attempts.failures >= self._policy.tries:
+            raise error
+        delay = self._policy.delay_before_retry(max(1, attempts.failures), error, self._environment.draw())
+        if delay > self._policy.patience_seconds:
+            raise error
+        return delay
+
+    def answered(self, started: float | None = None) -> None:
+        """It lives; where a request that was started then has brought a reply, the limit is told."""
+        if started is not None:
+            self._limit.succeeded(started, self.now())
         self._failures = 0
         self._failed_requests.clear()
         self._failing_since = None
@@ -698,3 +602,29 @@ class Endpoint:
             self._paused_until = float("-inf")
             self._environment.notify(f"{self.name} answers again")
             self._dispatch()
+
+
+@dataclass(slots=True)
+class Turn:
+    """One request's place at its endpoint."""
+
+    endpoint: Endpoint
+    is_probe: bool
+
+    async def ask(self, judge: LiveJudge, call: Call, attempts: Attempts) -> Answer | float:
+        """The answer, or the seconds to rest before the next turn; EndpointDownError beyond patience."""
+        started = self.endpoint.now()
+        attempts.tries += 1
+        try:
+            answer = await judge.call(call)
+        except TransientJudgeError as error:
+            attempts.failures += not error.is_overload
+            if error.billed_tokens is not None:
+                attempts.lost.append(Usage(*error.billed_tokens))
+            self.endpoint.failed(error, started, id(call), is_probe=self.is_probe)
+            return self.endpoint.delay_before_retry(attempts, error)
+        except PermanentJudgeError:
+            self.endpoint.answered()
+            raise
+        self.endpoint.answered(started)
+        return answer

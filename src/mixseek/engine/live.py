@@ -2,11 +2,11 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from mixseek.domain.calls import NOTHING_LOST, ReplyKey
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.call import (
@@ -14,11 +14,11 @@ from mixseek.engine.call import (
     Ending,
     LiveSlot,
     NothingUsableError,
-    OfflineSlot,
     PendingSample,
     RunEnd,
     Slot,
-    ask_take,
+    ask_repeat,
+    conclude,
     unwritten_sample_lines,
 )
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
@@ -27,7 +27,13 @@ from mixseek.errors import MixseekError
 
 T = TypeVar("T")
 # These let what is in flight come home; any other failure ends the run at once.
-_STOPPING = (HaltedError, BudgetSpentError, EndpointDownError, NothingUsableError)
+_ENDINGS = {
+    HaltedError: Ending.STOPPED,
+    BudgetSpentError: Ending.OUT_OF_BUDGET,
+    EndpointDownError: Ending.ENDPOINT_DOWN,
+    NothingUsableError: Ending.NOTHING_USABLE,
+}
+_STOPPING = tuple(_ENDINGS)
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.1
 # After a stop, calls in flight may take their timeout; a little more for their journaling.
@@ -42,8 +48,8 @@ class LiveBatch:
     skipped: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LiveAssignment:
+@dataclass
+class LiveRun:
     """Who judges and how; `pending_samples` bounds memory and keeps every endpoint busy."""
 
     context: CallContext
@@ -51,92 +57,55 @@ class LiveAssignment:
     cascade: bool
     pending_samples: int
     drain_seconds: float
+    progress: ProgressSink
+    stop: Callable[[], bool]
 
-
-async def judge_many_live(
-    batches: Iterable[LiveBatch],
-    assignment: LiveAssignment,
-    progress: ProgressSink,
-    stop: Callable[[], bool],
-) -> RunEnd:
-    """Judge until the batches end, or something says stop; what was begun is finished and journaled either way.
-
-    Raises PermanentJudgeError at once when an endpoint refuses everything, StorageError when the disk does.
-    """
-    return await _Run(iter(batches), assignment, progress, stop).judge()
-
-
-class _Run:
-    """The state of one run: its workers share a queue that is filled batch by batch."""
-
-    def __init__(
-        self, batches: Iterator[LiveBatch], assignment: LiveAssignment, progress: ProgressSink, stop: Callable[[], bool]
-    ) -> None:
-        self._batches = batches
-        self._assignment = assignment
-        self._context = assignment.context
-        self._progress = progress
-        self._stop = stop
+    def __post_init__(self) -> None:
         self._queue: deque[PendingSample] = deque()
-        self._has_ended = False
+        self._has_ended = self._is_halted = False
         self._end = RunEnd(Ending.COMPLETE)
-        self._is_halted = False
         self._shown_in_flight = 0
-        self._endpoints = {slot.endpoint for slot in assignment.slots if isinstance(slot, LiveSlot)}
+        self._endpoints = {slot.endpoint for slot in self.slots if isinstance(slot, LiveSlot)}
 
-    async def judge(self) -> RunEnd:
-        self._context.commits.start()
+    async def judge(self, batches: Iterable[LiveBatch]) -> RunEnd:
+        """Until the batches end, or something says stop; what was begun is journaled. Raises what ends it at once."""
+        self._batches = iter(batches)
+        self.context.commits.start()
         workers = [
-            asyncio.create_task(self._work(), name=f"judging-{number}")
-            for number in range(self._assignment.pending_samples)
+            asyncio.create_task(self._work(), name=f"judging-{number}") for number in range(self.pending_samples)
         ]
+        everybody = asyncio.gather(*workers)
         try:
-            async with self._watching():
-                await self._wait_for(workers)
+            await self._wait_for(everybody)
         finally:
             for worker in workers:
                 worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-            await self._context.commits.close()
-        if self._end.ending is Ending.OUT_OF_BUDGET and self._context.budget.is_money_spent:
+            await asyncio.gather(everybody, *workers, return_exceptions=True)
+            await self.context.commits.close()
+        if self._end.ending is Ending.OUT_OF_BUDGET and self.context.budget.is_money_spent:
             # What was in flight when it ended is on the bill by now.
-            return RunEnd(Ending.OUT_OF_BUDGET, self._context.budget.describe_spent())
+            return RunEnd(Ending.OUT_OF_BUDGET, self.context.budget.describe_spent())
         return self._end
 
-    async def _wait_for(self, workers: list[asyncio.Task[None]]) -> None:
+    async def _wait_for(self, everybody: "asyncio.Future[list[None]]") -> None:
         """Until all are done; the first one that fails ends it for everybody, a halt only hurries them."""
-        waiting: set[asyncio.Task[None]] = set(workers)
-        deadline: float | None = None
         clock = asyncio.get_running_loop().time
-        while waiting:
-            if self._is_halted and deadline is None:
-                deadline = clock() + self._assignment.drain_seconds + _DRAIN_MARGIN_SECONDS
-            done, waiting = await asyncio.wait(waiting, timeout=1.0, return_when=asyncio.FIRST_EXCEPTION)
-            for worker in done:
-                worker.result()
-            if deadline is not None and clock() > deadline:
+        deadline = float("inf")
+        while clock() <= deadline:
+            done, _ = await asyncio.wait((everybody,), timeout=_GLANCE_SECONDS)
+            if done:
+                everybody.result()
                 return
-
-    @asynccontextmanager
-    async def _watching(self) -> AsyncIterator[None]:
-        async def watch() -> None:
-            while True:
-                await asyncio.sleep(_GLANCE_SECONDS)
-                self._show_in_flight()
-                if self._stop():
-                    self._halt(Ending.STOPPED, None)
-
-        watcher = asyncio.create_task(watch(), name="watch")
-        try:
-            yield
-        finally:
-            watcher.cancel()
-            await asyncio.gather(watcher, return_exceptions=True)
+            self._show_in_flight()
+            if self.stop():
+                self._halt(Ending.STOPPED, None)
+            if self._is_halted:
+                deadline = min(deadline, clock() + self.drain_seconds + _DRAIN_MARGIN_SECONDS)
 
     def _show_in_flight(self) -> None:
         """As a difference, so that whoever adds up has the present number."""
         now = sum(endpoint.in_flight for endpoint in self._endpoints)
-        self._progress.advance({"in_flight": now - self._shown_in_flight})
+        self.progress.advance({"in_flight": now - self._shown_in_flight})
         self._shown_in_flight = now
 
     def _halt(self, ending: Ending, reason: str | None) -> None:
@@ -149,7 +118,7 @@ class _Run:
 
     async def _work(self) -> None:
         while not self._is_halted:
-            await self._context.commits.make_room()
+            await self.context.commits.make_room()
             pending = self._take()
             if pending is None:
                 if self._has_ended:
@@ -157,21 +126,13 @@ class _Run:
                 # That batch needed nobody.
                 await asyncio.sleep(0)
                 continue
-            kept = self._context.commits.kept
+            kept = self.context.commits.kept
             try:
                 # Taken up in the order of the dataset, however replies come: tables keep that order.
-                self._context.commits.add(unwritten_sample_lines(self._context, pending))
+                self.context.commits.add(unwritten_sample_lines(self.context, pending))
                 await self._judge_sample(pending)
-            except HaltedError:
-                return
-            except BudgetSpentError as error:
-                self._halt(Ending.OUT_OF_BUDGET, str(error))
-                return
-            except EndpointDownError as error:
-                self._halt(Ending.ENDPOINT_DOWN, str(error))
-                return
-            except NothingUsableError as error:
-                self._halt(Ending.NOTHING_USABLE, str(error))
+            except _STOPPING as error:
+                self._halt(_ENDINGS[type(error)], str(error))
                 return
             except Exception as error:
                 # It ends the run for everybody: nothing new is asked, and paid for, while that goes round.
@@ -180,15 +141,15 @@ class _Run:
                     error.add_note(f"while judging sample {pending.sample.id!r}")
                 raise
             finally:
-                self._context.written.discard(pending.key)
-            if self._context.commits.kept == kept:
+                self.context.written.discard(pending.key)
+            if self.context.commits.kept == kept:
                 # Samples that never wait (rules, cache) must not keep the others from their sockets.
                 await asyncio.sleep(0)
 
     def _take(self) -> PendingSample | None:
         """The next sample, after reading one batch at most; None where that batch needed nobody."""
         if not self._queue and not self._has_ended:
-            if self._stop():
+            if self.stop():
                 self._halt(Ending.STOPPED, None)
                 return None
             batch = next(self._batches, None)
@@ -196,64 +157,51 @@ class _Run:
                 self._has_ended = True
                 return None
             if batch.skipped:
-                self._progress.advance({"samples": 0, "skipped": batch.skipped})
+                self.progress.advance({"samples": 0, "skipped": batch.skipped})
             self._queue.extend(batch.samples)
         return self._queue.popleft() if self._queue else None
 
     async def _judge_sample(self, pending: PendingSample) -> None:
         counts: Counter[str] = Counter()
-        slots = self._assignment.slots
-
-        if len(slots) == 1:
-            counts.update(await self._ask_slot(slots[0], pending))
-        elif self._assignment.cascade:
-            for slot in slots:
+        if self.cascade:
+            for slot in self.slots:
                 statuses = await self._ask_slot(slot, pending)
                 if Status.VALID in statuses:
                     break
             counts.update(statuses)
         else:
-            for statuses in await all_of([self._ask_slot(slot, pending) for slot in slots]):
+            for statuses in await all_of([self._ask_slot(slot, pending) for slot in self.slots]):
                 counts.update(statuses)
-        counts["samples"] += 1
-        self._context.commits.add((), counts)
+        counts["samples"] = 1
+        self.context.commits.add((), counts)
 
     async def _ask_slot(self, slot: Slot, pending: PendingSample) -> list[Status]:
-        """One status a take; those known from before are not asked again, except where nothing had come."""
-        match slot:
-            case OfflineSlot():
-                known = pending.known.get((slot.name, 1))
-                return [known if known is not None else self._ask_offline(slot, pending)]
-            case LiveSlot():
-                if slot.takes == 1:
-                    return [await self._ask_live(slot, pending, 1)]
-                takes = range(1, slot.takes + 1)
-                return await all_of([self._ask_live(slot, pending, take) for take in takes])
+        """One status a repeat; those known from before are not asked again, except where nothing had come."""
+        return await all_of([self._ask_once(slot, pending, repeat) for repeat in range(1, slot.repeats + 1)])
 
-    def _ask_offline(self, slot: OfflineSlot, pending: PendingSample) -> Status:
-        judged = ask(slot.judge, pending.sample, self._context.protocol)
-        lines = unwritten_sample_lines(self._context, pending)
-        if judged.reply is not None:
-            lines.append(self._context.encoder.reply(pending.key, judged.reply))
-        self._conclude(slot, pending, judged.outcome, 1, lines)
+    async def _ask_once(self, slot: Slot, pending: PendingSample, repeat: int) -> Status:
+        place = ReplyKey(slot.name, repeat)
+        if place in pending.known:
+            return pending.known[place]
+        if isinstance(slot, LiveSlot):
+            return status_of(await self._ask_live(slot, pending, place))
+        judged = ask(slot.judge, pending.sample, self.context.protocol)
+        conclude(self.context, pending, place, judged.outcome, judged.reply)
         return judged.status
 
-    async def _ask_live(self, slot: LiveSlot, pending: PendingSample, take: int) -> Status:
-        known = pending.known.get((slot.name, take))
-        if known is not None:
-            return known
-        outcome = await ask_take(self._context, slot, pending, take)
-        if self._is_halted and isinstance(outcome, Missing):
-            # Cut short by the stop: it is not known to be missing, and will be asked for again anyway.
-            raise HaltedError("stopping")
-        self._conclude(slot, pending, outcome, take, unwritten_sample_lines(self._context, pending))
-        return status_of(outcome)
-
-    def _conclude(self, slot: Slot, pending: PendingSample, outcome: Outcome, take: int, lines: list[bytes]) -> None:
-        lost = self._context.lost_tries.pop((pending.key, slot.name, take), 0)
-        lost += pending.lost_tries.get((slot.name, take), 0)
-        lines.append(self._context.encoder.outcome(pending.sample, pending.key, slot.name, outcome, take, lost))
-        self._context.commits.add(lines)
+    async def _ask_live(self, slot: LiveSlot, pending: PendingSample, place: ReplyKey) -> Outcome:
+        try:
+            outcome = await ask_repeat(self.context, slot, pending, place.repeat)
+            if self._is_halted and isinstance(outcome, Missing):
+                # Cut short by the stop: it is not known to be missing, and will be asked for again anyway.
+                raise HaltedError("stopping")
+        except _STOPPING:
+            if any(self.context.lost.get((pending.key, place), NOTHING_LOST)[1:]):
+                # It is on the bill: the run's account must not forget it until the sample is asked about again.
+                conclude(self.context, pending, place, Missing("the run stopped before its reply came"))
+            raise
+        conclude(self.context, pending, place, outcome)
+        return outcome
 
 
 async def all_of(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import assert_never
 
+from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -23,7 +24,7 @@ from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
 
 # One sample before its judges.
 
-NOTHING_KNOWN: Mapping[str, Status] = MappingProxyType({})
+NOTHING_KNOWN: Mapping[ReplyKey, Status] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +47,13 @@ def judge_one(
     protocol: JudgeProtocol,
     judges: Sequence[Judge],
     cascade: bool = False,
-    known: Mapping[str, Status] = NOTHING_KNOWN,
+    known: Mapping[ReplyKey, Status] = NOTHING_KNOWN,
 ) -> list[Judged]:
-    """What each judge that had to be asked made of the sample, in the order of asking.
-
-    Without `cascade` every judge judges every sample; with it, the next one is asked only while no judge has
-    given a valid judgment. `known` holds what an earlier run already got (judge name to status): those judges
-    are not asked again, except where nothing came back.
-    """
+    """What each judge made of the sample. A cascade ends at its first valid judgment; who is `known` is not asked."""
     results: list[Judged] = []
     for judge in judges:
-        status = known.get(judge.name, Status.MISSING)
-        if status is Status.MISSING:
+        status = known.get(ReplyKey(judge.name))
+        if status is None:
             judged = ask(judge, sample, protocol)
             results.append(judged)
             status = judged.status
@@ -89,22 +85,18 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     """Seed 003 §6: a sample without its place in the grid, or a place without its sample. Nobody is asked about it."""
     if PLANNED_WITHOUT_OUTPUT in sample.metadata:
         detail = "it was planned, and the dataset has no output for it"
-        return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
     # Asked first, because looking whether a class fits a Protocol takes long, and most protocols have no grid.
-    if not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
+    elif not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
         return None
-    missing = protocol.missing_names(sample)
-    if not missing:
+    elif missing := protocol.missing_names(sample):
+        detail = f"the sample has no {', '.join(missing)}, so nothing said about it could be aligned"
+    else:
         return None
-    detail = f"the sample has no {', '.join(missing)}, so nothing said about it could be aligned"
     return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
 
 
 def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
-    """What the protocol makes of it; `unusable` in its details says what is wrong with what it was taken out of.
-
-    A bundle that was cut off, contradicts itself or calls itself unusable spoils entries that look well by themselves.
-    """
+    """What the protocol makes of it; a bundle that is `unusable` spoils entries that look well by themselves."""
     judgment = protocol.parse(reply, sample)
     match reply.details.get("unusable"):
         case {"flag": str(flag), "detail": str(detail)} if flag in set(Flag):
@@ -118,8 +110,8 @@ def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJ
 
 # A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.
 Encode = Callable[[Sample, Sequence[Judged]], Iterable[bytes]]
-# What the journal already holds for a sample: judge name to status. Empty for a sample never seen.
-Recall = Callable[[Sample], Mapping[str, Status]]
+# What the journal already holds for the sample of a key. Empty for a sample never seen.
+Recall = Callable[[str], Mapping[ReplyKey, Status]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +119,7 @@ class Batch:
     """Samples still to be judged; `known` is sparse, by position, for those that an earlier run left half done."""
 
     samples: Sequence[Sample]
-    known: Mapping[int, Mapping[str, Status]] = field(default_factory=dict)
+    known: Mapping[int, Mapping[ReplyKey, Status]] = field(default_factory=dict)
     # Samples that needed nothing: they move the progress, not the journal.
     skipped: int = 0
 
@@ -175,15 +167,16 @@ def pending_batches(
     batches: Iterable[Sequence[Sample]], judges: Sequence[str], cascade: bool, recall: Recall | None
 ) -> Iterator[Batch]:
     """The batches without what the journal already holds; `recall` None means that it holds nothing."""
+    once = dict.fromkeys(judges, 1)
     for samples in batches:
         if recall is None:
             yield Batch(samples)
             continue
         rest: list[Sample] = []
-        known: dict[int, Mapping[str, Status]] = {}
+        known: dict[int, Mapping[ReplyKey, Status]] = {}
         for sample in samples:
-            statuses = recall(sample)
-            if is_settled(statuses, judges, cascade):
+            statuses = recall(sample.key())
+            if is_settled(statuses, once, cascade):
                 continue
             if statuses:
                 known[len(rest)] = statuses
@@ -191,12 +184,12 @@ def pending_batches(
         yield Batch(rest, known, skipped=len(samples) - len(rest))
 
 
-def is_settled(statuses: Mapping[str, Status], judges: Sequence[str], cascade: bool) -> bool:
-    """Nobody is left to ask. A missing reply is asked for again; a cascade ends at its first valid judgment."""
-    for judge in judges:
-        status = statuses.get(judge, Status.MISSING)
-        if status is Status.MISSING:
+def is_settled(known: Mapping[ReplyKey, Status], repeats: Mapping[str, int], cascade: bool) -> bool:
+    """Nobody is left to ask, as often as `repeats` says; a cascade ends at its first valid judgment."""
+    for judge, times in repeats.items():
+        statuses = [known.get(ReplyKey(judge, repeat)) for repeat in range(1, times + 1)]
+        if None in statuses:
             return False
-        if cascade and status is Status.VALID:
+        if cascade and Status.VALID in statuses:
             return True
     return True

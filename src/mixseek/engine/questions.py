@@ -1,37 +1,59 @@
-"""Single questions through the engine: whoever needs one reply gets the retries, limits, cache, budget and journal.
+"""Single questions through the engine: two who ask the same get the same reply, and it is paid for once.
 
-A question is known by what is asked: two who ask the same get the same reply, and it is paid for once. Where the
-prompt holds what changes by the minute (a leader board), the asker names the question instead; such a question is
-answered once in an execution, and never from the cache.
+A prompt that holds what changes by the minute (a leader board) is known by a name instead, and never from the cache.
 """
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import TracebackType
-from typing import Any, Protocol, Self, assert_never
+from typing import NamedTuple, Protocol, Self
 
-from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol, MathsComparer, Message
+from mixseek.domain.calls import ReplyKey
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply
+from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache, RequestKeys, reuse
 from mixseek.engine.call import (
     CallContext,
     LiveSlot,
+    NoCache,
     OfflineSlot,
     PendingSample,
+    RequestKeys,
     Slot,
-    ask_take,
-    unwritten_sample_lines,
+    ask_repeat,
+    conclude,
+    lines_of,
+    reuse,
 )
 from mixseek.engine.limits import HaltedError
 from mixseek.engine.offline import ask
 from mixseek.errors import ConfigurationError
 
-# The question's key, the judge's name and the number of the take.
-Place = tuple[str, str, int]
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """With `identity` it is that one whatever its prompt says today; without `asks_again` an invalid reply stands."""
+
+    protocol: JudgeProtocol
+    sample: Sample
+    judge: str
+    repeat: int = 1
+    identity: str | None = None
+    asks_again: bool = True
+
+    @property
+    def place(self) -> "Place":
+        return Place(question_key(self.protocol, self.sample, self.identity), self.judge, self.repeat)
+
+
+class Place(NamedTuple):
+    """Where the replies to a question stand in a journal."""
+
+    key: str
+    judge: str
+    repeat: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +76,7 @@ class Answered:
 class Asker(Protocol):
     """Whom evaluators, judges of progress and teams ask; see `Questions.ask` for what it may raise."""
 
-    async def ask(
-        self,
-        protocol: JudgeProtocol,
-        sample: Sample,
-        judge: str,
-        *,
-        take: int = 1,
-        identity: str | None = None,
-        asks_again: bool = True,
-    ) -> Answered: ...
+    async def ask(self, question: Question) -> Answered: ...
 
 
 @dataclass(slots=True)
@@ -101,9 +114,7 @@ class Questions:
         self._context.commits.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         left = [one.task for one in self._under_way.values()]
         for task in left:
             task.cancel()
@@ -113,14 +124,9 @@ class Questions:
             if isinstance(slot, LiveSlot):
                 await slot.judge.close()
 
-    def knows(self, protocol: JudgeProtocol, sample: Sample, place: tuple[str, int], identity: str | None) -> bool:
-        """Whether the judge's reply of that take, which is `place`, is there already."""
-        return (question_key(protocol, sample, identity), *place) in self._before.replies
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Who can be asked."""
-        return tuple(self._slots)
+    def knows(self, question: Question) -> bool:
+        """Whether its reply is there already."""
+        return question.place in self._before.replies
 
     def halt(self) -> None:
         """Nothing new is asked from now on: HaltedError; what is in flight comes home and is journaled."""
@@ -129,32 +135,16 @@ class Questions:
             if isinstance(slot, LiveSlot):
                 slot.endpoint.halt()
 
-    async def ask(
-        self,
-        protocol: JudgeProtocol,
-        sample: Sample,
-        judge: str,
-        *,
-        take: int = 1,
-        identity: str | None = None,
-        asks_again: bool = True,
-    ) -> Answered:
-        """The judge's word on the sample. With `identity`, the question is that one whatever its prompt says today.
-
-        `asks_again` False leaves an invalid reply at that: the words of a re-ask are for replies in JSON.
-
-        Raises HaltedError, BudgetSpentError, EndpointDownError, StorageError, and PermanentJudgeError where the
-        endpoint refuses everything; any other failure is a Missing.
-        """
-        slot = self._slots.get(judge)
+    async def ask(self, question: Question) -> Answered:
+        """The judge's word on the sample. Raises what ends a run; any other failure is a Missing."""
+        slot = self._slots.get(question.judge)
         if slot is None:
-            raise ConfigurationError(f"judge {judge!r} is not at hand; there is {', '.join(self._slots) or 'nobody'}")
-        if isinstance(slot, LiveSlot) and not asks_again:
-            slot = replace(slot, max_reasks=0)
-        place = (question_key(protocol, sample, identity), judge, take)
+            there = ", ".join(self._slots) or "nobody"
+            raise ConfigurationError(f"judge {question.judge!r} is not at hand; there is {there}")
+        place = question.place
         under_way = self._under_way.get(place)
         if under_way is None:
-            task = asyncio.create_task(self._answer(protocol, sample, slot, place, identity), name=f"ask-{judge}")
+            task = asyncio.create_task(self._answer(question, slot, place), name=f"ask-{question.judge}")
             under_way = self._under_way[place] = _UnderWay(task)
             task.add_done_callback(partial(self._collect, place))
         under_way.waiting += 1
@@ -174,152 +164,74 @@ class Questions:
             # Whoever asked may have left; a failure that nobody waits for is no news.
             task.exception()
 
-    async def _answer(
-        self, protocol: JudgeProtocol, sample: Sample, slot: Slot, place: Place, identity: str | None
-    ) -> Answered:
+    async def _answer(self, question: Question, slot: Slot, place: Place) -> Answered:
         known = self._before.replies.get(place, ())
-        heard = _JudgeAwareHeard(protocol) if isinstance(protocol, JudgeAwareProtocol) else _Heard(protocol)
-        match slot:
-            case OfflineSlot():
-                outcome = await self._hear_offline(heard, sample, slot, place)
-            case LiveSlot():
-                outcome = await self._hear(heard, sample, slot, place, identity)
-            case unexpected:
-                assert_never(unexpected)
-        is_recalled = place in self._recalled and tuple(heard.replies) == known
-        if tuple(heard.replies) != known or place not in self._before.concluded:
-            self._before.replies[place] = tuple(heard.replies)
+        if isinstance(slot, LiveSlot):
+            outcome, replies = await self._ask_live(question, slot, place, known)
+        else:
+            outcome, replies = await self._ask_offline(question, slot, place, known)
+        is_recalled = place in self._recalled and replies == known
+        if replies != known or place not in self._before.concluded:
+            self._before.replies[place] = replies
             self._before.concluded.add(place)
-            key, judge, take = place
-            line = self._context.encoder.outcome(sample, key, judge, outcome, take)
-            self._context.commits.add([*unwritten_sample_lines(self._context, PendingSample(sample, key)), line])
-        replies = tuple(heard.replies)
+            pending = PendingSample(question.sample, place.key)
+            conclude(self._context, pending, ReplyKey(place.judge, place.repeat), outcome)
         if place in self._told:
             # The same question again costs nothing, and must not be counted as if it did.
-            replies = tuple(reuse(reply, reply.judge, place[2], reply.attempt) for reply in replies)
+            replies = tuple(reuse(reply, reply.judge, place.repeat, reply.attempt) for reply in replies)
         self._told.add(place)
         return Answered(outcome, replies[-1] if replies else None, is_recalled, replies[:-1])
 
-    async def _hear(
-        self, heard: "_Heard", sample: Sample, slot: LiveSlot, place: Place, identity: str | None
-    ) -> Outcome:
-        key, judge, take = place
-        keys = RequestKeys(heard.hash, slot.judge.fingerprint, self._nonce_key_id)
-        cache = self._context.cache if identity is None else NoCache()
-        known = self._before.replies.get(place, ())
-        heard.replies = list(known[:-1])
-        cached = {} if known else cache.get_many((keys.key(key, take, 1),))
-        pending = PendingSample(sample, key, unread={(judge, take): known} if known else {}, cached=cached)
-        context = replace(self._context, protocol=heard, cache=cache)
-        outcome = await ask_take(context, replace(slot, keys=keys), pending, take)
+    async def _ask_live(
+        self, question: Question, slot: LiveSlot, place: Place, known: tuple[Reply, ...]
+    ) -> tuple[Outcome, tuple[Reply, ...]]:
+        protocol, wanted = question.protocol, ReplyKey(place.judge, place.repeat)
+        keys = RequestKeys(protocol.hash, slot.judge.fingerprint, self._nonce_key_id)
+        slot = replace(slot, keys=keys, max_reasks=slot.max_reasks if question.asks_again else 0)
+        cache = self._context.cache if question.identity is None else NoCache()
+        cached = {} if known else cache.get_many((keys.key(place.key, wanted, 1),))
+        pending = PendingSample(question.sample, place.key, unread={wanted: known} if known else {}, cached=cached)
+        read = list(known[:-1])
+        context = replace(self._context, protocol=protocol, cache=cache, read=read)
+        outcome = await ask_repeat(context, slot, pending, place.repeat)
         if self._is_halted and isinstance(outcome, Missing):
             # Cut short by the stop: it is not known to be missing, and will be asked for again.
             raise HaltedError("stopping")
-        return outcome
+        return outcome, tuple(read)
 
-    async def _hear_offline(self, heard: "_Heard", sample: Sample, slot: OfflineSlot, place: Place) -> Outcome:
-        key, _, take = place
-        known = self._before.replies.get(place, ())
+    async def _ask_offline(
+        self, question: Question, slot: OfflineSlot, place: Place, known: tuple[Reply, ...]
+    ) -> tuple[Outcome, tuple[Reply, ...]]:
         if known:
-            return heard.parse(known[-1], sample)
-        judged = ask(slot.judge, sample, heard)
-        if judged.reply is not None:
-            reply = judged.reply
-            if take > 1:
-                reply = replace(reply, details={**reply.details, "take": take})
-                heard.replies = [reply]
-            lines = [
-                *unwritten_sample_lines(self._context, PendingSample(sample, key)),
-                self._context.encoder.reply(key, reply),
-            ]
-            await self._context.commits.commit(lines)
-        return judged.outcome
+            return question.protocol.parse(known[-1], question.sample), known[-1:]
+        judged = ask(slot.judge, question.sample, question.protocol)
+        reply = judged.reply
+        if reply is None:
+            return judged.outcome, ()
+        if place.repeat > 1:
+            reply = replace(reply, details={**reply.details, "take": place.repeat})
+        await self._context.commits.commit(lines_of(self._context, PendingSample(question.sample, place.key), reply))
+        return judged.outcome, (reply,)
 
 
 @dataclass(frozen=True, slots=True)
 class LastingQuestions:
-    """Questions whose last reply counts: an invalid one of an earlier process stands until it is asked for again.
-
-    `retries_invalid` asks for it again now; each time is another take, so that every attempt stays in the journal.
-    """
+    """The last reply counts: an invalid one of an earlier process stands, unless `retries_invalid` asks once more."""
 
     questions: Questions
     retries_invalid: bool = False
 
-    async def ask(
-        self,
-        protocol: JudgeProtocol,
-        sample: Sample,
-        judge: str,
-        *,
-        take: int = 1,
-        identity: str | None = None,
-        asks_again: bool = True,
-    ) -> Answered:
-        """As `Questions.ask`; `earlier` holds the replies of all takes before the one that counts."""
+    async def ask(self, question: Question) -> Answered:
+        """As `Questions.ask`; `earlier` holds the replies of all repeats before the one that counts."""
         before: tuple[Reply, ...] = ()
         while True:
-            answered = await self.questions.ask(
-                protocol, sample, judge, take=take, identity=identity, asks_again=asks_again
-            )
+            answered = await self.questions.ask(question)
             answered = replace(answered, earlier=(*before, *answered.earlier))
             is_open = answered.is_recalled and isinstance(answered.outcome, InvalidJudgment)
-            take += 1
-            if not is_open or not (
-                self.retries_invalid or self.questions.knows(protocol, sample, (judge, take), identity)
-            ):
+            question = replace(question, repeat=question.repeat + 1)
+            if not is_open or not (self.retries_invalid or self.questions.knows(question)):
                 return answered
             before = answered.replies
-
-
-@dataclass
-class _Heard:
-    """The protocol for one question; remembers which replies were read, in order."""
-
-    protocol: JudgeProtocol
-    replies: list[Reply] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.protocol.name
-
-    @property
-    def version(self) -> str:
-        return self.protocol.version
-
-    @property
-    def language(self) -> str:
-        return self.protocol.language
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.protocol.parameters
-
-    @property
-    def hash(self) -> str:
-        return self.protocol.hash
-
-    @property
-    def reply_schema(self) -> Mapping[str, Any]:
-        return self.protocol.reply_schema
-
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
-        return self.protocol.messages(sample, nonce)
-
-    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
-        self.replies.append(reply)
-        return self.protocol.parse(reply, sample)
-
-    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> ValidJudgment | Undecided:
-        return self.protocol.decide(sample, maths)
-
-
-@dataclass
-class _JudgeAwareHeard(_Heard):
-    """Passes on that the protocol has a place for who judges."""
-
-    def for_judge(self, model: str) -> JudgeProtocol:
-        return self.protocol.for_judge(model) if isinstance(self.protocol, JudgeAwareProtocol) else self.protocol
 
 
 def question_key(protocol: JudgeProtocol, sample: Sample, identity: str | None) -> str:

@@ -23,8 +23,6 @@ from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, Metric
 from mixseek.protocols.registry import load_protocol, protocol_names
 from mixseek.settings.load import is_import_path, load_object
 
-# All metrics of one submission, at once.
-
 # For metrics that users bring: a judge has its own timeout, a hanging function has none.
 DEFAULT_METRIC_SECONDS = 600.0
 
@@ -39,7 +37,6 @@ class Evaluator:
         *,
         metric_seconds: float = DEFAULT_METRIC_SECONDS,
     ) -> None:
-        refuse_unclear_names([metric.name for metric in metrics], weights or {})
         given = {metric.name: (weights or {}).get(metric.name) for metric in metrics}
         self.metrics = tuple(metrics)
         self.weights = resolve_weights(given)
@@ -57,7 +54,8 @@ class Evaluator:
                 result = await metric.evaluate(request)
         except asyncio.CancelledError as error:
             # Its own doing, unless somebody cancels us.
-            if is_cancelled():
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
                 raise
             return MissingMetric(metric.name, describe_failure(error))
         # Whatever a user's metric raises loses that metric and nothing else: this is where foreign code comes in.
@@ -68,24 +66,6 @@ class Evaluator:
                 return MissingMetric(metric.name, f"no score within {self._metric_seconds:g} s")
             return MissingMetric(metric.name, describe_failure(error))
         return checked(metric, result)
-
-
-def refuse_unclear_names(names: Sequence[str], weights: Mapping[str, float | None]) -> None:
-    """Scores, weights and the board know a metric by its name: one name, one metric."""
-    for name in names:
-        if not name.strip():
-            raise ConfigurationError("evaluator.metrics: a metric has no name; give it one")
-        if names.count(name) > 1:
-            raise ConfigurationError(f"evaluator.metrics: two metrics are called {name!r}; give one of them a name")
-    for name in weights:
-        if name not in names:
-            raise ConfigurationError(f"evaluator.metrics: a weight for {name!r}, but there is {', '.join(names)}")
-
-
-def is_cancelled() -> bool:
-    """Whether the task that runs this is being cancelled from outside."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def is_foreign(metric: BaseMetric) -> bool:
@@ -100,9 +80,7 @@ def checked(metric: BaseMetric, result: object) -> MetricScore | MissingMetric:
             problem = why_not_storable(result)
             if problem is not None:
                 return MissingMetric(metric.name, problem, result.replies)
-            return MetricScore(
-                metric.name, result.score, result.comment, result.details, metric.direction, result.replies
-            )
+            return replace(result, name=metric.name, direction=metric.direction)
         case MissingMetric():
             return replace(result, name=metric.name)
         case _:
@@ -127,25 +105,22 @@ def describe_failure(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-# From a metric's `type` to a metric: a built-in, a protocol, or a class of the user's.
-
 BUILT_IN: Mapping[str, type[LLMJudgeMetric]] = {
-    "ClarityCoherence": ClarityCoherence,
-    "Coverage": Coverage,
-    "Relevance": Relevance,
-    "LLMPlain": LLMPlain,
+    kind.__name__: kind for kind in (ClarityCoherence, Coverage, Relevance, LLMPlain)
 }
 PROTOCOL_PREFIX = "protocol:"
 
 
 def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: str | None = None) -> BaseMetric:
-    """Raises ConfigurationError for whatever cannot work; asks nobody anything.
-
-    `language` is that of a protocol of ours, None for its own; a protocol of the user's is in what it was written in.
-    """
+    """Raises ConfigurationError for what cannot work; `language` is for a protocol of ours, None for its own."""
     where = f"metric {setting.name}"
     if kind in BUILT_IN:
-        refuse_options(kind, setting)
+        # A built-in is what it is; only the plain one is in the user's words.
+        if setting.options and kind != "LLMPlain":
+            got = next(iter(setting.options))
+            raise ConfigurationError(
+                f"{where}: {kind} takes no options (got {got!r}); use LLMPlain for criteria of your own"
+            )
         return BUILT_IN[kind](setting, bench)
     if kind in protocol_names() or kind.startswith(PROTOCOL_PREFIX):
         name = kind.removeprefix(PROTOCOL_PREFIX)
@@ -153,16 +128,13 @@ def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: 
         return ProtocolMetric(setting, protocol, bench.asker, bench.judge)
     if is_import_path(kind):
         return make_foreign(kind, load_object(kind, where), setting, bench)
-    raise ConfigurationError(f"{where}: unknown type {kind!r}; {suggest_type(kind)}")
-
-
-def refuse_options(kind: str, setting: MetricSetting) -> None:
-    """A built-in is what it is; only the plain one is in the user's words."""
-    if setting.options and kind != "LLMPlain":
-        first = next(iter(setting.options))
-        raise ConfigurationError(
-            f"metric {setting.name}: {kind} takes no options (got {first!r}); use LLMPlain for criteria of your own"
-        )
+    known = [*BUILT_IN, *protocol_names()]
+    close = difflib.get_close_matches(kind, known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise ConfigurationError(
+        f"{where}: unknown type {kind!r}; {hint}available: {', '.join(known)}, {PROTOCOL_PREFIX}FILE.toml, "
+        "or package.module:Class"
+    )
 
 
 def make_foreign(path: str, found: object, setting: MetricSetting, bench: JudgeBench) -> BaseMetric:
@@ -177,11 +149,3 @@ def make_foreign(path: str, found: object, setting: MetricSetting, bench: JudgeB
     # The user's own constructor may fail in any way there is.
     except Exception as error:
         raise ConfigurationError(f"{where}: {path} cannot be made ({describe_failure(error)})") from error
-
-
-def suggest_type(kind: str) -> str:
-    """The nearest one, and all there are."""
-    known = [*BUILT_IN, *protocol_names()]
-    close = difflib.get_close_matches(kind, known, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}available: {', '.join(known)}, {PROTOCOL_PREFIX}FILE.toml, or package.module:Class"

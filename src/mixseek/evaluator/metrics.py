@@ -5,20 +5,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, assert_never
+from typing import Any, ClassVar, TypeVar, assert_never
+
+from pydantic import Field, field_validator
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.questions import Answered, Asker
+from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion, MetricProtocol, check_criteria
+from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion, MetricProtocol, check_criteria, why_no_answer
 from mixseek.evaluator.models import Direction, EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import EvaluatorPromptContext
 from mixseek.protocols.identity import method_of
-
-# What a metric is: the place where users bring their own.
+from mixseek.settings.load import explaining_failures
+from mixseek.settings.models import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,6 @@ class BaseMetric(ABC):
         return MissingMetric(self.name, outcome.reason, replies, is_permanent)
 
 
-# Metrics that ask a judge, through the engine like every other question.
-
-
 class LLMJudgeMetric(BaseMetric):
     """A judge scores each criterion with its reason; the sum is the score.
 
@@ -102,7 +101,7 @@ class LLMJudgeMetric(BaseMetric):
 
     def get_criteria(self) -> tuple[Criterion, ...]:
         """What is scored."""
-        return self.criteria
+        return self.criteria or CRITERIA.get(type(self).__name__, ())
 
     @cached_property
     def protocol(self) -> MetricProtocol:
@@ -125,7 +124,7 @@ class LLMJudgeMetric(BaseMetric):
         """A score, or what the judge did instead of giving one."""
         # Without the model that wrote it: the same text must get the same score, whoever hands it in.
         sample = Sample(f"{request.place}/{self.name}", request.submission, request.user_query)
-        answered = await self.bench.asker.ask(self.protocol, sample, self.bench.judge)
+        answered = await self.bench.asker.ask(Question(self.protocol, sample, self.bench.judge))
         scored = score_answer(self, answered)
         if isinstance(scored, MissingMetric) or answered.reply is None:
             return scored
@@ -147,21 +146,20 @@ def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
 
 def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | MissingMetric:
     """Every protocol's 0..1 as 0..100; whatever is not valid has no score."""
-    replies = answered.replies
     match answered.outcome:
         case ValidJudgment() as judgment:
             comment = judgment.fields.get("comment")
             text = comment if isinstance(comment, str) else judgment.verdict
             # 0.55 * 100 is not 55 in binary; nobody meant the difference.
-            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, replies)
-        case InvalidJudgment(findings=findings):
-            said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in findings)
-            reason = f"the judge's reply is invalid ({said})"
-            return MissingMetric(metric.name, reason, replies, is_permanent=True, is_invalid=True)
+            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, answered.replies)
+        case InvalidJudgment() as judgment:
+            return MissingMetric(
+                metric.name, why_no_answer(judgment), answered.replies, is_permanent=True, is_invalid=True
+            )
         case Undecided(reason=reason):
-            return metric.missing(Undecided(f"undecided: {reason}"), replies)
+            return metric.missing(Undecided(f"undecided: {reason}"), answered.replies)
         case Missing() as missing:
-            return metric.missing(missing, replies)
+            return metric.missing(missing, answered.replies)
         case unexpected:
             assert_never(unexpected)
 
@@ -169,81 +167,84 @@ def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | Missin
 class ClarityCoherence(LLMJudgeMetric):
     """How clearly it is written, and how well its parts hold together."""
 
-    criteria = CRITERIA["ClarityCoherence"]
-
 
 class Coverage(LLMJudgeMetric):
     """How completely it deals with what was asked."""
-
-    criteria = CRITERIA["Coverage"]
 
 
 class Relevance(LLMJudgeMetric):
     """How closely it keeps to what was asked."""
 
-    criteria = CRITERIA["Relevance"]
+
+Options = TypeVar("Options", bound=Table)
+
+
+def read_options(kind: type[Options], setting: MetricSetting) -> Options:
+    """The metric's `options` table, checked; raises ConfigurationError naming the one that is wrong."""
+    with explaining_failures(f"metric {setting.name}: options", kind):
+        return kind.model_validate(setting.options)
+
+
+class PlainCriterion(Table):
+    """One criterion in the user's words."""
+
+    points: int = Field(strict=True, ge=1)
+    text: str
+
+
+class PlainOptions(Table):
+    """What may be said about a plain metric."""
+
+    instruction: str | None = Field(default=None, pattern=r"\S")
+    criteria: dict[str, PlainCriterion] | None = Field(default=None, min_length=1)
+
+    @field_validator("criteria")
+    @classmethod
+    def _names_are_words(cls, criteria: dict[str, PlainCriterion] | None) -> dict[str, PlainCriterion] | None:
+        for name in criteria or ():
+            if not name.isidentifier():
+                raise ValueError(f"{name!r} must be one word of letters, digits and _")
+        return criteria
 
 
 class LLMPlain(LLMJudgeMetric):
     """In the user's own words: options `instruction` (text) and `criteria` (a table of name = {points, text})."""
 
     def get_instruction(self) -> str:
-        given = self.setting.options.get("instruction")
-        if given is None:
-            return super().get_instruction()
-        if not isinstance(given, str) or not given.strip():
-            raise ConfigurationError(f"metric {self.name}: options.instruction must be text")
-        return given
+        return read_options(PlainOptions, self.setting).instruction or super().get_instruction()
 
     def get_criteria(self) -> tuple[Criterion, ...]:
-        unknown = sorted(set(self.setting.options) - {"instruction", "criteria"})
-        if unknown:
-            raise ConfigurationError(
-                f"metric {self.name}: unknown option {unknown[0]!r}; known are instruction and criteria"
-            )
-        given = self.setting.options.get("criteria")
-        return CRITERIA["LLMPlain"] if given is None else tuple(read_criteria(given, f"metric {self.name}"))
+        given = read_options(PlainOptions, self.setting).criteria
+        if given is None:
+            return super().get_criteria()
+        return tuple(Criterion(name, one.points, {"en": one.text}) for name, one in given.items())
 
 
-def read_criteria(given: Any, where: str) -> list[Criterion]:
-    """From a table such as `{accuracy = {points = 60, text = "…"}, style = {points = 40, text = "…"}}`."""
-    if not isinstance(given, Mapping) or not given:
-        raise ConfigurationError(f"{where}: options.criteria must be a table of name = {{points, text}}")
-    criteria = []
-    for name, one in given.items():
-        if not isinstance(one, Mapping) or set(one) != {"points", "text"} or not isinstance(one["text"], str):
-            raise ConfigurationError(f"{where}: criterion {name!r} must be {{points = …, text = …}}")
-        if not name.isidentifier():
-            raise ConfigurationError(f"{where}: criterion {name!r} must be one word of letters, digits and _")
-        criteria.append(Criterion(name, one["points"], {"en": one["text"]}))
-    return criteria
+class TaskOptions(Table):
+    """What a protocol may be told about the task; the rest of a sample is the submission's."""
+
+    ground_truth: str | None = None
+    ground_truth_alternatives: tuple[str, ...] | None = None
+    question_id: str | None = None
+    prompt_variant: str | None = None
+    task_name: str | None = None
+    task_type: str | None = None
+    rubric: str | None = None
 
 
-# Any protocol as a metric: rubric, semantic, cross, or one of the user's own.
-
-# What a protocol may be told about the task; the rest of a sample is the submission's.
-SAMPLE_OPTIONS = (
-    "ground_truth",
-    "ground_truth_alternatives",
-    "question_id",
-    "prompt_variant",
-    "task_name",
-    "task_type",
-    "rubric",
-)
 _TRIAL = EvaluationRequest("a query", "a submission")
 _TRIAL_NONCE = "0123456789abcdef01234567"
 
 
 class ProtocolMetric(BaseMetric):
-    """The protocol's score of the submission, times 100; its own scale stays in the details."""
+    """Any protocol as a metric: its score of the submission, times 100; its own scale stays in the details."""
 
     def __init__(self, setting: MetricSetting, protocol: JudgeProtocol, asker: Asker, judge: str) -> None:
         super().__init__(setting)
         self.protocol = protocol
         self._asker = asker
         self._judge = judge
-        self._fields = sample_fields(setting)
+        self._fields = read_options(TaskOptions, setting).model_dump(exclude_none=True)
         try:
             # What the protocol needs to know about a task is missing from the first submission as from any other.
             protocol.messages(self._sample(_TRIAL), _TRIAL_NONCE)
@@ -252,7 +253,8 @@ class ProtocolMetric(BaseMetric):
 
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
         """A score, or why the protocol gave none."""
-        return score_answer(self, await self._asker.ask(self.protocol, self._sample(request), self._judge))
+        question = Question(self.protocol, self._sample(request), self._judge)
+        return score_answer(self, await self._asker.ask(question))
 
     def _sample(self, request: EvaluationRequest) -> Sample:
         """A team that is no model is known by its own name where a protocol wants to know who wrote this."""
@@ -264,21 +266,3 @@ class ProtocolMetric(BaseMetric):
             output_id=request.place,
             **self._fields,
         )
-
-
-def sample_fields(setting: MetricSetting) -> Mapping[str, Any]:
-    """The options that describe the task, checked; raises ConfigurationError naming the one that is wrong."""
-    fields: dict[str, Any] = {}
-    for name, value in setting.options.items():
-        if name not in SAMPLE_OPTIONS:
-            raise ConfigurationError(
-                f"metric {setting.name}: unknown option {name!r}; known are {', '.join(SAMPLE_OPTIONS)}"
-            )
-        if name == "ground_truth_alternatives":
-            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-                raise ConfigurationError(f"metric {setting.name}: options.{name} must be a list of texts")
-            value = tuple(value)
-        elif not isinstance(value, str):
-            raise ConfigurationError(f"metric {setting.name}: options.{name} must be text")
-        fields[name] = value
-    return fields

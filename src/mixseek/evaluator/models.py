@@ -32,11 +32,8 @@ class EvaluationRequest:
     target_model: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("user_query", "submission"):
-            if not getattr(self, name).strip():
-                # Seed 004's words for the same refusal.
-                raise ValueError(f"{name} cannot be empty")
-        check_name(self.team_id, "team_id")
+        for name in ("user_query", "submission", "team_id"):
+            check_name(getattr(self, name), name)
         check_round_number(self.round_number)
 
     @property
@@ -67,11 +64,7 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class MissingMetric:
-    """A metric that gave no score, and why. Never a number.
-
-    `is_permanent`: its judge has spoken (an invalid reply, undecided rules) or refuses this very submission, so
-    evaluating again changes nothing.
-    """
+    """A metric that gave no score, and why; `is_permanent` where evaluating this submission again changes nothing."""
 
     name: str
     reason: str
@@ -83,10 +76,7 @@ class MissingMetric:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """All metrics in the order of the configuration; without one of them there is no overall score.
-
-    Leaving a metric out and dividing by the remaining weights would compare teams on different scales.
-    """
+    """All metrics in order. Without one there is no overall score: teams would be compared on different scales."""
 
     metrics: tuple[MetricScore | MissingMetric, ...]
     weights: Mapping[str, float]
@@ -123,12 +113,9 @@ class EvaluationResult:
                 for metric in self.scores
             ],
             "missing": [
-                {
-                    "name": metric.name,
-                    "reason": metric.reason,
-                    **({"permanent": True} if metric.is_permanent else {}),
-                    **({"invalid": True} if metric.is_invalid else {}),
-                }
+                {"name": metric.name, "reason": metric.reason}
+                | ({"permanent": True} if metric.is_permanent else {})
+                | ({"invalid": True} if metric.is_invalid else {})
                 for metric in self.missing
             ],
             "usage": usage_of([reply for metric in self.metrics for reply in metric.replies]),
@@ -137,8 +124,6 @@ class EvaluationResult:
 
 def resolve_weights(given: Mapping[str, float | None]) -> dict[str, float]:
     """The weights as given when they sum to 1, or equal ones when none is given; anything else is refused."""
-    if not given:
-        raise ConfigurationError("evaluator.metrics: no metric; add a table [[evaluator.metrics]] with a type")
     without = [name for name, weight in given.items() if weight is None]
     if len(without) == len(given):
         return dict.fromkeys(given, 1.0 / len(given))

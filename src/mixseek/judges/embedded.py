@@ -11,21 +11,30 @@ import secrets
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from mixseek.domain.calls import Answer, Call, Usage
+from mixseek.domain.calls import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, count, make_answer, mapping
-from mixseek.judges.keys import without_credentials
+from mixseek.judges.endpoint.judge import split_control_tokens
+from mixseek.judges.endpoint.wire import (
+    OpenAIChat,
+    SchemaMode,
+    count,
+    decoding,
+    make_answer,
+    mapping,
+    schema_format,
+    text_or_none,
+    turns_of,
+)
+from mixseek.judges.keys import Redaction, without_credentials
 from mixseek.judges.model_store import find_installed, warning_for
 from mixseek.settings.models import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
 
@@ -35,47 +44,13 @@ MAGIC = b"GGUF"
 # Version 1 had 32-bit lengths and is no longer read by llama.cpp either.
 _VERSIONS = (2, 3)
 # Far above every real file (a vocabulary of 262,144 is the largest known): a broken length must not fill the memory.
-_MAX_ENTRIES = 1 << 16
-_MAX_TEXT_BYTES = 1 << 24
-_MAX_ITEMS = 1 << 24
+_MAX_COUNT = 1 << 24
 _CONTROL_TOKEN = 3
 _SAMPLED_BLOCKS = 256
 _BLOCK_BYTES = 1 << 16
-
-
-class _Kind(IntEnum):
-    """Value types of the format, by their number in it."""
-
-    UINT8 = 0
-    INT8 = 1
-    UINT16 = 2
-    INT16 = 3
-    UINT32 = 4
-    INT32 = 5
-    FLOAT32 = 6
-    BOOL = 7
-    STRING = 8
-    ARRAY = 9
-    UINT64 = 10
-    INT64 = 11
-    FLOAT64 = 12
-
-
-_FORMATS: Mapping[_Kind, str] = MappingProxyType(
-    {
-        _Kind.UINT8: "B",
-        _Kind.INT8: "b",
-        _Kind.UINT16: "H",
-        _Kind.INT16: "h",
-        _Kind.UINT32: "I",
-        _Kind.INT32: "i",
-        _Kind.FLOAT32: "f",
-        _Kind.BOOL: "?",
-        _Kind.UINT64: "Q",
-        _Kind.INT64: "q",
-        _Kind.FLOAT64: "d",
-    }
-)
+# Value types by their number in the format; those of numbers as `struct` writes them.
+_STRING, _ARRAY = 8, 9
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +59,7 @@ class GgufHeader:
 
     model_name: str | None
     architecture: str | None
-    context_tokens: int | None
     control_tokens: tuple[str, ...]
-
-
-class _BrokenError(Exception):
-    """The bytes are not what the format says."""
 
 
 def read_header(path: Path) -> GgufHeader:
@@ -98,21 +68,23 @@ def read_header(path: Path) -> GgufHeader:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise ConfigurationError(f"{path}: not a GGUF model; convert it, or download one that is")
-            return _header(_entries(file))
+            entries = _entries(file)
     except OSError as error:
         raise ConfigurationError(f"{path}: the model cannot be read ({error.strerror or error})") from error
-    except (_BrokenError, struct.error, UnicodeDecodeError, ValueError) as error:
+    except (ValueError, KeyError) as error:
         raise ConfigurationError(f"{path}: a damaged GGUF model ({error}); download it again") from error
+    tokens, kinds = (entries.get(f"tokenizer.ggml.{name}") for name in ("tokens", "token_type"))
+    pairs = zip(tokens, kinds, strict=False) if isinstance(tokens, tuple) and isinstance(kinds, tuple) else ()
+    control = tuple(token for token, kind in pairs if kind == _CONTROL_TOKEN and isinstance(token, str) and token)
+    name, architecture = (text_or_none(entries.get(f"general.{name}")) for name in ("name", "architecture"))
+    return GgufHeader(name, architecture, control)
 
 
 def weights_digest(path: Path) -> str:
-    """sha256 over the size and 256 blocks spread over the file: other weights give another one, in milliseconds.
-
-    A model of 40 GB would take minutes to hash whole, before every run.
-    """
+    """sha256 over the size and 256 blocks spread over the file: to hash 40 GB whole takes minutes, in every run."""
     try:
+        size = path.stat().st_size
         with path.open("rb") as file:
-            size = path.stat().st_size
             digest = hashlib.sha256(str(size).encode())
             for block in range(_SAMPLED_BLOCKS):
                 file.seek(size * block // _SAMPLED_BLOCKS)
@@ -122,72 +94,48 @@ def weights_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _header(entries: Mapping[str, Any]) -> GgufHeader:
-    architecture = _text(entries.get("general.architecture"))
-    tokens, kinds = entries.get("tokenizer.ggml.tokens"), entries.get("tokenizer.ggml.token_type")
-    control: tuple[str, ...] = ()
-    if isinstance(tokens, tuple) and isinstance(kinds, tuple):
-        control = tuple(
-            token
-            for token, kind in zip(tokens, kinds, strict=False)
-            if kind == _CONTROL_TOKEN and isinstance(token, str) and token
-        )
-    context = entries.get(f"{architecture}.context_length")
-    return GgufHeader(
-        model_name=_text(entries.get("general.name")),
-        architecture=architecture,
-        context_tokens=context if isinstance(context, int) else None,
-        control_tokens=control,
-    )
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 def _entries(file: BinaryIO) -> dict[str, Any]:
-    version = _number(file, "I")
+    version = _one(file, "I")
     if version not in _VERSIONS:
-        raise _BrokenError(f"format version {version}")
-    _number(file, "Q")  # how many tensors follow
-    count = _bounded(_number(file, "Q"), _MAX_ENTRIES, "entries")
-    return {_string(file): _value(file, _Kind(_number(file, "I"))) for _ in range(count)}
+        raise ValueError(f"format version {version}")
+    _one(file, "Q")  # how many tensors follow
+    entries = _count(file, "entries")
+    return {_string(file): _value(file, _one(file, "I")) for _ in range(entries)}
 
 
-def _value(file: BinaryIO, kind: _Kind) -> Any:
-    if kind is _Kind.STRING:
+def _value(file: BinaryIO, kind: int) -> Any:
+    if kind == _STRING:
         return _string(file)
-    if kind is not _Kind.ARRAY:
-        return _number(file, _FORMATS[kind])
-    item = _Kind(_number(file, "I"))
-    count = _bounded(_number(file, "Q"), _MAX_ITEMS, "items")
-    if item is _Kind.ARRAY:
-        raise _BrokenError("an array of arrays")
-    if item is _Kind.STRING:
-        return tuple(_string(file) for _ in range(count))
-    layout = struct.Struct(f"<{count}{_FORMATS[item]}")
-    return layout.unpack(_take(file, layout.size))
+    if kind != _ARRAY:
+        return _one(file, _NUMBERS[kind])
+    item = _one(file, "I")
+    items = _count(file, "items")
+    if item == _STRING:
+        return tuple(_string(file) for _ in range(items))
+    # An array of arrays is not in the table either: nobody writes one.
+    return _unpacked(file, f"<{items}{_NUMBERS[item]}")
 
 
 def _string(file: BinaryIO) -> str:
     # Vocabularies hold pieces of characters: they are no text of their own, and no control tokens either.
-    return _take(file, _bounded(_number(file, "Q"), _MAX_TEXT_BYTES, "bytes of text")).decode("utf-8", "replace")
+    return str(_one(file, f"{_count(file, 'bytes of text')}s"), "utf-8", "replace")
 
 
-def _number(file: BinaryIO, layout: str) -> Any:
-    return struct.unpack(f"<{layout}", _take(file, struct.calcsize(f"<{layout}")))[0]
+def _one(file: BinaryIO, layout: str) -> Any:
+    return _unpacked(file, f"<{layout}")[0]
 
 
-def _take(file: BinaryIO, size: int) -> bytes:
-    data = file.read(size)
-    if len(data) < size:
-        raise _BrokenError("cut short")
-    return data
+def _unpacked(file: BinaryIO, layout: str) -> tuple[Any, ...]:
+    data = file.read(struct.calcsize(layout))
+    if len(data) < struct.calcsize(layout):
+        raise ValueError("cut short")
+    return struct.unpack(layout, data)
 
 
-def _bounded(count: int, limit: int, what: str) -> int:
-    if count > limit:
-        raise _BrokenError(f"{count} {what}")
+def _count(file: BinaryIO, what: str) -> int:
+    count: int = _one(file, "Q")
+    if count > _MAX_COUNT:
+        raise ValueError(f"{count} {what}")
     return count
 
 
@@ -200,13 +148,11 @@ DEFAULT_MAX_TOKENS = 1024
 # In [judges.NAME] body: read when the model is loaded, by llama.cpp's names for them.
 _CONTEXT_KEY, _THREADS_KEY = "n_ctx", "n_threads"
 
-Receive = Callable[[Any], bool]
-
 
 class Runtime(Protocol):
     """The one method of xllamacpp.Server that is used: chunks go to `receive` until it returns True."""
 
-    def handle_chat_completions(self, request: Mapping[str, Any], receive: Receive, /) -> Any: ...
+    def handle_chat_completions(self, request: Mapping[str, Any], receive: Callable[[Any], bool], /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,83 +165,55 @@ class Loading:
     concurrency: int = 1
 
 
-@dataclass(slots=True)
-class _Received:
-    """One generation as it streams in."""
-
-    parts: list[str] = field(default_factory=list)
-    reasoning: list[str] = field(default_factory=list)
-    finish_reason: str | None = None
-    request_id: str | None = None
-    usage: Mapping[str, Any] = field(default_factory=dict)
-    error: Mapping[str, Any] | None = None
-
-    def add(self, chunk: Any) -> None:
-        """Total on purpose: an exception in here would be lost inside the runtime."""
-        if not isinstance(chunk, dict):
-            return
-        if isinstance(chunk.get("error"), dict):
-            self.error = chunk["error"]
-        if isinstance(chunk.get("usage"), dict):
-            self.usage = chunk["usage"]
-        if isinstance(chunk.get("id"), str):
-            self.request_id = chunk["id"]
-        for choice in chunk.get("choices") or ():
-            delta = choice.get("delta") or {}
-            self.parts.append(delta.get("content") or "")
-            self.reasoning.append(delta.get("reasoning_content") or "")
-            self.finish_reason = choice.get("finish_reason") or self.finish_reason
+def _merged(chunks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A generation that streamed in, as if it had come in one piece."""
+    whole: dict[str, Any] = {
+        name: chunk[name] for chunk in chunks for name in ("id", "usage", "error") if chunk.get(name) is not None
+    }
+    choices = [choice for chunk in chunks for choice in chunk.get("choices") or ()]
+    deltas = [choice.get("delta") or {} for choice in choices]
+    message = {kind: "".join(delta.get(kind) or "" for delta in deltas) for kind in ("content", "reasoning_content")}
+    ends = [choice["finish_reason"] for choice in choices if choice.get("finish_reason")]
+    return {**whole, "choices": [{"message": message, "finish_reason": ends[-1] if ends else None}]}
 
 
+@dataclass(eq=False, repr=False)
 class EmbeddedJudge:
     """Waited for like an endpoint; one copy of the weights, loaded at the first call."""
 
-    def __init__(
-        self,
-        name: str,
-        loading: Loading,
-        settings: JudgeSettings,
-        header: GgufHeader,
-        digest: str,
-        load: Callable[[Loading], Runtime],
-    ) -> None:
-        self._name = name
-        self._loading = loading
-        self._settings = settings
-        self._header = header
-        self._digest = digest
-        self._load = load
+    name: str
+    loading: Loading
+    settings: JudgeSettings
+    header: GgufHeader
+    digest: str
+    load: Callable[[Loading], Runtime]
+
+    def __post_init__(self) -> None:
+        # Two judges on one model share the machine anyway.
+        self.endpoint = f"{SPEC_PREFIX}{self.loading.path.name}"
+        # Calls at a time; more only wait in line.
+        self.concurrency = self.loading.concurrency
         self._runtime: Runtime | None = None
         self._loading_lock = threading.Lock()
-        self._slots = asyncio.Semaphore(loading.concurrency)
-        self._threads = ThreadPoolExecutor(loading.concurrency, thread_name_prefix="mixseek-gguf")
-        self._control = _control_pattern(header.control_tokens)
+        self._slots = asyncio.Semaphore(self.concurrency)
+        self._threads = ThreadPoolExecutor(self.concurrency, thread_name_prefix="mixseek-gguf")
+        # The longest first, so that no token is defused as a part of another.
+        tokens = sorted((token for token in self.header.control_tokens if len(token) > 1), key=len, reverse=True)
+        self._control = (re.compile("|".join(map(re.escape, tokens))),) if tokens else ()
         # Turned off for good when the runtime cannot make a grammar of the schema.
         self._constrains = True
-
-    @property
-    def name(self) -> str:
-        """The spec, or the name in the settings."""
-        return self._name
-
-    @property
-    def endpoint(self) -> str:
-        """The file: two judges on one model share the machine anyway."""
-        return f"{SPEC_PREFIX}{self._loading.path.name}"
-
-    @property
-    def concurrency(self) -> int:
-        """Calls at a time; more only wait in line."""
-        return self._loading.concurrency
+        # Part of the fingerprint: another llama.cpp may write another reply.
+        found = importlib.metadata.distributions(name="xllamacpp")
+        self._version = next((one.version for one in found), "unknown")
 
     @cached_property
     def fingerprint(self) -> str:
         """By the weights and not by their path: a model that is moved keeps its cached replies."""
         decisive = {
             "wire": "gguf",
-            "weights": self._digest,
-            "runtime": runtime_version(),
-            "context_tokens": self._loading.context_tokens,
+            "weights": self.digest,
+            "runtime": self._version,
+            "context_tokens": self.loading.context_tokens,
             "decoding": self._decoding(take=1),
         }
         return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -305,29 +223,30 @@ class EmbeddedJudge:
         """With a warning where the weights are known to judge at chance."""
         described: dict[str, Any] = {
             "provider": "gguf",
-            "model": self._loading.path.stem,
-            "model_name": self._header.model_name,
-            "architecture": self._header.architecture,
-            "weights_digest": self._digest,
-            "runtime": f"xllamacpp {runtime_version()}",
-            "context_tokens": self._loading.context_tokens,
+            "model": self.loading.path.stem,
+            "model_name": self.header.model_name,
+            "architecture": self.header.architecture,
+            "weights_digest": self.digest,
+            "runtime": f"xllamacpp {self._version}",
+            "context_tokens": self.loading.context_tokens,
             **without_credentials(self._decoding(take=1)),
         }
-        warning = warning_for(self._digest)
+        warning = warning_for(self.digest)
         return described if warning is None else {**described, "warning": warning}
 
     async def call(self, call: Call) -> Answer:
         """The blocking generation runs in a thread; cancelling stops it at its next token."""
+        seconds = self.settings.timeout_seconds
         async with self._slots:
             stop = threading.Event()
             loop = asyncio.get_running_loop()
             try:
-                async with asyncio.timeout(self._timeout_seconds()):
+                # The default is meant for endpoints: what a slow machine takes is no failure, and trying again no help.
+                async with asyncio.timeout(None if seconds == DEFAULT_TIMEOUT_SECONDS else seconds):
                     return await loop.run_in_executor(self._threads, self._answer, call, stop)
             except TimeoutError as error:
-                raise TransientJudgeError(
-                    f"judge {self._name}: no reply within {self._settings.timeout_seconds:g} s; raise timeout_seconds"
-                ) from error
+                late = f"no reply within {seconds:g} s; raise timeout_seconds"
+                raise TransientJudgeError(f"judge {self.name}: {late}") from error
             finally:
                 stop.set()
 
@@ -336,122 +255,81 @@ class EmbeddedJudge:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._runtime = None
 
-    def _timeout_seconds(self) -> float | None:
-        # The default is meant for endpoints: what a slow machine takes is not a failure, and trying again not faster.
-        seconds = self._settings.timeout_seconds
-        return None if seconds == DEFAULT_TIMEOUT_SECONDS else seconds
-
     def _decoding(self, take: int) -> dict[str, Any]:
         """Greedy unless told otherwise: the same sample gets the same judgment."""
-        settings = self._settings
-        decoding: dict[str, Any] = {
-            "temperature": 0.0 if settings.temperature is None else settings.temperature,
-            "max_tokens": settings.max_tokens or DEFAULT_MAX_TOKENS,
-            # The same seed would make the repeats of a judgment one and the same reply.
-            "seed": (settings.seed or 0) + take - 1,
-        }
-        if settings.top_p is not None:
-            decoding["top_p"] = settings.top_p
-        decoding.update({key: value for key, value in settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)})
-        return decoding
+        body = {key: value for key, value in self.settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)}
+        greedy = {"temperature": 0.0, "max_tokens": DEFAULT_MAX_TOKENS, "seed": take - 1}
+        return {**greedy, **decoding(self.settings, take), **body}
 
     def _answer(self, call: Call, stop: threading.Event) -> Answer:
         runtime = self._loaded()
-        request, defused = self._request(call)
         started = time.perf_counter()
+        # Half a surrogate pair cannot be written as UTF-8: the model sees the replacement character.
+        readable = [
+            replace(message, content=message.content.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+            for message in call.messages
+        ]
+        # llama.cpp reads its tokens in a message as such: judged text could close its turn and open the system's.
+        messages, defused = split_control_tokens(readable, self._control)
+        request = {**self._decoding(call.take), "messages": turns_of(messages)}
+        request |= {"stream": True, "stream_options": {"include_usage": True}}
         is_constrained = self._constrains and bool(call.reply_schema)
         if is_constrained:
-            request["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "judgment", "strict": True, "schema": dict(call.reply_schema)},
-            }
+            request["response_format"] = schema_format(dict(call.reply_schema))
+        chunks: list[Mapping[str, Any]] = []
+
+        def receive(chunk: Any) -> bool:
+            # Total on purpose: an exception in here would be lost inside the runtime.
+            chunks.extend([chunk] if isinstance(chunk, dict) else [])
+            return stop.is_set()
+
         try:
-            received = _generate(runtime, request, stop)
-        except ValueError as error:
-            if not is_constrained or "schema" not in str(error).lower():
+            runtime.handle_chat_completions(request, receive)
+        except (RuntimeError, TypeError, ValueError) as error:
+            if not (is_constrained and isinstance(error, ValueError) and "schema" in str(error).lower()):
                 raise self._refused(str(error)) from error
             # Refused before a token was written: nothing is asked twice.
-            self._constrains = is_constrained = False
+            self._constrains = False
             return self._answer(call, stop)
-        except (RuntimeError, TypeError) as error:
-            raise self._refused(str(error)) from error
-        if received.error is not None:
-            raise self._failed(received.error)
-        latency = time.perf_counter() - started
+        whole = _merged(chunks)
+        if "error" in whole:
+            raise self._failed(whole["error"])
+        reading = OpenAIChat().read(whole)
+        extra = {**reading.extra, "defused_control_tokens": defused} if defused else reading.extra
+        reading = reading._replace(model=self.loading.path.stem, extra=extra)
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
-        judge_model = f"gguf:{self._loading.path.stem}"
-        return make_answer(call, self._name, judge_model, self._read(received, defused), latency, schema)
-
-    def _request(self, call: Call) -> tuple[dict[str, Any], int]:
-        defused = 0
-        messages: list[dict[str, str]] = []
-        for message in call.messages:
-            content, changes = _sendable(message.content), 0
-            if self._control is not None:
-                content, changes = self._control.subn(_defuse, content)
-            defused += changes
-            messages.append({"role": message.role, "content": content})
-        return {
-            **self._decoding(call.take),
-            "messages": messages,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }, defused
+        who = (self.name, f"gguf:{self.loading.path.stem}")
+        return make_answer(call, who, reading, time.perf_counter() - started, schema)
 
     def _loaded(self) -> Runtime:
         with self._loading_lock:
             if self._runtime is None:
                 try:
-                    self._runtime = self._load(self._loading)
+                    self._runtime = self.load(self.loading)
                 except (RuntimeError, ValueError, OSError, MemoryError) as error:
-                    raise PermanentJudgeError(
-                        f"judge {self._name}: {self._loading.path} cannot be loaded ({_line(str(error))}); "
-                        "is it complete, is there memory for it, does this llama.cpp know its architecture?",
-                        concerns_everything=True,
-                    ) from error
+                    failed = f"{self.loading.path} cannot be loaded ({Redaction(()).line(str(error))})"
+                    why = "is it complete, is there memory for it, does this llama.cpp know its architecture?"
+                    line = f"judge {self.name}: {failed}; {why}"
+                    raise PermanentJudgeError(line, concerns_everything=True) from error
             return self._runtime
 
     def _refused(self, words: str) -> PermanentJudgeError:
-        return PermanentJudgeError(f"judge {self._name}: the runtime refused the request: {_line(words)}")
+        return PermanentJudgeError(f"judge {self.name}: the runtime refused the request: {Redaction(()).line(words)}")
 
-    def _failed(self, error: Mapping[str, Any]) -> PermanentJudgeError | TransientJudgeError:
-        code = error.get("code")
-        if error.get("type") == "exceed_context_size_error":
+    def _failed(self, error: Any) -> PermanentJudgeError | TransientJudgeError:
+        said = mapping(error)
+        if said.get("type") == "exceed_context_size_error":
             return PermanentJudgeError(
-                f"judge {self._name}: the prompt's {error.get('n_prompt_tokens')} tokens exceed the context of "
-                f"{error.get('n_ctx')}; raise n_ctx in the judge's body, or use a model with a longer context"
+                f"judge {self.name}: the prompt's {said.get('n_prompt_tokens')} tokens exceed the context of "
+                f"{said.get('n_ctx')}; raise n_ctx in the judge's body, or use a model with a longer context"
             )
-        words = _line(str(error.get("message") or error))
-        if isinstance(code, int) and code >= 500:
-            return TransientJudgeError(f"judge {self._name}: {words}")
-        return self._refused(words)
-
-    def _read(self, received: _Received, defused: int) -> ReadAnswer:
-        usage = received.usage
-        extra: dict[str, Any] = {}
-        if reasoning := "".join(received.reasoning):
-            extra["reasoning"] = reasoning
-        if defused:
-            extra["defused_control_tokens"] = defused
-        return ReadAnswer(
-            text="".join(received.parts),
-            finish_reason=received.finish_reason,
-            usage=Usage(
-                count(usage.get("prompt_tokens")),
-                count(usage.get("completion_tokens")),
-                count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens")),
-            ),
-            model=self._loading.path.stem,
-            request_id=received.request_id,
-            extra=extra,
-        )
+        words = Redaction(()).line(str(said.get("message") or error))
+        is_passing = (count(said.get("code")) or 0) >= 500
+        return TransientJudgeError(f"judge {self.name}: {words}") if is_passing else self._refused(words)
 
 
 def make_embedded_judge(
-    spec: str,
-    environment: Mapping[str, str],
-    settings: JudgeSettings | None = None,
-    name: str | None = None,
+    spec: str, environment: Mapping[str, str], settings: JudgeSettings | None = None, name: str | None = None
 ) -> EmbeddedJudge:
     """`gguf:PATH`, or `gguf:smollm2` once it is installed. The file is checked here, and loaded at the first call."""
     settings = settings or JudgeSettings()
@@ -461,14 +339,10 @@ def make_embedded_judge(
     if importlib.util.find_spec("xllamacpp") is None:
         raise ConfigurationError(f"judge {spec!r}: the embedded runtime is not installed; {INSTALL_COMMAND}")
     path = find_installed(place, environment) or Path(place).expanduser()
-    header = read_header(path)
-    loading = Loading(
-        path=path,
-        context_tokens=_positive(settings, _CONTEXT_KEY, DEFAULT_CONTEXT_TOKENS, spec),
-        threads=_positive(settings, _THREADS_KEY, default_threads(), spec),
-        concurrency=settings.concurrency or 1,
-    )
-    return EmbeddedJudge(name or spec, loading, settings, header, weights_digest(path), load_runtime)
+    context_tokens = _positive(settings, _CONTEXT_KEY, DEFAULT_CONTEXT_TOKENS, spec)
+    threads = _positive(settings, _THREADS_KEY, default_threads(), spec)
+    loading = Loading(path, context_tokens, threads, settings.concurrency or 1)
+    return EmbeddedJudge(name or spec, loading, settings, read_header(path), weights_digest(path), load_runtime)
 
 
 def load_runtime(loading: Loading) -> Runtime:
@@ -488,19 +362,9 @@ def load_runtime(loading: Loading) -> Runtime:
     return server
 
 
-def runtime_version() -> str:
-    """Part of a judge's fingerprint: another llama.cpp may write another reply."""
-    try:
-        return importlib.metadata.version("xllamacpp")
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
-
-
 def default_threads() -> int:
-    """One core fewer than there are: llama.cpp's threads wait for each other, and one that is displaced stalls all.
-
-    Measured on two cores with other work beside it: 3 tokens a second with two threads, 55 with one.
-    """
+    """One core fewer than there are: llama.cpp's threads wait for each other, and one that is displaced stalls all."""
+    # Measured on two cores with other work beside it: 3 tokens a second with two threads, 55 with one.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores - 1)
 
@@ -510,36 +374,3 @@ def _positive(settings: JudgeSettings, key: str, default: int, spec: str) -> int
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigurationError(f"judge {spec!r}: {key} is {value!r}; give a whole number above 0")
     return value
-
-
-def _generate(runtime: Runtime, request: Mapping[str, Any], stop: threading.Event) -> _Received:
-    received = _Received()
-
-    def receive(chunk: Any) -> bool:
-        received.add(chunk)
-        return stop.is_set()
-
-    runtime.handle_chat_completions(request, receive)
-    return received
-
-
-def _control_pattern(tokens: tuple[str, ...]) -> re.Pattern[str] | None:
-    """The longest first, so that no token is defused as a part of another."""
-    words = sorted((token for token in tokens if len(token) > 1), key=len, reverse=True)
-    return re.compile("|".join(re.escape(word) for word in words)) if words else None
-
-
-def _defuse(match: re.Match[str]) -> str:
-    """llama.cpp reads control tokens in a message as such: judged text could close its turn and open the system's."""
-    token = match.group()
-    return f"{token[0]} {token[1:]}"
-
-
-def _sendable(text: str) -> str:
-    """Half a surrogate pair cannot be written as UTF-8: the model sees the replacement character, as a reader would."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _line(text: str, limit: int = 300) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"

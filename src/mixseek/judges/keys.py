@@ -58,15 +58,13 @@ def looks_like_credential(name: str) -> bool:
 
 def without_credentials(document: Mapping[str, Any]) -> dict[str, Any]:
     """The same document with credential-looking entries left out, at any depth."""
-    return {str(name): _cleaned(value) for name, value in document.items() if not looks_like_credential(str(name))}
 
+    def cleaned(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [cleaned(item) for item in value]
+        return without_credentials(value) if isinstance(value, Mapping) else value
 
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return without_credentials(value)
-    if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
-    return value
+    return {str(name): cleaned(value) for name, value in document.items() if not looks_like_credential(str(name))}
 
 
 class Redaction:
@@ -96,8 +94,7 @@ class Redaction:
     def body(self, body: bytes) -> bytes:
         """For replies: only what equals a secret is touched, everything else stays byte for byte."""
         for spelling in self._bytes:
-            if spelling in body:
-                body = body.replace(spelling, MASK.encode())
+            body = body.replace(spelling, MASK.encode())
         return body
 
     def line(self, text: str, limit: int = 300) -> str:

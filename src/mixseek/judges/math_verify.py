@@ -1,39 +1,33 @@
 """math-verify (extra `maths`) as a comparer, in a process of its own that can be killed.
 
 Its algebra may search without end, and its own timeouts work in a main thread only. So one child answers one
-comparison at a time: it is started when the first expression needs it, killed and replaced when it takes too long,
+comparison at a time: it is started when the first expression needs it, ended and replaced when it takes too long,
 and it ends by itself when our end of its input is closed, however we die.
 """
 
+import contextlib
 import json
 import os
-import select
 import subprocess
 import sys
 import threading
-import time
 from importlib import metadata
 from importlib.util import find_spec
 
 # Loading sympy takes a second on an idle machine, and many on a busy one.
 START_SECONDS = 120.0
+# Of the processor: what is compared in time must not depend on what else the machine does.
 COMPARISON_SECONDS = 5.0
+# On the clock, so much more: a child that sleeps or starves is given up at last.
+_CLOCK_FACTOR = 20.0
 # A child that dies on everything is not started for ever.
 _MOST_FAILURES = 20
 
 
 def find_maths() -> "MathVerify | None":
-    """Whenever the extra is installed; its process is started when the first expression needs it."""
-    version = installed_version()
-    return None if version is None else MathVerify(version)
-
-
-def installed_version() -> str | None:
-    """None without the extra; nothing is imported to find out."""
-    if find_spec("math_verify") is None:
-        return None
+    """Whenever the extra is installed, which is found out without importing it."""
     try:
-        return metadata.version("math-verify")
+        return None if find_spec("math_verify") is None else MathVerify(metadata.version("math-verify"))
     except metadata.PackageNotFoundError:
         return None
 
@@ -52,12 +46,6 @@ class MathVerify:
     def __reduce__(self) -> tuple[type["MathVerify"], tuple[str, float]]:
         return MathVerify, (self.version, self._seconds)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MathVerify) and other.version == self.version
-
-    def __hash__(self) -> int:
-        return hash(self.version)
-
     def are_equal(self, gold: str, answer: str) -> bool | None:
         """None where a side was not read, the values differ only by rounding, or the time was up."""
         request = json.dumps([gold, answer]).encode() + b"\n"
@@ -74,13 +62,11 @@ class MathVerify:
         child = self._running_child()
         if child is None or child.stdin is None:
             return b""
-        try:
+        reply = b""
+        with contextlib.suppress(OSError):
             child.stdin.write(request)
             child.stdin.flush()
-        except OSError:
-            reply = b""
-        else:
-            reply = _read_line(child, self._seconds)
+            reply = _read_line(child, self._seconds * _CLOCK_FACTOR)
         if not reply:
             self._failures += 1
             self._discard()
@@ -110,17 +96,11 @@ class MathVerify:
 
     def _discard(self) -> None:
         child, self._child = self._child, None
-        if child is None:
-            return
-        child.kill()
-        child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    # What could not be written goes nowhere now.
-                    continue
+        if child is not None:
+            child.kill()
+            # Waits for its end and closes the pipes; what could not be written goes nowhere now.
+            with contextlib.suppress(OSError), child:
+                pass
 
     def __del__(self) -> None:
         if self._owner == os.getpid():
@@ -128,18 +108,10 @@ class MathVerify:
 
 
 def _read_line(child: "subprocess.Popen[bytes]", seconds: float) -> bytes:
-    """One line without its end; empty when the child is gone or the time is up."""
-    if child.stdout is None:
-        return b""
-    deadline = time.monotonic() + seconds
-    handle = child.stdout.fileno()
-    line = b""
-    while not line.endswith(b"\n"):
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([handle], [], [], left)[0]:
-            return b""
-        piece = os.read(handle, 64)
-        if not piece:
-            return b""
-        line += piece
-    return line.strip()
+    """Without its end; no whole word comes from a child that is gone, or that is killed because its time is up."""
+    timer = threading.Timer(seconds, child.kill)
+    timer.start()
+    try:
+        return b"" if child.stdout is None else child.stdout.readline().strip()
+    finally:
+        timer.cancel()

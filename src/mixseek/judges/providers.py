@@ -7,7 +7,8 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Mapping
-from types import ModuleType
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ import orjson
 
 from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, make_answer
+from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, decoding, make_answer
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
@@ -26,30 +27,27 @@ _TRANSIENT_STATUSES = frozenset({408, 409, 425, 429})
 _FOREIGN_ERRORS = (RuntimeError, ImportError, OSError, ValueError, TypeError, LookupError)
 
 
+@dataclass(eq=False, repr=False)
 class ProviderJudge:
     """One model behind pydantic-ai; the SDK's own retries are off, because the engine has the one policy."""
 
-    def __init__(self, name: str, model: Any, settings: JudgeSettings, redaction: Redaction) -> None:
-        self._name = name
-        self._model = model
-        self._settings = settings
-        self._redaction = redaction
-        self._constrains = bool(model.profile.get("supports_json_schema_output", False))
+    name: str
+    model: Any
+    settings: JudgeSettings
+    redaction: Redaction
+
+    def __post_init__(self) -> None:
+        self._constrains = bool(self.model.profile.get("supports_json_schema_output", False))
         self._lifetime = contextlib.AsyncExitStack()
         self._opening = asyncio.Lock()
         self._is_open = False
 
     @property
-    def name(self) -> str:
-        """The spec, or the name in the settings."""
-        return self._name
-
-    @property
     def endpoint(self) -> str:
         """Scheme, host and port where the provider has them, else its name."""
-        parts = urlsplit(self._base_url or "")
+        parts = urlsplit(self.model.base_url if isinstance(self.model.base_url, str) else "")
         if not parts.hostname:
-            return f"{SPEC_PREFIX}{self._model.system}"
+            return f"{SPEC_PREFIX}{self.model.system}"
         return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
 
     @property
@@ -57,23 +55,25 @@ class ProviderJudge:
         """Over provider, model, address, decoding parameters and extra body."""
         decisive = {
             "wire": "pydantic-ai",
-            "provider": self._model.system,
-            "model": self._model.model_name,
+            "provider": self.model.system,
+            "model": self.model.model_name,
             "endpoint": self.endpoint,
-            "decoding": self._decoding(take=1),
-            "body": dict(self._settings.body),
+            "decoding": decoding(self.settings, take=1),
+            "body": dict(self.settings.body),
         }
         return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     @property
     def description(self) -> Mapping[str, Any]:
         """The address is shown without path and query: some providers put keys there."""
+        body = without_credentials(self.settings.body)
         return {
-            "provider": self._model.system,
-            "model": self._model.model_name,
+            "provider": self.model.system,
+            "model": self.model.model_name,
             "base_url": self.endpoint,
             "through": "pydantic-ai",
-            **self._described(),
+            **decoding(self.settings, take=1),
+            **({"body": body} if body else {}),
         }
 
     async def call(self, call: Call) -> Answer:
@@ -84,7 +84,7 @@ class ProviderJudge:
         started = time.perf_counter()
         try:
             response = await direct.model_request(
-                self._model,
+                self.model,
                 _messages(call),
                 model_settings=self._model_settings(call.take),
                 model_request_parameters=_parameters(call, is_constrained),
@@ -92,10 +92,9 @@ class ProviderJudge:
             )
         except _FOREIGN_ERRORS as error:
             raise self._mapped(error, is_constrained) from error
-        latency = time.perf_counter() - started
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
-        judge_model = f"{self._model.system}:{self._model.model_name}"
-        return make_answer(call, self._name, judge_model, _read(response), latency, schema)
+        who = (self.name, f"{self.model.system}:{self.model.model_name}")
+        return make_answer(call, who, _read(response), time.perf_counter() - started, schema)
 
     async def close(self) -> None:
         """Give the provider's connections back."""
@@ -103,118 +102,83 @@ class ProviderJudge:
             self._is_open = False
             await self._lifetime.aclose()
 
-    @property
-    def _base_url(self) -> str | None:
-        value = self._model.base_url
-        return value if isinstance(value, str) else None
-
     async def _open(self) -> None:
         async with self._opening:
             if not self._is_open:
-                await self._lifetime.enter_async_context(self._model)
+                await self._lifetime.enter_async_context(self.model)
                 self._is_open = True
 
-    def _decoding(self, take: int) -> dict[str, Any]:
-        settings = self._settings
-        decoding: dict[str, Any] = {
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "max_tokens": settings.max_tokens,
-            # The same seed would make the repeats of a judgment one and the same reply.
-            "seed": None if settings.seed is None else settings.seed + take - 1,
-        }
-        return {name: value for name, value in decoding.items() if value is not None}
-
-    def _described(self) -> dict[str, Any]:
-        body = without_credentials(self._settings.body)
-        return {**self._decoding(take=1), **({"body": body} if body else {})}
-
     def _model_settings(self, take: int) -> dict[str, Any]:
-        sent = {**self._decoding(take), "request_timeout": self._settings.timeout_seconds}
-        if self._settings.body:
-            sent["extra_body"] = dict(self._settings.body)
-        if "max_retries" not in self._model.unsupported_settings:
-            sent["max_retries"] = 0
-        return sent
+        body = {"extra_body": dict(self.settings.body)} if self.settings.body else {}
+        retries = {} if "max_retries" in self.model.unsupported_settings else {"max_retries": 0}
+        return {**decoding(self.settings, take), "request_timeout": self.settings.timeout_seconds, **body, **retries}
 
     def _mapped(self, error: Exception, is_constrained: bool) -> TransientJudgeError | PermanentJudgeError:
         errors = importlib.import_module("pydantic_ai.exceptions")
-        words = self._redaction.line(f"judge {self._name}: {_words_of(error)}", limit=500)
-        if isinstance(error, errors.ModelContextWindowExceededError):
-            return PermanentJudgeError(words)
-        if isinstance(error, _fatal_errors(errors)):
-            return PermanentJudgeError(words, concerns_everything=True)
-        if isinstance(error, errors.ModelRequestRejectedError):
-            if is_constrained and "schema" in words.lower():
+        words = self.redaction.line(f"judge {self.name}: {str(error) or type(error).__name__}", limit=500)
+        match error:
+            case errors.ModelContextWindowExceededError():
+                return PermanentJudgeError(words)
+            case (
+                errors.ModelAuthenticationError()
+                | errors.ModelNotFoundError()
+                | errors.ModelQuotaExceededError()
+                | errors.UserError()
+                | ImportError()
+            ):
+                # A bad key, an unknown model, an empty account, a wrong set-up: every other sample would fail likewise.
+                return PermanentJudgeError(words, concerns_everything=True)
+            case errors.ModelRequestRejectedError() if is_constrained and "schema" in words.lower():
                 self._constrains = False
                 return TransientJudgeError(f"{words}; the reply's schema is not sent any more")
-            return PermanentJudgeError(words)
-        if isinstance(error, errors.ModelRateLimitError | errors.ModelUnavailableError):
-            return TransientJudgeError(words, retry_after_seconds=error.retry_after, is_overload=True)
-        if isinstance(error, errors.ModelHTTPError):
-            status = error.status_code
-            if status < 500 and status not in _TRANSIENT_STATUSES:
+            case errors.ModelRequestRejectedError():
                 return PermanentJudgeError(words)
-            return TransientJudgeError(words, retry_after_seconds=error.retry_after)
-        # Timeouts, dropped connections, answers that could not be read.
-        if isinstance(error, errors.ModelAPIError | errors.UnexpectedModelBehavior | OSError):
-            return TransientJudgeError(words)
-        return PermanentJudgeError(words)
+            case errors.ModelRateLimitError() | errors.ModelUnavailableError():
+                return TransientJudgeError(words, retry_after_seconds=error.retry_after, is_overload=True)
+            case errors.ModelHTTPError() if error.status_code >= 500 or error.status_code in _TRANSIENT_STATUSES:
+                return TransientJudgeError(words, retry_after_seconds=error.retry_after)
+            case errors.ModelHTTPError():
+                return PermanentJudgeError(words)
+            case errors.ModelAPIError() | errors.UnexpectedModelBehavior() | OSError():
+                # Timeouts, dropped connections, answers that could not be read.
+                return TransientJudgeError(words)
+            case _:
+                return PermanentJudgeError(words)
 
 
 def make_provider_judge(
-    spec: str,
-    environment: Mapping[str, str],
-    settings: JudgeSettings | None = None,
-    name: str | None = None,
+    spec: str, environment: Mapping[str, str], settings: JudgeSettings | None = None, name: str | None = None
 ) -> ProviderJudge:
     """`pydantic-ai:PROVIDER:MODEL`. The key is where that provider's SDK looks for it, in the process environment."""
     settings = settings or JudgeSettings()
     model_name = spec.removeprefix(SPEC_PREFIX)
     if not model_name.partition(":")[2]:
         raise ConfigurationError(f"judge {spec!r}: write pydantic-ai:PROVIDER:MODEL, such as pydantic-ai:bedrock:…")
-    for field in ("base_url", "api_key_env", "headers"):
-        if getattr(settings, field):
-            raise ConfigurationError(
-                f"judge {name or spec!r}: {field} cannot be set for pydantic-ai providers; drop it"
-            )
+    given = next((field for field in ("base_url", "api_key_env", "headers") if getattr(settings, field)), None)
+    if given is not None:
+        raise ConfigurationError(f"judge {name or spec!r}: {given} cannot be set for pydantic-ai providers; drop it")
     if importlib.util.find_spec("pydantic_ai") is None:
         raise ConfigurationError(f"judge {spec!r}: pydantic-ai is not installed; {INSTALL_COMMAND}")
     redaction = Redaction(Secret(value) for variable, value in environment.items() if looks_like_credential(variable))
-    return ProviderJudge(name or spec, _infer_model(spec, model_name, redaction), settings, redaction)
-
-
-def _infer_model(spec: str, model_name: str, redaction: Redaction) -> Any:
-    models = importlib.import_module("pydantic_ai.models")
     try:
-        return models.infer_model(model_name)
+        model = importlib.import_module("pydantic_ai.models").infer_model(model_name)
     except (RuntimeError, ImportError, ValueError) as error:
         # An unknown provider, an SDK that is not installed, or no key: pydantic-ai says which, and what to do.
         raise ConfigurationError(redaction.line(f"judge {spec!r}: {error}", limit=500)) from error
+    return ProviderJudge(name or spec, model, settings, redaction)
 
 
 def _messages(call: Call) -> list[Any]:
+    """Neighbouring turns of ours as one request: an answer is expected after each."""
     messages = importlib.import_module("pydantic_ai.messages")
     parts = {"system": messages.SystemPromptPart, "user": messages.UserPromptPart}
     history: list[Any] = []
-    for message in call.messages:
-        if message.role == "assistant":
-            history.append(messages.ModelResponse(parts=[messages.TextPart(message.content)]))
+    for is_answer, turns in groupby(call.messages, key=lambda message: message.role == "assistant"):
+        if is_answer:
+            history += [messages.ModelResponse(parts=[messages.TextPart(turn.content)]) for turn in turns]
         else:
-            # One request a turn: providers that take the system's words apart find them in any of them.
-            history.append(messages.ModelRequest(parts=[parts[message.role](message.content)]))
-    return _merged(history, messages)
-
-
-def _merged(history: list[Any], messages: ModuleType) -> list[Any]:
-    """Neighbouring requests as one: an answer is expected after each."""
-    merged: list[Any] = []
-    for item in history:
-        if merged and item.kind == merged[-1].kind == "request":
-            merged[-1] = messages.ModelRequest(parts=[*merged[-1].parts, *item.parts])
-        else:
-            merged.append(item)
-    return merged
+            history.append(messages.ModelRequest(parts=[parts[turn.role](turn.content) for turn in turns]))
+    return history
 
 
 def _parameters(call: Call, is_constrained: bool) -> Any:
@@ -226,35 +190,13 @@ def _parameters(call: Call, is_constrained: bool) -> Any:
     return models.ModelRequestParameters(output_mode="native", output_object=shape)
 
 
-def _fatal_errors(errors: ModuleType) -> tuple[type[Exception], ...]:
-    """A bad key, an unknown model, an empty account or a wrong set-up: every other sample would fail likewise."""
-    return (
-        errors.ModelAuthenticationError,
-        errors.ModelNotFoundError,
-        errors.ModelQuotaExceededError,
-        errors.UserError,
-        ImportError,
-    )
-
-
-def _words_of(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
 def _read(response: Any) -> ReadAnswer:
-    thoughts = "".join(part.content for part in response.parts if part.part_kind == "thinking")
-    return ReadAnswer(
-        text="".join(part.content for part in response.parts if part.part_kind == "text"),
-        finish_reason=response.finish_reason,
-        usage=_usage(response.usage),
-        model=response.model_name,
-        request_id=response.provider_response_id,
-        extra={"reasoning": thoughts} if thoughts else {},
+    text, thinking = (
+        "".join(part.content for part in response.parts if part.part_kind == kind) for kind in ("text", "thinking")
     )
-
-
-def _usage(usage: Any) -> Usage:
-    """pydantic-ai counts 0 where the provider said nothing."""
-    if not usage.has_values():
-        return Usage()
-    return Usage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens)
+    said = response.usage
+    # pydantic-ai counts 0 where the provider said nothing.
+    usage = Usage(said.input_tokens, said.output_tokens, said.cache_read_tokens) if said.has_values() else Usage()
+    extra = {"reasoning": thinking} if thinking else {}
+    names = response.model_name, response.provider_response_id
+    return ReadAnswer(text, response.finish_reason, usage, *names, extra)

@@ -11,11 +11,9 @@ from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.ports import Judge, JudgeProtocol, MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoint.address import PROVIDERS, refuse_address, resolve_target
+from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_address, resolve_target
 from mixseek.judges.math_verify import find_maths
 from mixseek.settings.models import JudgeSettings
-
-# The judge that needs no model: what the protocol's own rules can say.
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +42,23 @@ JUDGE_FORMS = {
 # Live judges that are not spoken to over our own HTTP; each module is loaded only when it is asked for.
 _EMBEDDED, _OTHER_PROVIDERS = "gguf", "pydantic-ai"
 _LIVE_KINDS = (*PROVIDERS, _EMBEDDED, _OTHER_PROVIDERS)
-# Whose model it is, by how its name begins.
-_MODEL_OWNERS: Mapping[str, tuple[str, ...]] = {
-    "openai": ("gpt-", "chatgpt-", "o1", "o3", "o4"),
-    "anthropic": ("claude",),
-    "gemini": ("gemini",),
-    "mistral": ("mistral-", "ministral", "magistral", "codestral"),
-    "deepseek": ("deepseek-",),
-    "xai": ("grok",),
-    "ollama": ("llama", "qwen", "gemma", "phi"),
-}
-_NO_SETTINGS: Mapping[str, JudgeSettings] = {}
 
 
 def make_judge(
-    spec: str, configured: Mapping[str, JudgeSettings] = _NO_SETTINGS, *, takes_bundles: bool = False
+    spec: str, configured: Mapping[str, JudgeSettings] | None = None, *, takes_bundles: bool = False
 ) -> Judge:
     """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
-    match spec.partition(":"):
-        case ("rules", "", ""):
-            return RulesJudge(maths=find_maths())
-        case ("replay", _, _):
-            return _make_replay_judge(spec, configured, takes_bundles)
-        case _:
-            raise unknown_judge(spec, configured)
-
-
-def _make_replay_judge(spec: str, configured: Mapping[str, JudgeSettings], takes_bundles: bool) -> Judge:
+    kind, colon, path = spec.partition(":")
+    if spec == "rules":
+        return RulesJudge(maths=find_maths())
+    if kind != "replay" or (colon and not path):
+        raise unknown_judge(spec, configured or {})
     # Late: no other judge reads bundles.
     from mixseek.judges.replay.judge import DatasetReplayJudge, FileReplayJudge
 
-    match spec.partition(":"):
-        case ("replay", "", ""):
-            return DatasetReplayJudge(bundles=takes_bundles)
-        case ("replay", ":", path) if path:
-            return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles)
-        case _:
-            raise unknown_judge(spec, configured)
+    if not colon:
+        return DatasetReplayJudge(bundles=takes_bundles)
+    return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles)
 
 
 def is_live(spec: str, configured: Mapping[str, JudgeSettings]) -> bool:
@@ -97,31 +75,30 @@ def make_live_judge(spec: str, configured: Mapping[str, JudgeSettings], environm
         raise unknown_judge(spec, configured)
     settings = configured.get(spec)
     kind = spec.partition(":")[0] if settings is None else settings.provider
+    # What a table's provider and model would be on the command line.
+    full = spec if settings is None else f"{settings.provider}:{settings.model or ''}"
     # Imports stand here and not above: rules-only runs do not pay for loading an HTTP client or a model runtime.
     if kind == _EMBEDDED:
         from mixseek.judges.embedded import make_embedded_judge
 
-        return make_embedded_judge(_full_spec(spec, settings), environment, settings, name=spec)
+        return make_embedded_judge(full, environment, settings, name=spec)
     if kind == _OTHER_PROVIDERS:
-        if settings is None and "@" in spec:
+        if settings is None and means_address(spec):
             raise refuse_other_address(spec)
         from mixseek.judges.providers import make_provider_judge
 
-        return make_provider_judge(_full_spec(spec, settings), environment, settings, name=spec)
+        return make_provider_judge(full, environment, settings, name=spec)
     target = resolve_target(spec, configured, environment)
     from mixseek.judges.endpoint.judge import EndpointJudge
 
     return EndpointJudge(target, environment)
 
 
-def _full_spec(spec: str, settings: JudgeSettings | None) -> str:
-    """What a table's provider and model would be on the command line."""
-    return spec if settings is None else f"{settings.provider}:{settings.model or ''}"
-
-
 def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> ConfigurationError:
     """One line with the nearest thing that exists."""
     kind, colon, rest = spec.partition(":")
+    # Whose model it is, by how its name begins.
+    owner = next((name for name, one in PROVIDERS.items() if kind.lower().startswith(one.model_prefixes)), None)
     available = f"available: {', '.join([*JUDGE_FORMS, *configured])}"
     if kind == "rules":
         advice = f"'rules' takes nothing after the colon; {available}"
@@ -129,7 +106,7 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
         advice = f"give the file of replies after the colon; {available}"
     elif "://" in spec and "@" not in spec:
         advice = f"for a model at that address, write {quote(f'openai:MODEL@{spec}')}"
-    elif kind not in _LIVE_KINDS and (owner := find_model_owner(kind)):
+    elif kind not in _LIVE_KINDS and owner:
         advice = f"did you mean {quote(f'{owner}:{spec}')}?"
     elif colon:
         close = difflib.get_close_matches(kind, _LIVE_KINDS, n=1)
@@ -140,12 +117,6 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
         close = difflib.get_close_matches(kind, ("rules", "replay", *configured), n=1)
         advice = f"did you mean {close[0]!r}? {available}" if close else available
     return ConfigurationError(f"unknown judge {spec!r}; {advice}")
-
-
-def find_model_owner(model: str) -> str | None:
-    """The provider that serves a model of this name; None where the name tells nothing."""
-    name = model.lower()
-    return next((owner for owner, starts in _MODEL_OWNERS.items() if name.startswith(starts)), None)
 
 
 def refuse_other_address(spec: str) -> ConfigurationError:

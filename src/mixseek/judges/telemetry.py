@@ -6,7 +6,6 @@ import importlib.util
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,18 +15,10 @@ from mixseek.errors import ConfigurationError, JudgeCallError
 _EXPORTER_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _EXPORTER_GROUP = "opentelemetry_traces_exporter"
 _PACKAGES = {"http/protobuf": "otlp_proto_http", "http/json": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
-_DEFAULT_PROTOCOL = "http/protobuf"
 # What a judge's description says, and what the conventions call it.
-_REQUEST_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "provider": "gen_ai.provider.name",
-        "model": "gen_ai.request.model",
-        "temperature": "gen_ai.request.temperature",
-        "top_p": "gen_ai.request.top_p",
-        "max_tokens": "gen_ai.request.max_tokens",
-        "seed": "gen_ai.request.seed",
-    }
-)
+_REQUEST_NAMES = {"provider": "gen_ai.provider.name"} | {
+    name: f"gen_ai.request.{name}" for name in ("model", "temperature", "top_p", "max_tokens", "seed")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +29,6 @@ class Tracing:
     provider: Any = None
 
     def shutdown(self) -> None:
-        """Sends what is still queued."""
         if self.provider is not None:
             self.provider.shutdown()
 
@@ -49,59 +39,38 @@ class TracedJudge:
     def __init__(self, judge: LiveJudge, tracer: Any) -> None:
         self._judge = judge
         self._tracer = tracer
+        self.name, self.endpoint = judge.name, judge.endpoint
+        # Being watched does not change a reply.
+        self.fingerprint, self.description = judge.fingerprint, judge.description
         trace = importlib.import_module("opentelemetry.trace")
         self._kind = trace.SpanKind.CLIENT
         self._failure = trace.Status(trace.StatusCode.ERROR)
         self._attributes = _request_attributes(judge)
         self._span_name = f"chat {self._attributes.get('gen_ai.request.model', judge.name)}"
 
-    @property
-    def name(self) -> str:
-        """The judge's."""
-        return self._judge.name
-
-    @property
-    def endpoint(self) -> str:
-        """The judge's."""
-        return self._judge.endpoint
-
-    @property
-    def fingerprint(self) -> str:
-        """The judge's: being watched does not change a reply."""
-        return self._judge.fingerprint
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """The judge's."""
-        return self._judge.description
-
     async def call(self, call: Call) -> Answer:
         """Each try is a span of its own: the engine retries outside of it."""
-        attributes = {
-            **self._attributes,
-            "mixseek.sample_key": call.sample_key,
-            "mixseek.take": call.take,
-            "mixseek.ask": call.ask,
-        }
+        asked = {f"mixseek.{name}": getattr(call, name) for name in ("sample_key", "take", "ask")}
         with self._tracer.start_as_current_span(
             self._span_name,
             kind=self._kind,
-            attributes=attributes,
+            attributes=self._attributes | asked,
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
             try:
                 answer = await self._judge.call(call)
             except BaseException as error:
-                # A cancelled call was sent and may have been paid for: its span says so too.
-                span.set_attribute("error.type", _error_type(error))
+                # A cancelled call was sent and may have been paid for: its span says so too. Messages may quote the
+                # prompt, and stay out.
+                status = getattr(error.__cause__, "status", None) if isinstance(error, JudgeCallError) else None
+                span.set_attribute("error.type", str(status) if isinstance(status, int) else type(error).__name__)
                 span.set_status(self._failure)
                 raise
             span.set_attributes(_response_attributes(answer))
             return answer
 
     async def close(self) -> None:
-        """Closes the judge."""
         await self._judge.close()
 
     def __getattr__(self, name: str) -> Any:
@@ -115,11 +84,11 @@ def traced(judge: LiveJudge, tracer: Any | None) -> LiveJudge:
 
 
 def open_tracing(environment: Mapping[str, str]) -> Tracing | None:
-    """None unless OTEL_* names an exporter and opentelemetry is installed; an application's own provider is used first.
-
-    The exporter reads the rest of the standard variables (headers, certificates, sampling) from the process itself.
-    """
-    if not is_configured(environment) or not _is_installed("opentelemetry.sdk.trace"):
+    """None unless OTEL_* names an exporter and opentelemetry is installed; an application's own provider goes first."""
+    try:
+        if not is_configured(environment) or importlib.util.find_spec("opentelemetry.sdk.trace") is None:
+            return None
+    except ModuleNotFoundError:
         return None
     api = importlib.import_module("opentelemetry.trace")
     sdk = importlib.import_module("opentelemetry.sdk.trace")
@@ -128,8 +97,6 @@ def open_tracing(environment: Mapping[str, str]) -> Tracing | None:
     if isinstance(current, sdk.TracerProvider):
         return Tracing(current.get_tracer("mixseek", version))
     exporter = _exporter(environment)
-    if exporter is None:
-        return None
     resources = importlib.import_module("opentelemetry.sdk.resources")
     export = importlib.import_module("opentelemetry.sdk.trace.export")
     named = {} if environment.get("OTEL_SERVICE_NAME") else {"service.name": "mixseek"}
@@ -140,10 +107,8 @@ def open_tracing(environment: Mapping[str, str]) -> Tracing | None:
 
 def is_configured(environment: Mapping[str, str]) -> bool:
     """True when the standard variables ask for traces to be sent somewhere."""
-    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
-        return False
     exporter = _exporter_name(environment)
-    if exporter == "none":
+    if exporter == "none" or environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
     # `otlp` alone is the default of the specification: only an address or an explicit wish turns it on.
     return bool(exporter) or any(environment.get(variable) for variable in _EXPORTER_VARIABLES)
@@ -153,49 +118,34 @@ def _exporter_name(environment: Mapping[str, str]) -> str:
     return environment.get("OTEL_TRACES_EXPORTER", "").split(",")[0].strip().lower()
 
 
-def _exporter(environment: Mapping[str, str]) -> Any | None:
+def _exporter(environment: Mapping[str, str]) -> Any:
     name = _exporter_name(environment) or "otlp"
     if name == "console":
         # Standard output belongs to results.
         return importlib.import_module("opentelemetry.sdk.trace.export").ConsoleSpanExporter(out=sys.stderr)
-    protocol = (
-        environment.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
-        or environment.get("OTEL_EXPORTER_OTLP_PROTOCOL")
-        or _DEFAULT_PROTOCOL
-    )
+    variables = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    protocol = next(filter(None, map(environment.get, variables)), "http/protobuf")
     entry = _PACKAGES.get(protocol, protocol) if name == "otlp" else name
     found = importlib.metadata.entry_points(group=_EXPORTER_GROUP, name=entry)
     if not found:
-        raise ConfigurationError(
-            f"OTEL_TRACES_EXPORTER: no exporter {entry!r} is installed; pip install 'mixseek[otel]', "
-            "or unset the OTEL_* variables"
-        )
+        remedy = "pip install 'mixseek[otel]', or unset the OTEL_* variables"
+        raise ConfigurationError(f"OTEL_TRACES_EXPORTER: no exporter {entry!r} is installed; {remedy}")
+    # It reads the other variables (headers, certificates, sampling) from the process itself.
     return next(iter(found)).load()()
 
 
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
-
-
 def _request_attributes(judge: LiveJudge) -> dict[str, Any]:
-    described = judge.description
-    attributes: dict[str, Any] = {
+    said = {convention: judge.description.get(name) for name, convention in _REQUEST_NAMES.items()}
+    parts = urlsplit(judge.endpoint)
+    if parts.hostname:
+        said["server.address"] = parts.hostname
+        said["server.port"] = parts.port or (80 if parts.scheme == "http" else 443)
+    return {
         "gen_ai.operation.name": "chat",
         "gen_ai.output.type": "json",
         "mixseek.judge": judge.name,
+        **{name: value for name, value in said.items() if isinstance(value, str | int | float)},
     }
-    for name, convention in _REQUEST_NAMES.items():
-        value = described.get(name)
-        if isinstance(value, str | int | float):
-            attributes[convention] = value
-    parts = urlsplit(judge.endpoint)
-    if parts.hostname:
-        attributes["server.address"] = parts.hostname
-        attributes["server.port"] = parts.port or (80 if parts.scheme == "http" else 443)
-    return attributes
 
 
 def _response_attributes(answer: Answer) -> dict[str, Any]:
@@ -209,10 +159,3 @@ def _response_attributes(answer: Answer) -> dict[str, Any]:
         "gen_ai.usage.cache_read.input_tokens": usage.cached_input_tokens,
     }
     return {name: value for name, value in attributes.items() if value is not None}
-
-
-def _error_type(error: BaseException) -> str:
-    """The name of what happened; its message may quote the prompt, so it stays out."""
-    cause = error.__cause__
-    status = getattr(cause, "status", None) if isinstance(error, JudgeCallError) else None
-    return str(status) if isinstance(status, int) else type(error).__name__

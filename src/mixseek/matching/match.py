@@ -6,24 +6,21 @@ from collections.abc import Sequence
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.closed.booleans import BooleanReader, polarity_of
-from mixseek.matching.closed.choice import Closed, match_closed
-from mixseek.matching.closed.lists import EitherReader, WordListReader, bracket_reader, is_bracket_sequence
+from mixseek.matching.closed.choice import match_closed
+from mixseek.matching.closed.lists import BracketReader, EitherReader, WordListReader, is_bracket_sequence
 from mixseek.matching.closed.number_answers import NumberReader
-from mixseek.matching.closed.options import NO_OPTIONS, OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.closed.options import OptionReader, comparable, lettered_options, numbered_options
 from mixseek.matching.hedges import OtherValue, leaves_open
+from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.outcome import Decision, MatchResult, Reader
+from mixseek.matching.outcome import Comparison, Decision, MatchResult, Reader
 from mixseek.matching.visible import Visible, fold, visible_part
 
 # Which kind of answer a ground truth is; the first kind that fits wins.
 
+_SAYS = Phrases("kinds")
 _LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
-_SORTING = re.compile(
-    r"\bsort|alphabet|\border\b|並べ替え|並べて|並べなさい|順に|五十音順|アルファベット順|排序|排列|字母顺序",
-    re.IGNORECASE,
-)
 _QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
-_NUMBERED_QUESTION = re.compile(r"option|choice|select|choose|correct answer|answer number|選|选", re.IGNORECASE)
 
 
 def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
@@ -34,21 +31,23 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     if letter is not None:
         return OptionReader(letter[1], question)
     if is_bracket_sequence(gold):
-        return bracket_reader(gold, question)
+        return BracketReader(gold, question)
     polarity = polarity_of(gold, question)
     by_text = option_by_text(gold, question)
     if polarity is not None:
         boolean = BooleanReader(*polarity)
-        return boolean if by_text is None else EitherReader(by_text, boolean)
+        return boolean if by_text is None else EitherReader(by_text, boolean, question)
     if by_text is not None:
         return by_text
     value = plain_number(gold)
     if value is not None:
-        if gold.isdigit() and len(gold) <= 2 and _asks_for_number(gold, question):
+        # The question lists numbered options and wants one of their numbers.
+        is_listed = gold.isdigit() and len(gold) <= 2 and _SAYS.numbered_question.search(question)
+        if is_listed and gold in numbered_options(question):
             return OptionReader(gold, question)
-        return NumberReader(value, question, gold, maths, percent="%" in gold)
+        return NumberReader(value.values[0], question, gold, maths, value.percent or "%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
-    if len(words) >= 2 and _SORTING.search(question):
+    if len(words) >= 2 and _SAYS.sorting.search(question):
         asked = _QUESTION_WORD.findall(question.casefold())
         wanted = frozenset(words)
         if wanted.issubset(asked):
@@ -56,34 +55,23 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     return None
 
 
-def _asks_for_number(gold: str, question: str) -> bool:
-    """Whether the question lists numbered options and wants one of their numbers."""
-    return bool(_NUMBERED_QUESTION.search(question)) and gold in numbered_options(question).labels
-
-
 def option_by_text(gold: str, question: str) -> OptionReader | None:
     """The ground truth is the text of exactly one listed option: its letter is as good."""
     options = lettered_options(question)
-    if options is NO_OPTIONS:
+    if not options:
         return None
     wanted = comparable(gold)
-    labels = [label for label, text in zip(options.labels, options.texts, strict=True) if comparable(text) == wanted]
+    labels = [label for label, text in options.items() if comparable(text) == wanted]
     return OptionReader(labels[0], question) if len(labels) == 1 and wanted else None
 
 
 # Rules that say the response gives no answer. Why another answer is wrong, no rule can know.
-_NO_ANSWER = frozenset(
-    {
-        "no_final_answer",
-        "no_answer",
-        "refusal",
-        "breaks_off",
-        "empty_answer",
-        "answer_without_number",
-        "none_of_the_options",
-        "every_option_listed",
-    }
-)
+_NO_ANSWER = {
+    "no_answer", "refusal", "breaks_off", "empty_answer", "answer_without_number", "none_of_the_options",
+    "every_option_listed", "no_final_answer",
+}  # fmt: skip
+# One acceptable answer found is enough; for incorrect all must say so.
+_BEST_FIRST = (Decision.CORRECT, Decision.UNDECIDED, Decision.INCORRECT)
 # A longer ground truth is a text to be judged, not an answer to be found; questions keep their options at the end.
 _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
@@ -100,39 +88,32 @@ def match_answer(
     alternatives: Sequence[str] = (),
     maths: MathsComparer | None = None,
 ) -> MatchResult:
-    """Decide what can be decided with near certainty; everything else is undecided.
-
-    Args:
-        maths: who compares mathematics that is more than numbers; without, such answers are undecided.
-    """
+    """Decide what can be decided with near certainty; all else is undecided, and mathematics without a comparer."""
     visible = visible_part(response)
     golds = _golds(ground_truth, alternatives)
     if not visible.text.strip():
-        return _without_answer(visible)
+        # Reasoning that was closed and opened again: some models answer inside the second block.
+        is_reopened = {"reasoning_dropped", "unclosed_reasoning_dropped"}.issubset(visible.rules)
+        decision = Decision.UNDECIDED if is_reopened else Decision.INCORRECT
+        rule = "reasoning_reopened" if is_reopened else "no_final_answer"
+        return _result(response, visible, Comparison(decision, None, (rule,)))
     if not golds or max(map(len, golds)) > _LONGEST_GOLD:
-        return MatchResult(Decision.UNDECIDED, None, None, (*visible.rules, "unusable_ground_truth"), None)
+        return _result(response, visible, Comparison(Decision.UNDECIDED, None, ("unusable_ground_truth",)))
     question = question[-_LONGEST_QUESTION:]
-    results: list[Closed] = []
-    texts: list[str] = []
-    for gold in golds:
-        result = _match_gold(visible, gold, question, is_open=bool(alternatives), maths=maths)
-        if result is None:
-            texts.append(gold)
-        else:
-            results.append(result)
-    if texts and lettered_options(question).labels:
+    by_gold = {gold: _match_gold(visible, gold, question, bool(alternatives), maths) for gold in golds}
+    results = [result for result in by_gold.values() if result is not None]
+    texts = [gold for gold, result in by_gold.items() if result is None]
+    if texts and lettered_options(question):
         # A letter was asked for, and the ground truth is none of the listed texts: the row itself is doubtful.
-        results.append(Closed(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
+        results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    return _result(response, visible, _best(results))
+    return _result(response, visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
 
 
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
     """Every acceptable answer once; a ground truth that only joins its alternatives ("A | B") is no further one."""
     given = [gold for gold in alternatives if gold.strip()]
-    if not given and " | " not in ground_truth:
-        return [ground_truth] if ground_truth.strip() else []
     if not given:
         return list(dict.fromkeys(part for part in ground_truth.split(" | ") if part.strip()))
     is_heading = len(given) > 1 and all(gold in ground_truth for gold in given)
@@ -140,8 +121,8 @@ def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
 
 
 def _match_gold(
-    visible: Visible, gold: str, question: str, *, is_open: bool, maths: MathsComparer | None
-) -> Closed | None:
+    visible: Visible, gold: str, question: str, is_open: bool, maths: MathsComparer | None
+) -> Comparison | None:
     """None for free text, which is compared with all its alternatives at once.
 
     A ground truth with alternatives belongs to an open question, where a number stands in prose among other
@@ -160,73 +141,46 @@ def _match_gold(
         return None
     stated = gold_maths(gold)
     if stated is None:
-        return Closed(Decision.UNDECIDED, None, ("expression", "worked_solution"))
+        return Comparison(Decision.UNDECIDED, None, ("expression", "worked_solution"))
     maths_reader = MathsReader(stated, question, maths)
     whole = maths_reader.read_whole(visible.text[: visible.cut])
-    if whole is not None:
-        closed = Closed(whole.decision, Span(whole.start, whole.end), ("expression", whole.rule))
-        return _unhedged(visible, closed, "expression", lambda place: maths_reader.is_other(visible.text, place))
-    return _match_reader(visible, maths_reader)
+    closed = Comparison(whole.decision, Span(whole.start, whole.end), (whole.rule,)) if whole else None
+    return _match_reader(visible, maths_reader, closed)
 
 
-def _match_reader(visible: Visible, reader: Reader) -> Closed:
-    closed = match_closed(visible, reader)
-    closed = Closed(closed.decision, closed.span, (reader.kind, *closed.rules))
-    return _unhedged(visible, closed, reader.kind, lambda place: reader.is_other(visible.text, place))
+def _match_reader(visible: Visible, reader: Reader, closed: Comparison | None = None) -> Comparison:
+    closed = closed or match_closed(visible, reader)
+    closed = Comparison(closed.decision, closed.span, (reader.kind, *closed.rules))
+    return _unhedged(visible, closed, lambda place: reader.is_other(visible.text, place))
 
 
-def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Closed:
+def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Comparison:
     # Late, as above: most ground truths are of a closed kind.
     from mixseek.matching.short_text.rules import compare_short_text
 
     start = len(visible.text) - len(visible.text.lstrip())
-    comparison = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
-    span = comparison.span and Span(comparison.span.start + start, comparison.span.end + start)
-    closed = Closed(comparison.decision, span, ("text", comparison.rule))
+    decision, span, rules = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
+    closed = Comparison(decision, span and Span(span.start + start, span.end + start), ("text", *rules))
     # Whatever word a joint leads to is another name.
-    return _unhedged(visible, closed, "text", lambda place: visible.text[place : place + 1].isalnum())
+    return _unhedged(visible, closed, lambda place: visible.text[place : place + 1].isalnum())
 
 
-def _unhedged(visible: Visible, closed: Closed, kind: str, is_other: OtherValue) -> Closed:
+def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Comparison:
     """What was found, or undecided where the words around a right value leave it open."""
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
     start, end = closed.span.start, closed.span.end
-    if not leaves_open(visible.text.lower(), start, end, visible.cut, kind, is_other):
+    if not leaves_open(visible.lowered, start, end, visible.cut, closed.rules[0], is_other):
         return closed
-    return Closed(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
+    return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
 
 
-def _best(results: Sequence[Closed]) -> Closed:
-    """One acceptable answer found is enough; for incorrect all must say so."""
-    if len(results) == 1:
-        return results[0]
-    for wanted in (Decision.CORRECT, Decision.UNDECIDED, Decision.INCORRECT):
-        for result in results:
-            if result.decision is wanted:
-                return result
-    raise AssertionError("there is at least one ground truth")
-
-
-def _without_answer(visible: Visible) -> MatchResult:
-    if visible.unclosed_reasoning and "reasoning_dropped" in visible.rules:
-        # Reasoning that was closed and opened again: some models answer inside the second block.
-        return MatchResult(Decision.UNDECIDED, None, None, (*visible.rules, "reasoning_reopened"), None)
-    return MatchResult(Decision.INCORRECT, None, None, (*visible.rules, "no_final_answer"), ErrorType.NO_ANSWER)
-
-
-def _result(response: str, visible: Visible, closed: Closed) -> MatchResult:
-    rules = (*visible.rules, *closed.rules)
+def _result(response: str, visible: Visible, closed: Comparison) -> MatchResult:
     span = closed.span
     if span and visible.offset:
         span = Span(span.start + visible.offset, span.end + visible.offset)
     extracted = response[span.start : span.end] if span else None
-    error: ErrorType | None
-    match closed.decision:
-        case Decision.CORRECT:
-            error = ErrorType.NONE
-        case Decision.INCORRECT:
-            error = ErrorType.NO_ANSWER if closed.rules[-1] in _NO_ANSWER else None
-        case Decision.UNDECIDED:
-            error = None
-    return MatchResult(closed.decision, extracted, span, rules, error)
+    error = ErrorType.NONE if closed.decision is Decision.CORRECT else None
+    if closed.decision is Decision.INCORRECT and closed.rules[-1] in _NO_ANSWER:
+        error = ErrorType.NO_ANSWER
+    return MatchResult(closed.decision, extracted, span, (*visible.rules, *closed.rules), error)

@@ -1,8 +1,7 @@
 r"""Ground truths that are mathematics: what is cheap and certain is decided here, the rest by whoever compares algebra.
 
-Certain are numbers in any writing, fractions, percentages, units, and lists, sets, pairs and intervals of numbers.
-Everything else (roots, formulas, matrices, inequalities) is handed to a `MathsComparer`; without one it is undecided.
-Nothing is decided about LaTeX that was not read to its end.
+Certain are numbers in any writing, with units, and lists, sets, pairs and intervals of them. Everything else is handed
+to a `MathsComparer`; without one it is undecided. Nothing is decided about LaTeX that was not read to its end.
 """
 
 import re
@@ -13,16 +12,11 @@ from typing import Final, NamedTuple
 
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.closed.statements import firm_statements
+from mixseek.matching.languages import table
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reading
+from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
 
 _LONGEST: Final = 1_000
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # Longer than any bare answer: a worked solution.
 _WORKED: Final = 160
 _FEW_WORDS: Final = 6
@@ -41,43 +35,29 @@ _BASED: Final = re.compile(r"[0-9A-Fa-f]+_\{?\d{1,2}\}?")
 _CALL: Final = re.compile(r"\b(?:sqrt|sin|cos|tan|log|ln|exp|abs)\s*\(")
 _FACTORIAL: Final = re.compile(r"\d+!$")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
-_DIGIT_OR_LETTER: Final = re.compile(r"\d|(?<![A-Za-z])[A-Za-z](?![A-Za-z])")
-_MATHS_WORDS: Final = _words(
-    "sin cos tan cot sec csc arcsin arccos arctan asin acos atan sinh cosh tanh ln log lg exp max min gcd lcm sqrt "
-    "cbrt abs floor ceil binom pi infinity inf oo and or union alpha beta gamma delta epsilon theta lambda mu nu rho "
-    "sigma tau phi chi psi omega"
-)
-_SHORT_WORDS: Final = _words("an is be no to of by on at as if so we it up he do")
+_MATHS_WORDS: Final = frozenset(table("mathematics")["words"].split())
+_SHORT_WORDS: Final = frozenset(table("mathematics")["short_words"].split())
 
 
 def looks_like_maths(gold: str) -> bool:
     """Cheap, and meant for ground truths: a False only means that another comparer is the better one."""
     gold = gold.strip()
-    if not gold:
-        return False
     if _LATEX.search(gold):
         return True
     if _BRACKETS_ONLY.fullmatch(gold) or len(gold) > 200:
         return False
     if _POWER_OF_TEN.fullmatch(gold) or _BASED.fullmatch(gold):
         return True
-    if _PLAIN_NUMBER.fullmatch(gold) or _RANGE.fullmatch(gold) or _CODE_NAME.fullmatch(gold):
+    if any(pattern.fullmatch(gold) for pattern in (_PLAIN_NUMBER, _RANGE, _CODE_NAME)):
         return False
     if _DATE_OR_TIME.fullmatch(gold) and not (gold.count("/") == 1 and "-" not in gold and ":" not in gold):
         return False
-    if not all(_is_mathematical(word) for word in _WORD.findall(gold)):
+    words = [word for word in _WORD.findall(gold.lower()) if word not in _MATHS_WORDS]
+    if any(len(word) > 2 or word in _SHORT_WORDS for word in words):
         return False
-    if not _DIGIT_OR_LETTER.search(gold) and not _SYMBOL.search(gold):
-        return False
-    return any(pattern.search(gold) for pattern in (_SYMBOL, _OPERATION, _TUPLE, _CALL, _FACTORIAL))
-
-
-def _is_mathematical(word: str) -> bool:
-    lowered = word.lower()
-    return lowered in _MATHS_WORDS or (len(word) == 2 and lowered not in _SHORT_WORDS)
-
-
-# Plain values
+    if _SYMBOL.search(gold):
+        return True
+    return any(pattern.search(gold) for pattern in (_OPERATION, _TUPLE, _CALL, _FACTORIAL))
 
 
 class PlainValue(NamedTuple):
@@ -98,13 +78,9 @@ _GROUPED: Final = re.compile(r"(?<=\d),\\!\s*(?=\d{3}(?!\d))|(?<=\d)\{,\}(?=\d{3
 _DECIMAL_COMMA: Final = re.compile(r"\d,\d")
 _TEXT_COMMAND: Final = re.compile(r"\\(?:text|mathrm|textrm|textnormal|mbox|mathbf|textbf|operatorname)\s*\{([^{}]*)\}")
 _NAME: Final = re.compile(r"^[A-Za-z](?:_\{?\w\}?|\([a-z]\))?\s*=\s*(?=[-+\d\\({\[.$])")
-_DIGITS = r"\d[\d,.]*"
 _FRACTION: Final = re.compile(r"([-+]?)\s*(?:(\d+)\s*)?\\frac\s*(?:\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}|(\d)\s*(\d))")
 _UNIT: Final = re.compile(
     r"\s*(\\?%|percent|\^?\{?\\circ\}?|°|(?:[A-Za-zμµ]+(?:\^?\{?[23]\}?|[²³])?(?:/[A-Za-z]+)?)?)\.?"
-)
-_POWER: Final = re.compile(
-    rf"([-+]?{_DIGITS})\s*(?:\\times|\\cdot|×|·|\*|x)\s*10\s*\^\s*\{{?\s*([-+]?\d{{1,3}})\s*\}}?"
 )
 _RAISED: Final = re.compile("⁻?[⁰¹²³⁴-⁹]+")
 _INFINITE: Final = re.compile(r"[-+]?\s*(?:\\infty|∞|infinity|inf|oo)")
@@ -133,11 +109,10 @@ def plain_value(text: str) -> PlainValue | None:
 
 
 def _one_number(text: str) -> PlainValue | None:
-    for pattern, read in ((_FRACTION, _read_fraction), (_POWER, _read_power)):
-        found = pattern.match(text)
-        number = read(found) if found else None
-        if found is not None and number is not None:
-            return _with_unit(text[found.end() :], PlainValue((number,)))
+    found = _FRACTION.match(text)
+    if found is not None and (bottom := int(found[4] or found[6])):
+        number = int(found[2] or 0) + Fraction(int(found[3] or found[5]), bottom)
+        return _with_unit(text[found.end() :], PlainValue((-number if found[1] == "-" else number,)))
     tokens = read_numbers(text, words=False)
     if len(tokens) != 1 or len(tokens[0].values) != 1 or tokens[0].unscaled or text[: tokens[0].start].strip(" +$€£¥"):
         return None
@@ -145,28 +120,14 @@ def _one_number(text: str) -> PlainValue | None:
     written = text[token.start : token.end]
     if _DECIMAL_COMMA.search(written) and token.values[0] != token.values[0].to_integral_value():
         return None  # 6,8 is a decimal to some and two numbers to others
-    point = re.search(r"\d?\.(\d+)", written) if "/" not in written else None
+    # A quotient and a power of ten do not say how many digits are exact.
+    point = re.search(r"\d?\.(\d+)", written) if "/" not in written and "^" not in written else None
     exact = Fraction(token.values[0])
     if not written.isascii() or "/" in written:
         # A quotient was rounded to 28 digits on the way.
         exact = exact.limit_denominator(_LARGEST_DENOMINATOR)
     value = PlainValue((exact,), percent=token.percent, digits=len(point[1]) if point else None)
     return _with_unit(text[token.end :], value)
-
-
-def _read_fraction(found: re.Match[str]) -> Fraction | None:
-    top, bottom = int(found[3] or found[5]), int(found[4] or found[6])
-    if not bottom:
-        return None
-    value = int(found[2] or 0) + Fraction(top, bottom)
-    return -value if found[1] == "-" else value
-
-
-def _read_power(found: re.Match[str]) -> Fraction | None:
-    tokens = read_numbers(found[1], words=False)
-    if len(tokens) != 1 or len(tokens[0].values) != 1:
-        return None
-    return Fraction(tokens[0].values[0]) * Fraction(10) ** int(found[2])
 
 
 def _with_unit(rest: str, value: PlainValue) -> PlainValue | None:
@@ -195,34 +156,29 @@ def _several_numbers(text: str) -> PlainValue | None:
     parts = [part for part in re.split(separator, inner) if part.strip()]
     if not 2 <= len(parts) <= 64 and not (brackets and parts):
         return None
-    numbers = []
-    for part in parts:
-        infinite = _INFINITE.fullmatch(part.strip())
-        if infinite is not None:
-            numbers.append(-_INFINITY if part.strip()[0] == "-" else _INFINITY)
-            continue
-        value = _one_number(part.strip())
-        if value is None or value.unit or value.percent or value.digits:
-            return None
-        numbers.append(value.numbers[0])
-    return PlainValue(tuple(numbers), brackets)
+    values = [_infinity_or_number(part.strip()) for part in parts]
+    numbers = [value.numbers[0] for value in values if value and not (value.unit or value.percent or value.digits)]
+    return PlainValue(tuple(numbers), brackets) if len(numbers) == len(values) else None
+
+
+def _infinity_or_number(text: str) -> PlainValue | None:
+    if _INFINITE.fullmatch(text):
+        return PlainValue((-_INFINITY if text[0] == "-" else _INFINITY,))
+    return _one_number(text)
 
 
 def compare_plain(answer: PlainValue, gold: PlainValue) -> tuple[Decision, str]:
     """What two readings to the end say; undecided where people write one thing in the other's way."""
     if len(answer.numbers) == len(gold.numbers) == 1 and answer.brackets == gold.brackets:
         return _compare_numbers(answer, gold)
-    if answer.brackets == gold.brackets:
-        if answer.brackets in {"", "{}"}:
-            same = set(answer.numbers) == set(gold.numbers)
-        else:
-            same = answer.numbers == gold.numbers
-        return (Decision.CORRECT if same else Decision.INCORRECT), "numbers"
-    if {answer.brackets, gold.brackets} == {"", "{}"} and set(answer.numbers) == set(gold.numbers):
-        return Decision.CORRECT, "numbers"
+    brackets = {answer.brackets, gold.brackets}
     if set(answer.numbers) != set(gold.numbers):
         return Decision.INCORRECT, "numbers"
-    if any(abs(number) == _INFINITY for number in gold.numbers) and "{}" not in (answer.brackets, gold.brackets):
+    if brackets <= {"", "{}"} or (len(brackets) == 1 and answer.numbers == gold.numbers):
+        return Decision.CORRECT, "numbers"
+    if len(brackets) == 1:
+        return Decision.INCORRECT, "numbers"
+    if any(abs(number) == _INFINITY for number in gold.numbers) and "{}" not in brackets:
         return Decision.INCORRECT, "interval_ends"  # no pair of numbers, so brackets are what they say
     return Decision.UNDECIDED, "brackets_differ"
 
@@ -248,14 +204,12 @@ def _compare_numbers(answer: PlainValue, gold: PlainValue) -> tuple[Decision, st
 def _is_rounding(ours: Fraction, theirs: Fraction, answer: PlainValue, gold: PlainValue) -> bool:
     """Whether a decimal stands for a value it is not quite: 0.33 for 1/3, 3.1 for 3.14."""
     digits = [value.digits for value in (answer, gold) if value.digits is not None]
-    if not digits and ours.denominator == theirs.denominator == 1:
+    if digits:
+        return abs(ours - theirs) <= min(Fraction(1, 10 ** min(digits)), max(abs(theirs), Fraction(1)) / 50)
+    if ours.denominator == theirs.denominator == 1:
         return False
-    if not digits:
-        return abs(ours - theirs) <= min(Fraction(1, 2), abs(theirs) / 200)
-    return abs(ours - theirs) <= min(Fraction(1, 10 ** min(digits)), max(abs(theirs), Fraction(1)) / 50)
+    return abs(ours - theirs) <= min(Fraction(1, 2), abs(theirs) / 200)
 
-
-# Statements
 
 _SEGMENT: Final = re.compile(r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>.+?)\\\)|\\\[(?P<d>.+?)\\\]", re.DOTALL)
 _BARE_LETTER: Final = re.compile(r"\s*[A-Za-z](?:\([a-z]\)|_\{?\w\}?)?\s*")
@@ -278,28 +232,25 @@ _SPACE: Final = re.compile(r"\s+|\\[,;:! ]|\\left|\\right|\$")
 
 
 class Part(NamedTuple):
-    """Mathematics cut out of a piece of text."""
+    """Mathematics cut out of a piece of text, or the boxes side by side that are the parts of one answer."""
 
     text: str
     start: int
     end: int
+    boxes: int = 0
 
 
 def stated_maths(piece: str, *, firm: bool) -> Part | None:
     """The mathematics that a piece states: its one marked run, else all of it where nothing in it is prose."""
-    runs = _runs(piece)
-    if runs:
-        told = [run for run in runs if not _BARE_LETTER.fullmatch(run.text)]
-        if told:
-            if len(told) > 1 and not piece[told[-1].end :].strip(" .*") and _CONCLUDES.search(piece, 0, told[-1].start):
-                return told[-1]
-            return told[0] if len(told) == 1 or (firm and not _PROSE.search(piece[: told[0].start])) else None
+    told = [run for run in _runs(piece) if not _BARE_LETTER.fullmatch(run.text)]
+    if told:
+        if len(told) > 1 and not piece[told[-1].end :].strip(" .*") and _CONCLUDES.search(piece, 0, told[-1].start):
+            return told[-1]
+        return told[0] if len(told) == 1 or (firm and not _PROSE.search(piece[: told[0].start])) else None
     sentence = _SENTENCE_END.search(piece)
     bare = piece[: sentence.start() if sentence else len(piece)].strip().rstrip(".")
     start = piece.find(bare)
-    if not bare:
-        return None
-    if not _holds_prose(bare):
+    if bare and not _holds_prose(bare):
         return Part(bare, start, start + len(bare))
     behind = _RESULT.match(bare)
     rest = bare[behind.end() :] if behind else ""
@@ -324,19 +275,10 @@ def _runs(piece: str) -> list[Part]:
     return runs
 
 
-class Boxes(NamedTuple):
-    """Boxes side by side, which are the parts of one answer."""
-
-    text: str
-    start: int
-    end: int
-    number: int
-
-
 _BETWEEN_BOXES: Final = re.compile(r"(?:[\s$,;]|\\q?quad|\\text\{\s*and\s*\}|\band\b|\\[()\[\]])*")
 
 
-def joined_boxes(text: str) -> Boxes | None:
+def joined_boxes(text: str) -> Part | None:
     """The last boxes of a text where nothing but commas or "and" stands between them; None for fewer than two."""
     found = [
         (place.start - 1, place.end + 1, text[place.start : place.end].strip())
@@ -344,14 +286,13 @@ def joined_boxes(text: str) -> Boxes | None:
         if place.cue == "boxed"
     ]
     run = found[:1]
-    for start, end, told in found[1:]:
-        between = text[end : text.rfind("\\", end, run[0][0])]
-        if not _BETWEEN_BOXES.fullmatch(between):
+    for box in found[1:]:
+        if not _BETWEEN_BOXES.fullmatch(text, box[1], text.rfind("\\", box[1], run[0][0])):
             break
-        run.insert(0, (start, end, told))
+        run.insert(0, box)
     if len({told for _, _, told in run}) < 2:
         return None
-    return Boxes(", ".join(told for _, _, told in run), run[0][0], run[-1][1], len(run))
+    return Part(", ".join(told for _, _, told in run), run[0][0], run[-1][1], len(run))
 
 
 def gold_maths(gold: str) -> str | None:
@@ -361,7 +302,7 @@ def gold_maths(gold: str) -> str | None:
     if boxes:
         is_one = len({_SPACE.sub("", box) for box in boxes}) == 1
         joined = joined_boxes(gold)
-        return boxes[0] if is_one else joined.text if joined and joined.number == len(boxes) else None
+        return boxes[0] if is_one else joined.text if joined and joined.boxes == len(boxes) else None
     if len(gold) <= _WORKED:
         return gold.strip()
     stated = [place for place in statements if place.cue in {"answer_cue", "hash_marks"}]
@@ -369,19 +310,7 @@ def gold_maths(gold: str) -> str | None:
     return part.text if part else None
 
 
-def _unwrapped(text: str) -> str:
-    """Without the box around the whole of it."""
-    found = _ONE_BOX.fullmatch(text)
-    return found[1] if found and "boxed" not in found[1] else text
-
-
-_ONE_BOX: Final = re.compile(r"[\s$*]*\\(?:boxed|fbox)\s*\{(.*)\}[\s$.*]*", re.DOTALL)
-
-
-def _bare(text: str) -> str:
-    return _SPACE.sub("", _TEXT_COMMAND.sub(r"\1", text))
-
-
+_ONE_BOX: Final = re.compile(r"[\s$*]*\\(?:boxed|fbox)\s*\{((?:(?!boxed).)*)\}[\s$.*]*", re.DOTALL)
 _ROOT: Final = re.compile(r"√\s*(?:\{([^{}]*)\}|\(([^()]*)\)|(\d+|[a-z]))")
 _SIGNS: Final = {
     "π": r"\pi ", "×": r"\times ", "·": r"\cdot ", "÷": r"\div ", "≤": r"\le ", "≥": r"\ge ", "≠": r"\ne ",
@@ -400,8 +329,6 @@ def _for_comparer(text: str, value: PlainValue | None) -> str:
 
 def _to_latex(text: str) -> str:
     """Signs as commands: whoever reads LaTeX may not read them."""
-    if text.isascii():
-        return text
     text = _ROOT.sub(lambda found: rf"\sqrt{{{found[1] or found[2] or found[3]}}}", text)
     text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
     return "".join(_SIGNS.get(character, character) for character in text)
@@ -417,7 +344,8 @@ def _is_read(text: str) -> bool:
 
 def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | None) -> tuple[Decision, str]:
     """Two texts that are mathematics and nothing else."""
-    answer, gold = _unwrapped(answer), _unwrapped(gold)
+    # Without a box around the whole of it.
+    answer, gold = (found[1] if (found := _ONE_BOX.fullmatch(text)) else text for text in (answer, gold))
     if len(answer) > _LONGEST or len(gold) > _LONGEST:
         return Decision.UNDECIDED, "too_long"
     ours, theirs = plain_value(answer), plain_value(gold)
@@ -425,7 +353,7 @@ def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | 
         decision, rule = compare_plain(ours, theirs)
         if decision is not Decision.UNDECIDED or rule != "brackets_differ":
             return decision, rule
-    if _bare(answer) == _bare(gold):
+    if len({_SPACE.sub("", _TEXT_COMMAND.sub(r"\1", text)) for text in (answer, gold)}) == 1:
         return Decision.CORRECT, "same_text"
     if not _is_read(answer) or not _is_read(gold):
         return Decision.UNDECIDED, "not_read"
@@ -446,44 +374,38 @@ def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | 
 
 
 @dataclass(frozen=True)
-class MathsReader:
+class MathsReader(Reader):
     """A mathematical ground truth, and who compares what is not plain."""
 
     gold: str
-    question: str
+    asked: str
     maths: MathsComparer | None
-    kind: str = "expression"
-    spans_lines: bool = False
+    kind = "expression"
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """The mathematics that the piece states, compared; behind a firm cue what cannot be read is still an answer."""
         part = None if piece.rstrip().endswith("?") else stated_maths(piece, firm=firm)
         if part is None:
             return Reading(Decision.UNDECIDED, 0, len(piece), "not_read") if firm and piece.strip() else None
-        decision, rule = compare_maths(part.text, self.gold, self.question, self.maths)
-        if not firm and decision is Decision.INCORRECT and not _CONCLUDES.search(piece, 0, part.start):
+        reading = self._compared(part)
+        if not firm and reading.decision is Decision.INCORRECT and not _CONCLUDES.search(piece, 0, part.start):
             # No cue says that this is the answer: another value in the closing words may be a step.
-            return Reading(Decision.UNDECIDED, part.start, part.end, "not_stated")
+            return reading.left_open("not_stated")
+        return reading
+
+    def _compared(self, part: Part) -> Reading:
+        decision, rule = compare_maths(part.text, self.gold, self.asked, self.maths)
         return Reading(decision, part.start, part.end, rule)
 
     def read_whole(self, text: str) -> Reading | None:
         """A response that is nothing but its mathematics, over however many lines, or ends in boxes side by side."""
         boxes = joined_boxes(text) if text.count("\\boxed") > 1 else None
-        part: Part | None = None
         if boxes is not None and not text[boxes.end :].strip(" \n$.)]\\"):
-            part = Part(boxes.text, boxes.start, boxes.end)
-        elif "\n" in text.strip() and len(text) <= _WORKED * 2:
-            runs = _runs(text)
-            part = runs[0] if len(runs) == 1 and len(text.split()) <= _FEW_WORDS + len(runs[0].text.split()) else None
-        if part is None:
-            return None
-        decision, rule = compare_maths(part.text, self.gold, self.question, self.maths)
-        return Reading(decision, part.start, part.end, rule)
+            return self._compared(boxes)
+        runs = _runs(text) if "\n" in text.strip() and len(text) <= _WORKED * 2 else []
+        is_all = len(runs) == 1 and len(text.split()) <= _FEW_WORDS + len(runs[0].text.split())
+        return self._compared(runs[0]) if is_all else None
 
     def is_other(self, text: str, place: int) -> bool:
         """Any further mathematics: whether it is equal is not asked again."""
         return text[place : place + 1] in {"$", "\\"} or text[place : place + 1].isdigit()
-
-    def is_absent(self, text: str) -> bool:
-        """A value can be written in too many ways for its absence to be seen."""
-        return False

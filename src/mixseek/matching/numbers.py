@@ -6,9 +6,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from mixseek.matching.languages import table
+
 # Dates written in full, in one spelling: options are often dates, and nobody repeats them in the question's form.
 
-_MONTHS = {
+MONTHS = {
     name: number
     for number, names in enumerate(
         ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
@@ -16,14 +18,15 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_NAME = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = re.compile(
-    rf"\b(?P<month>{_NAME})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})\b"
-    rf"|\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month2>{_NAME})\.?,?\s+(?P<year2>\d{{4}})\b"
-    r"|(?<!\d)(?P<year3>\d{4})\s?[-年/]\s?(?P<month3>\d{1,2})\s?[-月/]\s?(?P<day3>\d{1,2})(?:\s?日)?(?!\d)"
-    r"|(?<![\d/])(?P<month4>\d{1,2})/(?P<day4>\d{1,2})/(?P<year4>\d{4})(?!\d)",
+    rf"\b({_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b"
+    rf"|\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_NAME})\.?,?\s+(\d{{4}})\b"
+    r"|(?<!\d)(\d{4})\s?[-年/]\s?(\d{1,2})\s?[-月/]\s?(\d{1,2})(?:\s?日)?(?!\d)"
+    r"|(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)",
     re.IGNORECASE,
 )
+_ORDERS = ("mdy", "dmy", "ymd", "mdy")  # of the three groups in each of its alternatives
 # Looked for first: the pattern above is dear, and most texts hold no year.
 _YEAR = re.compile(r"\d{4}")
 
@@ -34,15 +37,11 @@ def with_plain_dates(text: str) -> str:
 
 
 def _plain(found: re.Match[str]) -> str:
-    groups = found.groupdict()
-    for suffix in ("", "2", "3", "4"):
-        year = groups[f"year{suffix}"]
-        if year is not None:
-            month, day = groups[f"month{suffix}"], groups[f"day{suffix}"]
-            number = int(month) if month.isdigit() else _MONTHS[month.lower()]
-            # Spaces: in Japanese and Chinese a date stands without them, and words are looked up between spaces.
-            return f" {number:02d}/{int(day):02d}/{year} "
-    return found[0]
+    order = _ORDERS[((found.lastindex or 1) - 1) // 3]
+    date = dict(zip(order, filter(None, found.groups()), strict=True))
+    month = MONTHS.get(date["m"].lower()) or int(date["m"])
+    # Spaces: in Japanese and Chinese a date stands without them, and words are looked up between spaces.
+    return f" {month:02d}/{int(date['d']):02d}/{date['y']} "
 
 
 def is_day_of_month(text: str, start: int, end: int) -> bool:
@@ -58,9 +57,6 @@ def is_day_of_month(text: str, start: int, end: int) -> bool:
     )
 
 
-# Up to here a text is likely to be a whole answer ("Yes", "(B)", "True"), and those come again and again.
-REPEATED_LENGTH = 64
-
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])(?:(?P<sign>-\s?)|(?P<minus>(?:[Mm]inus|[Nn]egative)\s+|マイナス|负|負|零下))?"
@@ -72,7 +68,7 @@ _NUMBER = re.compile(
     r"|(?P<raised>[⁻-]?[⁰¹²³⁴-⁹]{1,3})))?"
     r"(?:(?:[\s-]|\sand\s)(?P<over>[1-9]\d?)/(?P<under>[1-9]\d?)(?![\d/-])|\s?(?P<vulgar>[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?"
     r"(?:\s*[/⁄]\s*(?P<denominator>\d+)(?![\d/]))?"
-    r"(?:\s?(?P<scale>万|萬|億|亿|兆|[kK]\b|(?<=\d)[MBT]\b(?!\.?[A-Z])|(?:mn|bn|tn|mil|hundred|thousand|million"
+    r"(?:\s?(?P<scale>百万|千万|万|萬|千|億|亿|兆|[kK]\b|(?<=\d)[MBT]\b(?!\.?[A-Z])|(?:mn|bn|tn|mil|hundred|thousand|million"
     r"|billion|trillion|dozen|lakhs?|crores?)\b)(?P<rest>\d{1,4}(?!\d))?)?"
     r"(?P<percent>\s?(?:%|per ?cent\b))?"
     r"(?!(?:st|nd|rd|th)\b)"
@@ -82,54 +78,21 @@ _OPERAND = re.compile(r"[\d)\]]\s*$|\w$")
 _OPERAND_WORD = re.compile(r"\w\s*$")
 _UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s*[*\"'(]*$")
 _SCALE_SIGNS = {
-    "k": 1_000,
-    "m": 10**6,
-    "b": 10**9,
-    "t": 10**12,
-    "mn": 10**6,
-    "mil": 10**6,
-    "bn": 10**9,
-    "tn": 10**12,
-    "兆": 10**12,
-    "dozen": 12,
-    "lakh": 100_000,
-    "crore": 10_000_000,
-    "万": 10_000,
-    "萬": 10_000,
-    "億": 10**8,
-    "亿": 10**8,
-}
-_UNITS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19,
+    "k": 1_000, "m": 10**6, "b": 10**9, "t": 10**12, "mn": 10**6, "mil": 10**6, "bn": 10**9, "tn": 10**12, "dozen": 12,
+    "lakh": 100_000, "crore": 10_000_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "兆": 10**12,
+    "千": 1_000, "百万": 10**6, "千万": 10**7,
 }  # fmt: skip
-_TENS = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
-    "ninety": 90,
-}  # fmt: skip
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
-_SCALES |= {"lakh": 100_000, "lakhs": 100_000, "crore": 10_000_000, "crores": 10_000_000}
-_NUMBER_WORD = "|".join([*_UNITS, *_TENS, *_SCALES])
+UNITS = {word: value for value, word in enumerate(table("words")["cardinals"].split())}
+TENS = {word: value for value, word in zip(range(20, 100, 10), table("words")["tens"].split(), strict=True)}
+SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
+_BELOW_HUNDRED = UNITS | TENS | {"fourty": 40}
+_SCALES = SCALES | {"lakh": 100_000, "lakhs": 100_000, "crore": 10_000_000, "crores": 10_000_000}
+_NUMBER_WORD = "|".join([*_BELOW_HUNDRED, *_SCALES])
 _WORDS = re.compile(
     rf"\b(?:(?:minus|negative)\s+)?(?:an?\s+(?=(?:{'|'.join(_SCALES)})\b))?(?:{_NUMBER_WORD})(?:(?:[\s-]+(?:and\s+)?)(?:{_NUMBER_WORD}))*\b",
     re.IGNORECASE,
 )
-_CJK_DIGITS = {
-    "〇": 0,
-    "零": 0,
-    "一": 1,
-    "二": 2,
-    "两": 2,
-    "兩": 2,
-    "三": 3,
-    "四": 4,
-    "五": 5,
-    "六": 6,
-    "七": 7,
-    "八": 8,
-    "九": 9,
-}
+_CJK_DIGITS = dict(zip("〇零一二两兩三四五六七八九", (0, 0, 1, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _CJK_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000}
 _CJK_NUMBER = re.compile("[" + "".join([*_CJK_DIGITS, *_CJK_SCALES]) + "]+")
 # 百分之四十 and 四割 are both forty percent.
@@ -144,7 +107,7 @@ _PARTS = {
     "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
     "ninth": 9, "tenth": 10, "hundredth": 100, "thousandth": 1_000,
 }  # fmt: skip
-_UNITS_OR_ONE = "|".join(["an?", *_UNITS])
+_UNITS_OR_ONE = "|".join(["an?", *UNITS])
 # "three quarters", "two and a half"; a lone "third" may be a place in a row.
 _WORD_FRACTION = re.compile(
     rf"\b(?:(?P<whole>{_NUMBER_WORD})\s+and\s+)?(?P<top>{_UNITS_OR_ONE})[\s-]+(?P<bottom>{'|'.join(_PARTS)})s?\b",
@@ -152,15 +115,12 @@ _WORD_FRACTION = re.compile(
 )
 
 
-def _roman_numerals() -> dict[str, int]:
-    tens = ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC", "C")
-    units = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
-    return {
-        ten + unit: 10 * high + low for high, ten in enumerate(tens) for low, unit in enumerate(units) if ten + unit
-    }
-
-
-ROMAN = _roman_numerals()
+ROMAN = {
+    ten + unit: 10 * high + low
+    for high, ten in enumerate(("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC", "C"))
+    for low, unit in enumerate(("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"))
+    if ten + unit
+}
 
 
 class NumberToken(NamedTuple):
@@ -177,58 +137,47 @@ class NumberToken(NamedTuple):
 
 def read_numbers(text: str, *, words: bool = True, once: bool = False) -> list[NumberToken]:
     """All numbers in order of appearance; `once`: a writing that comes again in the same surroundings only once."""
-    if len(text) <= REPEATED_LENGTH:
-        return list(_read_again(text, words))
-    return _read_numbers(text, words=words, once=once)
-
-
-@lru_cache(maxsize=4_096)
-def _read_again(text: str, words: bool) -> tuple[NumberToken, ...]:
-    # Leaving out what stands twice saves time in long texts; which values there are is the same.
-    return tuple(_read_numbers(text, words=words, once=False))
-
-
-def _read_numbers(text: str, *, words: bool, once: bool) -> list[NumberToken]:
-    tokens: list[NumberToken] = []
-    seen: set[str] = set()
-    for found in _NUMBER.finditer(text):
-        if once:
-            writing = text[max(0, found.start() - 12) : found.end() + 5]
-            if writing in seen:
-                continue
-            seen.add(writing)
-        values = _values(found["body"])
-        if not values:
-            continue
-        signed = found["sign"] or found["minus"] or found["sign2"]
-        negative, start = _sign(text, found) if signed else (False, found.start())
-        if found["over"] or found["vulgar"]:
-            values = tuple(value + _part(found) for value in values[:1])
-        if found["exponent"]:
-            shift = Decimal(10) ** int(found["exponent"][1:])
-            values = tuple(value * shift for value in values)
-        if found["power"] or found["raised"]:
-            power = int(found["power"] or unicodedata.normalize("NFKC", found["raised"]).replace("−", "-"))
-            values = tuple(value * Decimal(10) ** power for value in values)
-        if found["denominator"]:
-            bottom = Decimal(found["denominator"])
-            values = tuple(value / bottom for value in values) if bottom else ()
-            if not values:
-                continue
-        unscaled = values if found["scale"] else ()
-        if found["scale"]:
-            scale = found["scale"].lower()
-            factor = _SCALES.get(scale) or _SCALE_SIGNS[scale.removesuffix("s")]
-            values = (values[0] * factor + int(found["rest"] or 0),)
-        if negative:
-            values = tuple(-value for value in values)
-        is_money = bool(found["currency"]) or text.startswith(_CENTS, found.end())
-        tokens.append(NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money))
+    places = list(_NUMBER.finditer(text))
+    if once:
+        places = list(
+            {text[max(0, found.start() - 12) : found.end() + 5]: found for found in reversed(places)}.values()
+        )
+    tokens = [token for found in places if (token := _token(text, found)) is not None]
     if not text.isascii():
-        tokens.extend(_unspaced_percentages(text))
+        tokens += [
+            NumberToken((Decimal(share * factor),), *found.span(), percent=True)
+            for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10))
+            for found in pattern.finditer(text)
+            if (share := _cjk_number(found[1])) is not None
+        ]
         tokens.sort(key=lambda token: token.start)
     # Where digits are written, words count other things: "the four birds are 51 years old".
     return tokens if tokens or not words else word_numbers(text)
+
+
+def _token(text: str, found: re.Match[str]) -> NumberToken | None:
+    values = _values(found["body"])
+    bottom = Decimal(found["denominator"] or 1)
+    if not values or not bottom:
+        return None
+    signed = found["sign"] or found["minus"] or found["sign2"]
+    negative, start = _sign(text, found) if signed else (False, found.start())
+    if found["over"] or found["vulgar"]:
+        values = tuple(value + _part(found) for value in values[:1])
+    raised = unicodedata.normalize("NFKC", found["raised"] or "").replace("−", "-")
+    if power := found["power"] or raised or (found["exponent"] or "")[1:]:
+        values = tuple(value * Decimal(10) ** int(power) for value in values)
+    if found["denominator"]:
+        values = tuple(value / bottom for value in values)
+    unscaled = values if found["scale"] else ()
+    if found["scale"]:
+        scale = found["scale"].lower()
+        factor = _SCALES.get(scale) or _SCALE_SIGNS[scale.removesuffix("s")]
+        values = (values[0] * factor + int(found["rest"] or 0),)
+    if negative:
+        values = tuple(-value for value in values)
+    is_money = bool(found["currency"]) or text.startswith(_CENTS, found.end())
+    return NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money)
 
 
 _CENTS = ("¢", " cent", "cent", "-cent")
@@ -284,57 +233,33 @@ def _values(body: str) -> tuple[Decimal, ...]:
     return (as_group, as_decimal) if mark == "," else (as_decimal, as_group)
 
 
-def _unspaced_percentages(text: str) -> list[NumberToken]:
-    return [
-        NumberToken((Decimal(value * factor),), found.start(), found.end(), percent=True)
-        for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10))
-        for found in pattern.finditer(text)
-        if (value := _cjk_number(found[1])) is not None
-    ]
+_PERCENT = re.compile(r"\s?(?:%|per ?cent\b)", re.IGNORECASE)
 
 
 def word_numbers(text: str) -> list[NumberToken]:
     """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
-    return list(_word_numbers_again(text)) if len(text) <= REPEATED_LENGTH else _word_numbers(text)
-
-
-@lru_cache(maxsize=4_096)
-def _word_numbers_again(text: str) -> tuple[NumberToken, ...]:
-    return tuple(_word_numbers(text))
-
-
-def _word_numbers(text: str) -> list[NumberToken]:
-    tokens = [
-        NumberToken((Decimal(_spoken(found[0])),), found.start(), found.end())
-        for found in _WORDS.finditer(text)
+    found: list[tuple[re.Match[str], Decimal | int | None]] = [
+        (words, _spoken(words[0]))
+        for words in _WORDS.finditer(text)
         # "each one", "one of them": in a sentence a lone "one" is a pronoun.
-        if found[0].lower() not in _SCALES
-        and (found[0].lower() != "one" or len(text) < 25)
-        and not _OF_A_FRACTION.match(text, found.end())
+        if words[0].lower() not in _SCALES
+        and (words[0].lower() != "one" or len(text) < 25)
+        and not _OF_A_FRACTION.match(text, words.end())
     ]
-    tokens.extend(_word_fractions(text))
-    tokens.extend(
-        NumberToken((Decimal(ROMAN[found[0]]),), found.start(), found.end())
-        for found in _ROMAN.finditer(text)
-        if found[0] in ROMAN
-    )
-    if not text.isascii():
-        tokens.extend(
-            NumberToken((Decimal(value),), found.start(), found.end())
-            for found in _CJK_NUMBER.finditer(text)
-            if (value := _cjk_number(found[0])) is not None
-        )
-    return tokens
+    found += [(words, _fraction(words)) for words in _WORD_FRACTION.finditer(text)]
+    found += [(numeral, ROMAN.get(numeral[0])) for numeral in _ROMAN.finditer(text)]
+    found += [(characters, _cjk_number(characters[0])) for characters in _CJK_NUMBER.finditer(text)]
+    return [
+        NumberToken((Decimal(value),), *place.span(), _PERCENT.match(text, place.end()) is not None)
+        for place, value in found
+        if value is not None
+    ]
 
 
-def _word_fractions(text: str) -> list[NumberToken]:
-    tokens = []
-    for found in _WORD_FRACTION.finditer(text):
-        top = 1 if found["top"].lower() in {"a", "an"} else _spoken(found["top"])
-        whole = _spoken(found["whole"]) if found["whole"] else 0
-        value = whole + Decimal(top) / Decimal(_PARTS[found["bottom"].lower()])
-        tokens.append(NumberToken((value,), found.start(), found.end()))
-    return tokens
+def _fraction(found: re.Match[str]) -> Decimal:
+    top = 1 if found["top"].lower() in {"a", "an"} else _spoken(found["top"])
+    whole = _spoken(found["whole"]) if found["whole"] else 0
+    return whole + Decimal(top) / Decimal(_PARTS[found["bottom"].lower()])
 
 
 def _spoken(phrase: str) -> int:
@@ -343,27 +268,22 @@ def _spoken(phrase: str) -> int:
     for word in re.split(r"[\s-]+", phrase.lower()):
         if word in {"minus", "negative"}:
             negative = True
-        elif word in _UNITS:
-            current += _UNITS[word]
-        elif word in _TENS:
-            current += _TENS[word]
+        elif (value := _BELOW_HUNDRED.get(word)) is not None:
+            # "nineteen eighty-four" is a year.
+            current = current * 100 + value if 10 <= current < 100 and value >= 10 else current + value
         elif word == "hundred":
             current = max(current, 1) * 100
         elif word in _SCALES:
             total += max(current, 1) * _SCALES[word]
             current = 0
-    value = total + current
-    return -value if negative else value
+    return -(total + current) if negative else total + current
 
 
 def _cjk_number(text: str) -> int | None:
     if not any(character in _CJK_SCALES for character in text):
         # 二〇二四 is a year in digits; a single 一 is a word more often than a number.
-        return (
-            int("".join(str(_CJK_DIGITS[character]) for character in text))
-            if len(text) > 1 or text in "二两兩三四五六七八九"
-            else None
-        )
+        is_number = len(text) > 1 or text in "二两兩三四五六七八九"
+        return int("".join(str(_CJK_DIGITS[character]) for character in text)) if is_number else None
     total = section = digit = 0
     for character in text:
         if character in _CJK_DIGITS:
@@ -375,12 +295,16 @@ def _cjk_number(text: str) -> int | None:
     return total + section + digit
 
 
-def plain_number(text: str) -> Decimal | None:
-    """The value when the whole text is one number, with currency, percent or a short unit allowed around it."""
+_MOST_WORDS_OF_A_NUMBER = 16
+
+
+def plain_number(text: str) -> NumberToken | None:
+    """The number when the whole text is one, with currency, percent or a short unit allowed around it."""
     stripped = text.strip().rstrip(".")
+    if stripped.count(" ") > _MOST_WORDS_OF_A_NUMBER:
+        return None
     tokens = read_numbers(stripped)
     if len(tokens) != 1:
         return None
-    token = tokens[0]
-    rest = (stripped[: token.start] + stripped[token.end :]).strip(" $€£¥%")
-    return token.values[0] if not rest else None
+    rest = (stripped[: tokens[0].start] + _PERCENT.sub("", stripped[tokens[0].end :])).strip(" $€£¥%")
+    return tokens[0] if not rest else None

@@ -1,11 +1,9 @@
 """What a kind of ground truth makes of a stated answer."""
 
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from mixseek.domain.judgments import ErrorType, Span
-
-# What the matcher says about one response, and how a comparer says it.
 
 
 class Decision(StrEnum):
@@ -17,12 +15,11 @@ class Decision(StrEnum):
 
 
 class Comparison(NamedTuple):
-    """What one comparer says of one piece of text; `rule` names the table row that fired."""
+    """A decision on a text and the rules that led there; the span is within the text, None where silence decided."""
 
     decision: Decision
-    rule: str
-    # The part of the piece that was compared, as offsets into that piece; None means the whole piece.
-    span: Span | None = None
+    span: Span | None
+    rules: tuple[str, ...]
 
 
 class MatchResult(NamedTuple):
@@ -49,25 +46,25 @@ class Reading(NamedTuple):
     end: int
     rule: str
 
+    def left_open(self, rule: str) -> "Reading":
+        return self._replace(decision=Decision.UNDECIDED, rule=rule)
 
-class Reader(Protocol):
+
+class Reader:
     """Knows one ground truth; reads pieces of responses against it."""
 
-    @property
-    def kind(self) -> str: ...
-    @property
-    def spans_lines(self) -> bool:
-        """Whether an answer of this kind may be written over several lines."""
-        ...
+    kind: ClassVar[str]
+    spans_lines: ClassVar[bool] = False  # whether an answer of this kind may be written over several lines
+    question: str = ""
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
-        ...
+        raise NotImplementedError
 
     def is_other(self, text: str, place: int) -> bool:
         """Whether a value of this kind begins at `place` that is not the ground truth."""
-        ...
+        raise NotImplementedError
 
     def is_absent(self, text: str) -> bool:
-        """Whether the ground truth stands nowhere in the text, in any writing this kind can read."""
-        ...
+        """Whether the ground truth stands nowhere in the text; False for kinds of which that cannot be seen."""
+        return False

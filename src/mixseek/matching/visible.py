@@ -5,82 +5,67 @@ Parts that do not count are blanked with spaces, so offsets stay those of the or
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
-# Character folding that keeps every offset: one character in, one character out.
-#
-# Spans are promised in the original response, so nothing here may change a length. What needs more than
-# one character (ligatures, NFKC in general) is done later, on short pieces that are compared and thrown away.
+# Character folding that keeps every offset: spans are promised in the original response, so nothing here may change a
+# length. What needs more than one character (ligatures, NFKC in general) is done later, on short pieces.
 
 _NAMED = {
     **dict.fromkeys("‘’‚‛′", "'"),
     **dict.fromkeys("“”„‟″«»「」『』", '"'),
     **dict.fromkeys("−˗➖⁃", "-"),
-    # Not to a full stop: one that needs no space behind it still ends a sentence.
-    "｡": "。",
-    "、": ",",
-    "【": "[",
-    "】": "]",
-    "〔": "(",
-    "〕": ")",
-    **dict.fromkeys("⟨〈", "<"),
-    **dict.fromkeys("⟩〉", ">"),
-    # str.lower() turns this one into two characters, which would shift every span behind it.
-    "İ": "I",
+    # 。 not to a full stop: one that needs no space behind it still ends a sentence. And str.lower() turns İ into two
+    # characters, which would shift every span behind it.
+    **dict(zip("｡、【】〔〕⟨〈⟩〉İ", "。,[]()<<>>I", strict=True)),
     # Invisible characters separate nothing a reader sees, and must not hide a letter.
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", " "),
 }
 
 
-class _FoldingTable(dict[int, str]):
-    """Filled as characters are met: the whole table would cost every start of the program 0.2 s."""
+class CharacterTable(dict[int, str]):
+    """For `str.translate`, filled as characters are met: a whole table would cost every start of the program 0.2 s."""
+
+    def __init__(self, fold_character: Callable[[str], str]) -> None:
+        super().__init__()
+        self._fold_character = fold_character
 
     def __missing__(self, code: int) -> str:
-        folded = self[code] = _fold_character(chr(code))
+        folded = self[code] = self._fold_character(chr(code))
         return folded
 
 
 def _fold_character(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
-    match unicodedata.category(character):
-        case "Nd":
-            return str(unicodedata.digit(character))
-        case "Zs":
-            return " "
-        case "Pd":
-            return "-"
-        case _:
-            code = ord(character)
-            if 0xFF01 <= code <= 0xFF5E or 0x1D400 <= code <= 0x1D6A3 or 0x24B6 <= code <= 0x24CF:
-                # Full-width, mathematical and circled letters: all name an option as well as plain ones do.
-                plain = unicodedata.normalize("NFKC", character)
-                return plain if len(plain) == 1 else character
-            return character
+    category, code = unicodedata.category(character), ord(character)
+    if category == "Nd":
+        return str(unicodedata.digit(character))
+    if category in {"Zs", "Pd"}:
+        return " " if category == "Zs" else "-"
+    if 0xFF01 <= code <= 0xFF5E or 0x1D400 <= code <= 0x1D6A3 or 0x24B6 <= code <= 0x24CF:
+        # Full-width, mathematical and circled letters: all name an option as well as plain ones do.
+        return unicodedata.normalize("NFKC", character)
+    return character
 
 
-_TABLE = _FoldingTable()
+_TABLE = CharacterTable(_fold_character)
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 
 
 def fold(text: str) -> str:
     """The text with widths, digits, quotes, dashes and spaces in ASCII; same length, same offsets."""
-    return text if text.isascii() else _FOREIGN.sub(_fold_run, text)
-
-
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
-
-
-def _fold_run(found: re.Match[str]) -> str:
     # Only what is not ASCII is translated: a few quotation marks in a page of English cost what they are.
-    return found[0].translate(_TABLE)
+    return text if text.isascii() else _FOREIGN.sub(lambda found: found[0].translate(_TABLE), text)
 
 
-_OPEN = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
-_ORPHAN_CLOSE = re.compile(r"</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+_BLOCKS = "think|thinking|thought|reasoning|scratchpad"
+_REASONING = re.compile(rf"<({_BLOCKS})>.*?(?:(</\1>)|\Z)", re.IGNORECASE | re.DOTALL)
+_ORPHAN_CLOSE = re.compile(rf"</(?:{_BLOCKS})>", re.IGNORECASE)
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
-_LEADING_TOKEN = re.compile(rf"\s*(?:{_SPECIAL.pattern})", re.IGNORECASE)
+_LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_SPECIAL.pattern}))+", re.IGNORECASE)
 # Where a model has said that it is done, what follows is another conversation.
 _END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s>|<(?:eos|end_of_turn)>", re.IGNORECASE)
 # The fence is markup; what stands between fences is still the model's answer.
@@ -104,46 +89,38 @@ class Visible(NamedTuple):
     """
 
     text: str
+    lowered: str
     offset: int
     cut: int
     rules: tuple[str, ...]
-    unclosed_reasoning: bool
 
 
 def visible_part(response: str) -> Visible:
     """Blank what is not meant for the reader, in the window at the end."""
     rules: list[str] = []
     offset = max(0, len(response) - _WINDOW)
-    if offset and _is_inside_reasoning(response, offset):
-        close = _ORPHAN_CLOSE.search(response, offset)
-        if close is None:
-            return Visible("", len(response), 0, ("unclosed_reasoning_dropped",), True)
+    if offset and _is_inside_reasoning(response, offset) and _ORPHAN_CLOSE.search(response, offset) is None:
+        return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
     text = fold(response[offset:])
-    unclosed = False
-    if "<" in text or "[/" in text or "[I" in text:
-        text, unclosed = _blank_reasoning(text, rules)
-        text = _blank_behind_end(text, rules)
-        blanked = _SPECIAL.sub(lambda found: " " * len(found[0]), text)
-        if blanked is not text and blanked != text:
+    if "<" in text or "[" in text:
+        text = _blank_behind_end(_blank_reasoning(text, rules), rules)
+        text, count = _SPECIAL.subn(_blank, text)
+        if count:
             rules.append("special_tokens_removed")
-            text = blanked
     if "```" in text:
-        text = _CODE_FENCE.sub(lambda found: " " * len(found[0]), text)
-    cut = len(text)
-    if ":" in text:
-        for found in _RUN_ON.finditer(text):
-            if text[: found.start()].strip():
-                cut = found.start()
-                break
-    return Visible(text, offset, cut, tuple(rules), unclosed)
+        text = _CODE_FENCE.sub(_blank, text)
+    run_ons = (found.start() for found in _RUN_ON.finditer(text) if text[: found.start()].strip())
+    return Visible(text, text.lower(), offset, next(run_ons, len(text)), tuple(rules))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _blank_behind_end(text: str, rules: list[str]) -> str:
     """Only the special tokens of a chat template may stand before the end that counts."""
-    begin = 0
-    while (token := _LEADING_TOKEN.match(text, begin)) is not None:
-        begin = token.end()
-    done = _END.search(text, begin)
+    leading = _LEADING_TOKENS.match(text)
+    done = _END.search(text, leading.end() if leading else 0)
     if done is None:
         return text
     if text[done.end() :].strip():
@@ -154,40 +131,20 @@ def _blank_behind_end(text: str, rules: list[str]) -> str:
 def _is_inside_reasoning(response: str, place: int) -> bool:
     """Whether a reasoning block opened before `place` is still open there."""
     return any(
-        response.rfind(f"<{name}>", 0, place) > response.rfind(f"</{name}>", 0, place)
-        for name in ("think", "thinking", "thought", "reasoning", "scratchpad")
+        response.rfind(f"<{name}>", 0, place) > response.rfind(f"</{name}>", 0, place) for name in _BLOCKS.split("|")
     )
 
 
-def _blank_reasoning(text: str, rules: list[str]) -> tuple[str, bool]:
+def _blank_reasoning(text: str, rules: list[str]) -> str:
     """Closed blocks, a close without an open (the prompt had opened it), and an unclosed tail."""
-    lowered = text.lower()
-    pieces: list[str] = []
-    position = 0
-    while True:
-        opened = _OPEN.search(lowered, position)
-        if opened is None:
-            break
-        close_tag = f"</{opened[1]}>"
-        closed = lowered.find(close_tag, opened.end())
-        pieces.append(text[position : opened.start()])
-        if closed < 0:
-            pieces.append(" " * (len(text) - opened.start()))
-            rules.append("unclosed_reasoning_dropped")
-            return _blank_orphan_close("".join(pieces), rules), True
-        end = closed + len(close_tag)
-        pieces.append(" " * (end - opened.start()))
-        position = end
-        if "reasoning_dropped" not in rules:
-            rules.append("reasoning_dropped")
-    if position:
-        text = "".join(pieces) + text[position:]
-    return _blank_orphan_close(text, rules), False
-
-
-def _blank_orphan_close(text: str, rules: list[str]) -> str:
+    closes = [found[2] for found in _REASONING.finditer(text)]
+    if any(closes):
+        rules.append("reasoning_dropped")
+    if None in closes:
+        rules.append("unclosed_reasoning_dropped")
+    text = _REASONING.sub(_blank, text)
     ends = [found.end() for found in _ORPHAN_CLOSE.finditer(text)]
-    if not ends:
-        return text
-    rules.append("reasoning_dropped")
-    return " " * ends[-1] + text[ends[-1] :]
+    if ends:
+        rules.append("reasoning_dropped")
+        text = " " * ends[-1] + text[ends[-1] :]
+    return text

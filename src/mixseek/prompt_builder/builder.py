@@ -102,8 +102,8 @@ class UserPromptBuilder:
             language=language,
         )
 
-    def build_evaluator_prompt(self, context: EvaluatorPromptContext, *, at: datetime | None = None) -> str:
-        """For one submission; `at` stands for the present, for a prompt that has to be the same again."""
+    def build_evaluator_prompt(self, context: EvaluatorPromptContext) -> str:
+        """For one submission."""
         return self._templates["evaluator_user_prompt"].render(
             {
                 "user_query": context.user_query,
@@ -114,23 +114,20 @@ class UserPromptBuilder:
                     beside=[context.user_query],
                     language=self._language,
                 ),
-                "current_datetime": self._moment(at),
+                "current_datetime": get_current_datetime_with_timezone(self._clock, self._environment),
             }
         )
 
-    async def build_team_prompt(self, context: RoundPromptContext, *, at: datetime | None = None) -> str:
+    async def build_team_prompt(self, context: RoundPromptContext) -> str:
         """For the team that is about to play the round."""
-        return self._render_round("team", context, await self._ranking(context), at)
+        return self._render_round("team", context, await self._ranking(context))
 
-    async def build_judgment_prompt(self, context: RoundPromptContext, *, at: datetime | None = None) -> str:
+    async def build_judgment_prompt(self, context: RoundPromptContext) -> str:
         """For the judge who says whether the round is worth playing."""
-        return self._render_round("judgment", context, await self._ranking(context), at)
+        return self._render_round("judgment", context, await self._ranking(context))
 
     def try_templates(self, user_prompt: str, max_rounds: int = 3) -> None:
-        """Renders each template as every round would; raises now what a later round would raise after it was paid for.
-
-        With a leader board and without one, with the team on it and not yet, with scores and without.
-        """
+        """Renders each template as every round would, with and without board, rank and scores: fails unpaid."""
         submission = "…"
         self.build_evaluator_prompt(EvaluatorPromptContext(user_query=user_prompt, submission=submission))
         details = {"metric": {"score": 50.0, "comment": submission}}
@@ -154,15 +151,18 @@ class UserPromptBuilder:
             )
             for ranking in boards:
                 if number <= max_rounds:
-                    self._render_round("team", context, ranking, None)
+                    self._render_round("team", context, ranking)
                 if number > 1:
-                    self._render_round("judgment", context, ranking, None)
+                    self._render_round("judgment", context, ranking)
 
-    def _render_round(
-        self, kind: str, context: RoundPromptContext, ranking: Sequence[RankedTeam] | None, at: datetime | None
-    ) -> str:
+    def _render_round(self, kind: str, context: RoundPromptContext, ranking: Sequence[RankedTeam] | None) -> str:
         """`ranking` None: nobody keeps a leader board, and neither it nor the team's place is shown."""
-        table, message = ("", "") if ranking is None else self._standing(ranking, context.team_id, kind)
+        table = message = ""
+        if ranking is not None:
+            label = PHRASES[self._language]["your_team" if kind == "team" else "team_in_question"]
+            position = next((team.rank for team in ranking if team.team_id == context.team_id), None)
+            table = format_ranking_table(ranking, context.team_id, own_label=label, language=self._language)
+            message = generate_position_message(position, len(ranking), own_label=label, language=self._language)
         return self._templates[f"{kind}_user_prompt"].render(
             {
                 "user_prompt": context.user_prompt,
@@ -176,26 +176,13 @@ class UserPromptBuilder:
                 ),
                 "ranking_table": table,
                 "team_position_message": message,
-                "current_datetime": self._moment(at),
+                "current_datetime": get_current_datetime_with_timezone(self._clock, self._environment),
             }
         )
 
     async def _ranking(self, context: RoundPromptContext) -> Sequence[RankedTeam] | None:
         store = self.store if context.store is None else context.store
         return None if store is None else await store.ranking(context.execution_id)
-
-    def _standing(self, ranking: Sequence[RankedTeam], team_id: str, kind: str) -> tuple[str, str]:
-        """The leader board, and the team's place on it."""
-        said = PHRASES[self._language]
-        own_label = said.your_team if kind == "team" else said.team_in_question
-        position = next((team.rank for team in ranking if team.team_id == team_id), None)
-        return (
-            format_ranking_table(ranking, team_id, own_label=own_label, language=self._language),
-            generate_position_message(position, len(ranking), own_label=own_label, language=self._language),
-        )
-
-    def _moment(self, at: datetime | None) -> str:
-        return get_current_datetime_with_timezone(self._clock if at is None else lambda: at, self._environment)
 
 
 def in_language(settings: PromptBuilderSettings, language: str) -> PromptBuilderSettings:

@@ -16,7 +16,7 @@ import orjson
 
 from mixseek.domain.rounds import RankedTeam, RoundState, to_utc
 from mixseek.errors import TimeZoneError
-from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE, PHRASES, Phrases
+from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE, PHRASES
 from mixseek.templating.fence import fence, fence_nonce
 
 # In a fifth of the time.
@@ -61,10 +61,7 @@ def time_zone(name: str | None) -> tzinfo:
 
 
 def read_posix_zone(rule: str) -> tzinfo | None:
-    """`JST-9` or `CET-1CEST,M3.5.0,M10.5.0/3`; None for anything else.
-
-    The library reads such rules at the end of zone files only, so it is given the smallest file that ends in one.
-    """
+    """`JST-9` or `CET-1CEST,M3.5.0,M10.5.0/3`, as the end of the smallest zone file; None for anything else."""
     if not rule.isascii() or "/" in rule.partition(",")[0] or not rule.isprintable():
         return None
     # One type of local time, "UTC", and no transition: whatever the rule says holds for all times.
@@ -80,10 +77,7 @@ def read_posix_zone(rule: str) -> tzinfo | None:
 
 
 def quoting_nonce(fence_key: bytes, kind: str, texts: Iterable[str]) -> str:
-    """For the fences of one prompt: the same for the same texts, and standing in none of them.
-
-    Even without a key nobody can close the fence from inside: a text would have to hold a digest of itself.
-    """
+    """For the fences of one prompt: the same for the same texts, and in none of them: it is their digest."""
     digest = hashlib.sha256()
     for text in (kind, *texts):
         data = text.encode("utf-8", "surrogatepass")
@@ -96,7 +90,7 @@ def format_submission(
 ) -> str:
     """One submission inside its fence; `beside` are the other texts of the prompt."""
     nonce = quoting_nonce(fence_key, "submission", [submission, *beside])
-    return f"{PHRASES[language].fence_note.format(nonce=nonce)}\n{fence(submission, 'SUBMISSION', nonce)}"
+    return f"{PHRASES[language]['fence_note'].format(nonce=nonce)}\n{fence(submission, 'SUBMISSION', nonce)}"
 
 
 def format_submission_history(
@@ -107,30 +101,27 @@ def format_submission_history(
     beside: Sequence[str] = (),
     language: str = DEFAULT_LANGUAGE,
 ) -> str:
-    """Every round under a heading with its score; submissions and the judges' remarks inside fences.
-
-    `kind` keeps apart the nonces of prompts for different readers: a team must not learn the one its judge will see.
-    """
+    """Rounds with scores; submissions and remarks are fenced. `kind` keeps the nonces of different readers apart."""
     said = PHRASES[language]
     if not round_history:
-        return said.no_history
-    details = [_details_text(state.score_details) for state in round_history]
-    texts = [text for state, detail in zip(round_history, details, strict=True) for text in _texts_of(state, detail)]
+        return said["no_history"]
+    shown = [(state, _details_text(state.score_details)) for state in round_history]
+    texts: list[str] = []
+    for state, details in shown:
+        texts += (f"{state.round_number} {state.evaluation_score}", state.submission_content, details)
     nonce = quoting_nonce(fence_key, kind, [*texts, *beside])
-    rounds = [_format_round(state, detail, nonce, said) for state, detail in zip(round_history, details, strict=True)]
-    return "\n\n".join([said.fence_note.format(nonce=nonce), *rounds])
-
-
-def _texts_of(state: RoundState, details: str) -> tuple[str, str, str]:
-    return f"{state.round_number} {state.evaluation_score}", state.submission_content, details
-
-
-def _format_round(state: RoundState, details: str, nonce: str, said: Phrases) -> str:
-    score = said.no_score if state.evaluation_score is None else f"{state.evaluation_score:.2f}/100"
-    lines = [said.round_heading.format(number=state.round_number), said.score_heading.format(score=score)]
-    if details:
-        lines += [said.details_heading, fence(details, "SCORE_DETAILS", nonce)]
-    return "\n".join([*lines, said.submission_heading, fence(state.submission_content, "SUBMISSION", nonce)])
+    lines = [said["fence_note"].format(nonce=nonce)]
+    for state, details in shown:
+        score = said["no_score"] if state.evaluation_score is None else f"{state.evaluation_score:.2f}/100"
+        lines += [
+            "",
+            said["round_heading"].format(number=state.round_number),
+            said["score_heading"].format(score=score),
+        ]
+        if details:
+            lines += [said["details_heading"], fence(details, "SCORE_DETAILS", nonce)]
+        lines += [said["submission_heading"], fence(state.submission_content, "SUBMISSION", nonce)]
+    return "\n".join(lines)
 
 
 def _details_text(details: Mapping[str, Any]) -> str:
@@ -150,13 +141,13 @@ def format_ranking_table(
     """A Markdown table with the team in question marked; names of teams cannot break out of their cell."""
     said = PHRASES[language]
     if not ranking:
-        return said.no_ranking
-    lines = [f"| {' | '.join(said.ranking_columns)} |", "|---:|---|---:|---:|---:|"]
+        return said["no_ranking"]
+    lines = [said["ranking_header"], "|---:|---|---:|---:|---:|"]
     for team in ranking:
         name = one_line(team.team_name)
-        is_own = team.team_id == team_id
-        shown = said.marked_team.format(name=name, label=own_label or said.team_in_question) if is_own else name
-        lines.append(f"| {team.rank} | {shown} | {team.best_score:.2f}/100 | {team.best_round} | {team.rounds} |")
+        if team.team_id == team_id:
+            name = said["marked_team"].format(name=name, label=own_label or said["team_in_question"])
+        lines.append(f"| {team.rank} | {name} | {team.best_score:.2f}/100 | {team.best_round} | {team.rounds} |")
     return "\n".join(lines)
 
 
@@ -165,14 +156,12 @@ def generate_position_message(
 ) -> str:
     """One sentence; `position` None says that the team has no score yet."""
     said = PHRASES[language]
-    label = own_label or said.team_in_question
-    if total_teams < 0:
-        raise ValueError(f"total_teams must be 0 or more, not {total_teams}")
+    label = own_label or said["team_in_question"]
     if position is None:
-        return said.no_position.format(label=label, total=total_teams)
+        return said["no_position"].format(label=label, total=total_teams)
     if not 1 <= position <= total_teams:
         raise ValueError(f"position must be 1 to {total_teams}, the number of ranked teams, not {position}")
-    return said.position.format(label=label, total=total_teams, position=position)
+    return said["position"].format(label=label, total=total_teams, position=position)
 
 
 def one_line(name: str) -> str:

@@ -1,19 +1,12 @@
 """What a prompt is made from, checked at the door, and the templates it is made with (seed 004)."""
 
-import difflib
-import tomllib
 from pathlib import Path
-from typing import Any, Self
+from typing import ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic_settings import SettingsConfigDict
 
-from mixseek.domain.rounds import LeaderBoardReader, RoundState
+from mixseek.domain.rounds import LeaderBoardReader, RoundState, check_name
 from mixseek.errors import ConfigurationError, TemplateRenderError
 from mixseek.prompt_builder.constants import (
     DEFAULT_EVALUATOR_USER_PROMPT,
@@ -23,43 +16,39 @@ from mixseek.prompt_builder.constants import (
     REQUIRED_VARIABLES,
     TEMPLATE_VARIABLES,
 )
-from mixseek.settings.load import load_settings
-from mixseek.settings.sources import TomlFileSource
+from mixseek.settings.load import explaining_failures, load_settings
+from mixseek.settings.models import ENVIRONMENT_PREFIX
+from mixseek.settings.sources import FileSettings
 from mixseek.templating.template import StrictTemplate, compile_template, used_variables
 
 TOML_FILE = "configs/prompt_builder.toml"
-ENVIRONMENT_PREFIX = "MIXSEEK_"
-# The longer one is what nested settings of this name would be called; it wins, being the more exact.
-EXACT_ENVIRONMENT_PREFIX = "MIXSEEK_PROMPT_BUILDER__"
 
 
-def refuse_empty(value: str, name: str | None) -> str:
-    """The value; raises ValueError in seed 004's words when nothing but space is in it."""
-    if not value or value.strip() == "":
-        raise ValueError(f"{name} cannot be empty")
-    return value
+class PromptContext(BaseModel):
+    """Texts in it are refused, in seed 004's words, when nothing but space is in them."""
+
+    # The store is an object of ours, known by what it can do.
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    @field_validator(
+        "user_query", "submission", "user_prompt", "team_id", "team_name", "execution_id", check_fields=False
+    )
+    @classmethod
+    def validate_not_empty(cls, value: str, info: ValidationInfo) -> str:
+        """An empty submission is a failed team, not something to evaluate."""
+        check_name(value, str(info.field_name))
+        return value
 
 
-class EvaluatorPromptContext(BaseModel):
+class EvaluatorPromptContext(PromptContext):
     """What the evaluator is shown. The time is not part of it: the builder reads it when it renders."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     user_query: str
     submission: str
 
-    @field_validator("user_query", "submission")
-    @classmethod
-    def validate_not_empty(cls, value: str, info: ValidationInfo) -> str:
-        """An empty submission is a failed team, not something to evaluate."""
-        return refuse_empty(value, info.field_name)
 
-
-class RoundPromptContext(BaseModel):
+class RoundPromptContext(PromptContext):
     """What a team, or the judge of its progress, is shown before round `round_number`."""
-
-    # The store is an object of ours, known by what it can do.
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     user_prompt: str
     round_number: int
@@ -68,12 +57,6 @@ class RoundPromptContext(BaseModel):
     team_name: str
     execution_id: str
     store: LeaderBoardReader | None = None
-
-    @field_validator("user_prompt", "team_id", "team_name", "execution_id")
-    @classmethod
-    def validate_not_empty(cls, value: str, info: ValidationInfo) -> str:
-        """The same rule as for the evaluator's context."""
-        return refuse_empty(value, info.field_name)
 
     @field_validator("round_number")
     @classmethod
@@ -84,7 +67,7 @@ class RoundPromptContext(BaseModel):
         return value
 
 
-class PromptBuilderSettings(BaseSettings):
+class PromptBuilderSettings(FileSettings):
     """Environment > `$MIXSEEK_WORKSPACE/configs/prompt_builder.toml` > default; templates are compiled as they load.
 
     Raises ValidationError, a ValueError, for an empty template or an unknown key, and TemplateRenderError, a
@@ -95,22 +78,26 @@ class PromptBuilderSettings(BaseSettings):
     evaluator_user_prompt: str = DEFAULT_EVALUATOR_USER_PROMPT
     judgment_user_prompt: str = DEFAULT_JUDGMENT_USER_PROMPT
 
+    # What nested settings of this name would be called.
+    exact_prefix: ClassVar[str | None] = "MIXSEEK_PROMPT_BUILDER__"
     model_config = SettingsConfigDict(
-        env_prefix=ENVIRONMENT_PREFIX,
-        toml_file=TOML_FILE,
-        env_file_encoding="utf-8",
-        extra="forbid",
-        frozen=True,
+        env_prefix=ENVIRONMENT_PREFIX, toml_file=TOML_FILE, env_file_encoding="utf-8", extra="forbid", frozen=True
     )
 
     @field_validator("team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt")
     @classmethod
     def validate_template(cls, value: str, info: ValidationInfo) -> str:
         """A mistake in a template surfaces here and not after the first round has been paid for."""
-        if not value or value.strip() == "":
+        if not value.strip():
             raise ValueError(f"{info.field_name}: prompt template cannot be empty")
         compile_prompt(str(info.field_name), value)
         return value
+
+    @classmethod
+    def toml_path(cls) -> Path:
+        """A relative one lies in the configured workspace."""
+        file = super().toml_path()
+        return file if file.is_absolute() else load_settings().workspace / file
 
     @classmethod
     def of_workspace(cls, workspace: Path) -> Self:
@@ -118,25 +105,6 @@ class PromptBuilderSettings(BaseSettings):
         config = SettingsConfigDict(toml_file=workspace.resolve() / TOML_FILE)
         bound: type[Self] = type(cls.__name__, (cls,), {"__module__": cls.__module__, "model_config": config})
         return bound()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Add the file, which `toml_file=` alone does not read, and the second spelling of the variables."""
-        exact = EnvSettingsSource(settings_cls, env_prefix=EXACT_ENVIRONMENT_PREFIX)
-        return init_settings, exact, env_settings, TomlFileSource(settings_cls, settings_file(settings_cls))
-
-
-def settings_file(settings: type[BaseSettings]) -> Path:
-    """The class's own file; a relative one lies in the workspace."""
-    file = Path(str(settings.model_config.get("toml_file")))
-    return file if file.is_absolute() else load_settings().workspace / file
 
 
 def compile_prompt(field: str, source: str) -> StrictTemplate:
@@ -167,26 +135,7 @@ def load_prompt_settings(workspace: Path | None = None) -> PromptBuilderSettings
     """Settings of this workspace, or else of the configured one; raises ConfigurationError in one line."""
     file = (workspace or load_settings().workspace) / TOML_FILE
     try:
-        return PromptBuilderSettings() if workspace is None else PromptBuilderSettings.of_workspace(workspace)
-    except ValidationError as error:
-        raise ConfigurationError(f"{file} or {ENVIRONMENT_PREFIX}* environment: {_describe(error)}") from error
+        with explaining_failures(file, PromptBuilderSettings, or_environment=True):
+            return PromptBuilderSettings() if workspace is None else PromptBuilderSettings.of_workspace(workspace)
     except TemplateRenderError as error:
         raise TemplateRenderError(f"{error} (in {file} or the {ENVIRONMENT_PREFIX}* environment)") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{file}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
-    except OSError as error:
-        raise ConfigurationError(f"{file}: {error.strerror or error}; make it a readable file") from error
-
-
-def _describe(error: ValidationError) -> str:
-    first: Any = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
-    if first["type"] != "extra_forbidden":
-        # Our own messages name the field already.
-        message = str(first["msg"]).removeprefix("Value error, ")
-        return message if name in message else f"{name}: {message}"
-    known = sorted(TEMPLATE_VARIABLES)
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"unknown key {name!r}; " + (f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}")

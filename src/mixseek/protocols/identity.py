@@ -8,10 +8,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
+from mixseek.protocols.declaration.file import Table
 from mixseek.settings.marked_text import parse_toml
 
 # Two names, one model? Names folded by an editable table; see model_names.toml.
@@ -49,10 +50,8 @@ _TUNINGS = {"instruct": "talking", "chat": "talking", "it": "talking", "base": "
 _LONGEST = 300
 
 
-class Family(BaseModel):
+class Family(Table):
     """Models of one lineage; `begins` are the words that their folded names begin with."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     begins: tuple[str, ...] = Field(min_length=1)
     modes: tuple[str, ...] = ()
@@ -60,10 +59,8 @@ class Family(BaseModel):
     tiers: tuple[str, ...] = ()
 
 
-class Families(BaseModel):
+class Families(Table):
     """A table, or what goes over the built-in one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     providers: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
@@ -72,14 +69,12 @@ class Families(BaseModel):
 
     def over(self, below: "Families") -> "Families":
         """Lists grow; an alias or a family of the same name replaces the one below and is looked at first."""
+        kept = {name: one for name, one in below.families.items() if name not in self.families}
         return Families(
             providers=(*self.providers, *below.providers),
             modes=(*self.modes, *below.modes),
             aliases={**below.aliases, **self.aliases},
-            families={
-                **self.families,
-                **{name: one for name, one in below.families.items() if name not in self.families},
-            },
+            families={**self.families, **kept},
         )
 
 
@@ -98,15 +93,9 @@ class ModelName:
             return False
         if self.tuning is not None and other.tuning is not None and self.tuning != other.tuning:
             return False
-        one, two = self.snapshot, other.snapshot
-        if one is None or two is None:
-            return True
+        one, two = self.snapshot or "", other.snapshot or ""
         # A date without its year may be of any year, one without its day of any day.
         return any(long.endswith(short) or long.startswith(short) for long, short in ((one, two), (two, one)))
-
-    def is_same_family(self, other: "ModelName") -> bool:
-        """False where a family is not known: nothing can be said then."""
-        return self.family is not None and self.family == other.family
 
 
 @cache
@@ -135,10 +124,9 @@ def fold_model_name(text: str, table: Families) -> ModelName:
 
 def _of_family(name: str, family: str, snapshot: str | None, table: Families) -> ModelName:
     """A name that begins with a family's word: there it is known what the rest of it means."""
-    words = table.families[family]
-    name = _in_order(_spaced(name, words.begins), words.begins)
-    aliases = {_in_order(one, words.begins): other for one, other in table.aliases.items()}
-    name = aliases.get(name, name)
+    begins = table.families[family].begins
+    name = _in_order(_spaced(name, begins), begins)
+    name = {_in_order(one, begins): other for one, other in table.aliases.items()}.get(name, name)
     meant = _family_of(name, table)
     if meant is None:
         return ModelName(name, None, snapshot)
@@ -157,8 +145,6 @@ def _plain(text: str) -> str:
 
 
 def _plain_character(character: str) -> str:
-    if character.isascii():
-        return character
     category = unicodedata.category(character)
     if category == "Pd" or character in _OTHER_DASHES:
         return "-"
@@ -190,21 +176,18 @@ def _without_providers(path: list[str], table: Families) -> str:
 
 def _with_family_name(name: str, table: Families) -> str:
     first, _, rest = name.partition("-")
-    for family in table.families.values():
-        if first in family.tiers and rest[:1].isdigit():
-            return f"{family.begins[0]}-{name}"
-    return name
+    owners = (family.begins[0] for family in table.families.values() if first in family.tiers and rest[:1].isdigit())
+    owner = next(owners, None)
+    return name if owner is None else f"{owner}-{name}"
 
 
 def _without_snapshot(name: str, *, is_known: bool) -> tuple[str, str | None]:
     dated = _SNAPSHOT.search(name)
     if dated is not None:
         return name[: dated.start()] + name[dated.end() :], dated[1].replace("-", "")
-    if not is_known:
-        return name, None
-    if (short := _SHORT_SNAPSHOT.search(name)) is not None:
+    if is_known and (short := _SHORT_SNAPSHOT.search(name)) is not None:
         return name[: short.start()], short[1].replace("-", "")
-    if (month := _MONTH.search(name)) is not None:
+    if is_known and (month := _MONTH.search(name)) is not None:
         year = month["year"] or f"20{month['short']}"
         return name[: month.start()], year + (month["month"] or month["first"])
     return name, None
@@ -245,12 +228,11 @@ def _without_tuning(name: str) -> tuple[str, str | None]:
 def _without_modes(name: str, modes: Iterable[str]) -> str:
     endings = sorted({f"-{_dashed(mode)}" for mode in modes}, key=len, reverse=True)
     while True:
-        ending = next((one for one in endings if name.endswith(one)), None)
-        if ending is None and (quantised := _QUANTISED.search(name)) is not None:
-            ending = quantised[0]
-        if ending is None:
+        quantised = _QUANTISED.search(name)
+        ending = next((one for one in endings if name.endswith(one)), quantised[0] if quantised else "")
+        if not ending:
             return name
-        name = name[: -len(ending)]
+        name = name.removesuffix(ending)
 
 
 def _family_of(name: str, table: Families) -> str | None:
@@ -270,9 +252,6 @@ class Relation(NamedTuple):
     same_family: bool = False
 
 
-_STRANGERS = Relation(Method.CROSS_JUDGE)
-
-
 def judge_identity(reply: Reply) -> str:
     """A recorded reply names its judge in the details; `replay` or a name from the settings is nobody's model."""
     recorded = reply.details.get("judge_model")
@@ -282,11 +261,12 @@ def judge_identity(reply: Reply) -> str:
 def relate(judge: str | None, target: str | None, table: Families | None = None) -> Relation:
     """Unknown on either side is a cross judgment: nobody is accused of judging himself without a name."""
     if not judge or not target:
-        return _STRANGERS
+        return Relation(Method.CROSS_JUDGE)
     judging, judged = _folded(judge, table), _folded(target, table)
     if judging.is_same_model(judged):
         return Relation(Method.SELF_JUDGE)
-    return Relation(Method.CROSS_JUDGE, judging.is_same_family(judged))
+    # Where a family is not known, nothing can be said.
+    return Relation(Method.CROSS_JUDGE, judging.family is not None and judging.family == judged.family)
 
 
 def is_same_model(one: str, other: str, table: Families | None = None) -> bool:
@@ -294,14 +274,9 @@ def is_same_model(one: str, other: str, table: Families | None = None) -> bool:
     return _folded(one, table).is_same_model(_folded(other, table))
 
 
-def relation_of(reply: Reply, sample: Sample, table: Families | None = None) -> Relation:
-    """Between the judge that replied and the model that was judged; `table` goes over the built-in one."""
-    return relate(judge_identity(reply), sample.target_model, table)
-
-
 def method_of(reply: Reply, sample: Sample) -> Method:
     """`self_judge` when judge and judged are one model."""
-    return relation_of(reply, sample).method
+    return relate(judge_identity(reply), sample.target_model).method
 
 
 def _folded(name: str, table: Families | None) -> ModelName:

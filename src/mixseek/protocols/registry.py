@@ -1,36 +1,20 @@
 """From a name or a file to a protocol that can be asked."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration.declaration import ProtocolDeclaration, read_declaration, unknown_among
+from mixseek.protocols.declaration.file import DeclaredProtocol, ProtocolDeclaration, read_declaration, unknown_among
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 
 
-# Each kind is loaded when it is asked for: the matcher behind `semantic` and the checks behind `scored` are large.
-def _make_semantic(declaration: ProtocolDeclaration) -> JudgeProtocol:
-    from mixseek.protocols.semantic.protocol import SemanticProtocol
-
-    return SemanticProtocol.from_declaration(declaration)
-
-
-def _make_scored(declaration: ProtocolDeclaration) -> JudgeProtocol:
-    from mixseek.protocols.scored.protocol import ScoredProtocol
-
-    return ScoredProtocol.from_declaration(declaration)
-
-
 # A declaration names its kind; the kind's class knows the rules that a table cannot say.
-_KINDS: Mapping[str, Callable[[ProtocolDeclaration], JudgeProtocol]] = {
-    "semantic": _make_semantic,
-    "scored": _make_scored,
-}
+KINDS = ("scored", "semantic")
 
 # For showing a prompt: never sent anywhere, so its nonce needs no secret.
 _EXAMPLE = Sample(
@@ -62,14 +46,23 @@ def load_protocol(
 
 def make_protocol(declaration: ProtocolDeclaration) -> JudgeProtocol:
     """The protocol that a declaration declares, wherever it was read from."""
-    if declaration.kind not in _KINDS:
-        raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, _KINDS)}")
-    return _KINDS[declaration.kind](declaration)
+    # Each kind is loaded when it is asked for: the matcher behind `semantic` and the checks behind `scored` are large.
+    if declaration.kind == "semantic":
+        from mixseek.protocols.semantic.protocol import SemanticProtocol
+
+        return SemanticProtocol.from_declaration(declaration)
+    if declaration.kind == "scored":
+        from mixseek.protocols.scored.protocol import ScoredProtocol
+
+        return ScoredProtocol.from_declaration(declaration)
+    raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, KINDS)}")
 
 
 def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, with the prompts as a judge would see them for `sample`."""
-    sample = sample or _example_for(protocol)
+    # The example names a task type that the protocol knows.
+    types = protocol.needs.task_types if isinstance(protocol, DeclaredProtocol) else ()
+    sample = sample or replace(_EXAMPLE, task_type=next(iter(types), None))
     return {
         "name": protocol.name,
         "version": protocol.version,
@@ -77,16 +70,8 @@ def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str,
         "hash": protocol.hash,
         "parameters": protocol.parameters,
         "reply_schema": protocol.reply_schema,
-        "messages": [
-            {"role": message.role, "content": message.content} for message in protocol.messages(sample, _EXAMPLE_NONCE)
-        ],
+        "messages": [asdict(message) for message in protocol.messages(sample, _EXAMPLE_NONCE)],
     }
-
-
-def _example_for(protocol: JudgeProtocol) -> Sample:
-    """The example names a task type that the protocol knows."""
-    types = protocol.parameters.get("task_types", {}).get("types", {})
-    return replace(_EXAMPLE, task_type=next(iter(types), None))
 
 
 def declaration_path(name_or_path: str) -> Path:

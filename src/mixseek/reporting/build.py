@@ -1,57 +1,25 @@
 """From counts and rows to the report's data; pure, so a report is the same wherever it is made."""
 
 import hashlib
-import heapq
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any, TypeVar
 
+from mixseek.domain import counts
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import (
-    NO_UNITS,
-    OWN_PARTS,
-    FlagCount,
-    OutcomeCount,
-    ReaskCount,
-    ReasonCount,
-    ReasoningCount,
-    RuleCount,
-    Unit,
-    UnitGroups,
-    UnitSums,
-    WarningCount,
-)
-from mixseek.domain.judgments import Flag, Status
-from mixseek.reporting.model import (
-    Detail,
-    FlagSummary,
-    GroupSummary,
-    JudgeSummary,
-    JudgmentRow,
-    ReasoningBar,
-    ReasoningSummary,
-    ReasonSummary,
-    ReportData,
-    RuleUsage,
-    RunHeader,
-    ScoreSummary,
-    ShownCount,
-    StatusCounts,
-    Tally,
-    Tone,
-    tone_of,
-)
-from mixseek.stats.intervals import unit_bounds, unit_interval
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
+from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.reporting import model
+from mixseek.reporting.model import ScoreSummary, is_critical
+from mixseek.stats.agreement import krippendorff_alpha, paired_difference
+from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
+from mixseek.stats.uneven import Rate, holm_adjusted, uneven_spread_test
 
-if TYPE_CHECKING:
-    from mixseek.reporting.model import ScoredReport
-
-# What a report is made from: counts that a database can group, so that a million judgments are never held at once.
-
-_Key = tuple[str, str | None, Status, str | None, str | None]
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,116 +34,23 @@ class ReportUnits:
 
 @dataclass(frozen=True, slots=True)
 class ReportInput:
-    """`rows` may be all judgments, or any part that holds `row_limit` of each kind (see `selection.kind_of`)."""
+    """Counts that a database can group. `rows` may be any part that holds `row_limit` of each kind (see `kind_of`)."""
 
-    run: RunHeader
+    run: model.RunHeader
     manifest: Mapping[str, Any]
     outcomes: Iterable[OutcomeCount]
-    rows: Iterable[JudgmentRow]
+    rows: Iterable[JudgedRow]
     units: ReportUnits = field(default_factory=ReportUnits)
-    rules: Sequence[RuleCount] = ()
-    flags: Sequence[FlagCount] = ()
-    reasons: Sequence[ReasonCount] = ()
-    warnings: Sequence[WarningCount] = ()
-    reasoning: Sequence[ReasoningCount] = ()
-    reasks: Sequence[ReaskCount] = ()
-    # The order in which judges are shown; judges that only occur in the counts follow by name.
-    judges: tuple[str, ...] = field(default=())
-    # What live judges were asked, in the order of the judges.
-    calls: Iterable[CallAccount] = ()
-    # Under a protocol with dimensions.
-    scored: "ScoredReport | None" = None
-    # Judge to the model whose recorded replies it brings.
-    models: Mapping[str, str] = field(default_factory=dict)
-
-
-def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgmentRow]) -> ReportInput:
-    """The counts that a database would give, from rows in memory: small runs, and the yardstick for the queries."""
-    outcomes: dict[tuple[_Key, bool, str | None], list[JudgmentRow]] = defaultdict(list)
-    rules: dict[tuple[str, str, Status], list[float]] = defaultdict(list)
-    flags: dict[tuple[str, Flag, str], list[str]] = defaultdict(list)
-    reasons: dict[tuple[str, Status, str], list[str]] = defaultdict(list)
-    warnings: Counter[tuple[str, str]] = Counter()
-    reasoning: Counter[tuple[str, str | None, str | None, int, bool]] = Counter()
-    for row in rows:
-        key = (row.judge, row.task, row.status, row.verdict, row.error_type)
-        outcomes[key, row.is_control, row.target_model].append(row)
-        if row.is_control:
-            continue
-        # A rule that fired twice on one response still concerns one judgment.
-        for rule in dict.fromkeys(row.rules):
-            rules[row.judge, rule, row.status].append(_score(row))
-        for finding in row.flags:
-            flags[row.judge, finding.flag, _reason_of(finding.detail)].append(finding.detail)
-        if row.reason is not None and row.status in (Status.UNDECIDED, Status.MISSING):
-            reasons[row.judge, row.status, _reason_of(row.reason)].append(row.reason)
-        if row.status is Status.VALID:
-            warnings.update((row.judge, warning) for warning in row.warnings)
-            if row.reasoning_score is not None:
-                reasoning[row.judge, row.task, row.target_model, row.reasoning_score, bool(row.score)] += 1
-    return ReportInput(
-        run=run,
-        manifest=manifest,
-        outcomes=[
-            OutcomeCount(*key, len(own), *_sums_of(own), is_control, sum(row.is_unverified for row in own), target)
-            for (key, is_control, target), own in outcomes.items()
-        ],
-        rows=rows,
-        units=units_of(rows),
-        rules=[RuleCount(*key, len(scores), sum(scores)) for key, scores in rules.items()],
-        flags=[FlagCount(judge, flag, own[0], len(own), len(set(own))) for (judge, flag, _), own in flags.items()],
-        reasons=[ReasonCount(judge, why, own[0], len(own), len(set(own))) for (judge, why, _), own in reasons.items()],
-        warnings=[WarningCount(*key, count) for key, count in warnings.items()],
-        reasoning=[ReasoningCount(*key, count) for key, count in reasoning.items()],
-        judges=tuple(dict.fromkeys(row.judge for row in rows)),
-    )
-
-
-def _reason_of(text: str) -> str:
-    """Alike for all tellings of one reason."""
-    return re.sub(OWN_PARTS, "_", text)
-
-
-def units_of(rows: Iterable[JudgmentRow]) -> ReportUnits:
-    """Samples are told apart by their ids."""
-    own = [row for row in rows if not row.is_control]
-    return ReportUnits(
-        judges=_group_units(own, lambda row: (row.judge,)),
-        controls=_group_units((row for row in rows if row.is_control), lambda row: (row.judge,)),
-        tasks=_group_units(own, lambda row: (row.judge, row.task)),
-        targets=_group_units(own, lambda row: (row.judge, row.target_model)),
-    )
-
-
-def _group_units(
-    rows: Iterable[JudgmentRow], name_of: Callable[[JudgmentRow], tuple[str | None, ...]]
-) -> dict[tuple[str | None, ...], UnitSums]:
-    groups: dict[tuple[str | None, ...], dict[str, list[JudgmentRow]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        groups[name_of(row)][row.id].append(row)
-    return {name: UnitSums.of(_unit(own) for own in samples.values()) for name, samples in groups.items()}
-
-
-def _unit(rows: Sequence[JudgmentRow]) -> Unit:
-    """One sample, whoever judged it how often."""
-    valid = [_score(row) for row in rows if row.status is Status.VALID]
-    lowest = sum(0.0 if row.is_unverified else _score(row) for row in rows)
-    highest = sum(_score(row) if row.status is Status.VALID else 1.0 for row in rows)
-    return Unit(
-        question=rows[0].question_id or rows[0].id,
-        value=sum(valid) / len(valid) if valid else None,
-        lowest=lowest / len(rows),
-        highest=highest / len(rows),
-    )
-
-
-def _score(row: JudgmentRow) -> float:
-    return row.score if row.status is Status.VALID and row.score is not None else 0.0
-
-
-def _sums_of(rows: Sequence[JudgmentRow]) -> tuple[float, float]:
-    scores = [_score(row) for row in rows]
-    return sum(scores), sum(score * score for score in scores)
+    rules: Sequence[counts.RuleCount] = ()
+    flags: Sequence[counts.FlagCount] = ()
+    reasons: Sequence[counts.ReasonCount] = ()
+    warnings: Sequence[counts.WarningCount] = ()
+    reasoning: Sequence[counts.ReasoningCount] = ()
+    reasks: Sequence[counts.ReaskCount] = ()
+    judges: tuple[str, ...] = ()  # in the order to be shown; judges that only occur in the counts follow by name
+    calls: Iterable[CallAccount] = ()  # what live judges were asked, in the order of the judges
+    scored: model.ScoredReport | None = None  # under a protocol with dimensions
+    models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
 
 
 # Which judgments a report lists when there are too many: first those that a person must look at.
@@ -183,8 +58,6 @@ def _sums_of(rows: Sequence[JudgmentRow]) -> tuple[float, float]:
 ROW_LIMIT = 2_000
 # Each kind keeps a tenth of the list if it has that many: 40,000 undecided samples must not hide every wrong answer.
 _FLOOR_SHARE = 0.1
-
-_Ranked = tuple[int, int, JudgmentRow]  # draw, position in the dataset, row
 
 
 class Kind(IntEnum):
@@ -198,40 +71,49 @@ class Kind(IntEnum):
     HIGH = 5
 
 
-def kind_of(status: Status, score: float | None, *, is_critical: bool = False) -> Kind:
+def kind_of(status: Status, score: float | None, is_critical: bool = False) -> Kind:
     """A valid judgment is low below half marks: for right-or-wrong scores that is every wrong one."""
     if is_critical:
         return Kind.CRITICAL
-    match status:
-        case Status.INVALID:
-            return Kind.INVALID
-        case Status.UNDECIDED:
-            return Kind.UNDECIDED
-        case Status.MISSING:
-            return Kind.MISSING
-        case Status.VALID:
-            return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
+    if status is not Status.VALID:
+        return Kind[status.name]
+    return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
 
 
-def select_rows(rows: Iterable[JudgmentRow], limit: int = ROW_LIMIT) -> tuple[JudgmentRow, ...]:
-    """At most `limit` rows, critical fails first, else in the order they came; the same for the same run, every time.
+# Characters of one text that are kept for showing; a run may hold thousands of responses of megabytes.
+LONGEST_TEXT = 100_000
 
-    Memory stays within a few times `limit` rows however many come in.
-    """
-    kept: dict[Kind, list[_Ranked]] = {kind: [] for kind in Kind}
-    for position, row in enumerate(rows):
-        heap = kept[kind_of(row.status, row.score, is_critical=row.is_critical)]
-        # Negated, so that the heap's smallest is the next one to go.
-        entry = (-_draw(row), -position, row)
-        if len(heap) < limit:
-            heapq.heappush(heap, entry)
-        elif heap and entry[:2] > heap[0][:2]:
-            heapq.heapreplace(heap, entry)
-    places = _places({kind: len(heap) for kind, heap in kept.items()}, limit)
-    chosen: Iterator[_Ranked] = (
-        entry for kind, heap in kept.items() for entry in heapq.nlargest(places[kind], heap, key=lambda item: item[:2])
-    )
-    return tuple(row for _, _, row in sorted(chosen, key=lambda item: (not item[2].is_critical, -item[1])))
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutRow(JudgedRow):
+    """Of a long response only the end is kept, where conclusions stand; the counts are of characters left out."""
+
+    response_before: int = 0
+    question_after: int = 0
+    reply_after: int = 0
+
+
+def cut_row(row: JudgedRow) -> JudgedRow:
+    """The same row where all of its texts are of a length that people read. Spans stay those of the whole response."""
+    reply = row.raw_reply or ""
+    if max(len(row.response), len(row.question), len(reply)) <= LONGEST_TEXT:
+        return row
+    kept = {one.name: getattr(row, one.name) for one in fields(row)} | {
+        "response": row.response[-LONGEST_TEXT:],
+        "question": row.question[:LONGEST_TEXT],
+        "raw_reply": row.raw_reply and reply[:LONGEST_TEXT],
+    }
+    left_out = [max(0, len(text) - LONGEST_TEXT) for text in (row.response, row.question, reply)]
+    return CutRow(**kept, response_before=left_out[0], question_after=left_out[1], reply_after=left_out[2])
+
+
+def select_rows(rows: Iterable[JudgedRow], limit: int = ROW_LIMIT) -> tuple[JudgedRow, ...]:
+    """At most `limit` rows, critical fails first, else in the order they came; always the same for the same run."""
+    kept = enumerate(map(cut_row, rows))
+    kinds = grouped(kept, lambda item: kind_of(item[1].status, item[1].score, is_critical(item[1].fields)))
+    places = _places({kind: len(kinds.get(kind, ())) for kind in Kind}, limit)
+    chosen = [item for kind, own in kinds.items() for item in sorted(own, key=_draw)[: places[kind]]]
+    return tuple(row for _, row in sorted(chosen, key=lambda item: (not is_critical(item[1].fields), item[0])))
 
 
 def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:
@@ -246,24 +128,26 @@ def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:
     return places
 
 
-def _draw(row: JudgmentRow) -> int:
+def _draw(item: tuple[int, JudgedRow]) -> int:
     """A fair lot that does not depend on the clock, on a seed or on the order of the rows."""
+    row = item[1]
     blob = f"{row.judge}\x1f{row.id}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(blob, digest_size=8).digest(), "big")
 
 
 # A wording that is unique to each row explains nothing in a table; the rows themselves carry it.
 _DETAILS_SHOWN = 5
+_ENDS: list[str] = list(Status)
 
 
-def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
+def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> model.ReportData:
     """Scores are averaged over valid judgments only; everything else is counted beside them."""
     outcomes = tuple(source.outcomes)
     rows = select_rows(source.rows, row_limit)
     present = {cell.judge for cell in outcomes}
     ordered = [judge for judge in source.judges if judge in present]
     ordered += sorted(present.difference(ordered))
-    return ReportData(
+    return model.ReportData(
         run=source.run,
         manifest=source.manifest,
         judges=tuple(_summarise_judge(judge, source, outcomes) for judge in ordered),
@@ -275,49 +159,45 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> ReportData:
     )
 
 
-def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[OutcomeCount]) -> JudgeSummary:
+def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[OutcomeCount]) -> model.JudgeSummary:
     """A model on its own output is shown beside the statistics and is in none of them."""
     own = [cell for cell in outcomes if cell.judge == judge and not cell.is_control]
     control = [cell for cell in outcomes if cell.judge == judge and cell.is_control]
     units = source.units
     reasoning = [cell for cell in source.reasoning if cell.judge == judge]
     score = summarise_scores(own, units.judges.get((judge,), NO_UNITS))
-    return JudgeSummary(
+    return model.JudgeSummary(
         judge=judge,
         score=score,
         verdicts=tally_verdicts(own),
-        error_types=_tally_error_types(own),
+        error_types=tally((cell.error_type, cell.count) for cell in own if cell.status is Status.VALID),
         tasks=_summarise_groups(judge, own, reasoning, "task", units.tasks),
-        rules=_summarise_rules([cell for cell in source.rules if cell.judge == judge]),
-        flags=_summarise_flags([cell for cell in source.flags if cell.judge == judge]),
-        reasons=_summarise_reasons([cell for cell in source.reasons if cell.judge == judge]),
+        rules=_summarise_rules(cell for cell in source.rules if cell.judge == judge),
+        flags=tuple(sorted(_explain(judge, source.flags), key=lambda flag: (-flag.count, flag.kind))),
+        reasons=tuple(sorted(_explain(judge, source.reasons), key=lambda reason: _ENDS.index(reason.kind))),
         control=summarise_scores(control, units.controls.get((judge,), NO_UNITS)) if control else None,
         # Under a protocol with dimensions targets have a table of their own.
         targets=() if source.scored else _summarise_groups(judge, own, reasoning, "target", units.targets),
-        warnings=_tally_warnings([cell for cell in source.warnings if cell.judge == judge], score.counts.valid),
+        warnings=tally(
+            ((cell.warning, cell.count) for cell in source.warnings if cell.judge == judge), whole=score.counts.valid
+        ),
         reasoning=summarise_reasoning(reasoning),
         first_replies=next((cell for cell in source.reasks if cell.judge == judge), None),
     )
 
 
-def summarise_scores(cells: Iterable[OutcomeCount], units: UnitSums) -> ScoreSummary:
+def summarise_scores(cells: Iterable[OutcomeCount | ScoredCell], units: UnitSums) -> ScoreSummary:
     """A mean over samples with its interval, its bounds and what stands beside it; judgments are only counted."""
-    by_status: dict[Status, int] = defaultdict(int)
+    ends = dict.fromkeys((status.value for status in Status), 0)
     total = total_of_squares = 0.0
     unverified = 0
     for cell in cells:
-        by_status[cell.status] += cell.count
+        ends[cell.status] += cell.count
         unverified += cell.unverified
-        if cell.status is Status.VALID:
-            total += cell.score_total
-            total_of_squares += cell.score_total_of_squares
+        total += cell.score_total
+        total_of_squares += cell.score_total_of_squares
     return ScoreSummary(
-        counts=StatusCounts(
-            valid=by_status[Status.VALID],
-            undecided=by_status[Status.UNDECIDED],
-            invalid=by_status[Status.INVALID],
-            missing=by_status[Status.MISSING],
-        ),
+        counts=model.StatusCounts(**ends),
         mean=units.mean,
         interval=unit_interval(units),
         bounds=unit_bounds(units),
@@ -329,155 +209,395 @@ def summarise_scores(cells: Iterable[OutcomeCount], units: UnitSums) -> ScoreSum
     )
 
 
-def summarise_reasoning(cells: Sequence[ReasoningCount]) -> ReasoningSummary | None:
+def summarise_reasoning(cells: Sequence[counts.ReasoningCount]) -> model.ReasoningSummary | None:
     """None where no judge assessed any reasoning: rules do not."""
     total = sum(cell.count for cell in cells)
     if not total:
         return None
-    counts: dict[tuple[int, bool], int] = defaultdict(int)
+    judged: dict[tuple[int, bool], int] = defaultdict(int)
     for cell in cells:
-        counts[cell.score, cell.is_correct] += cell.count
+        judged[cell.score, cell.is_correct] += cell.count
     scores = range(min(1, *(cell.score for cell in cells)), max(5, *(cell.score for cell in cells)) + 1)
     bars = tuple(
-        ReasoningBar(score, right := counts[score, True], wrong := counts[score, False], (right + wrong) / total)
+        model.ReasoningBar(score, right := judged[score, True], wrong := judged[score, False], (right + wrong) / total)
         for score in scores
     )
-    return ReasoningSummary(
+    return model.ReasoningSummary(
         bars=bars,
         mean=sum(bar.score * bar.count for bar in bars) / total,
-        mean_correct=_mean_reasoning((bar.score, bar.correct) for bar in bars),
-        mean_incorrect=_mean_reasoning((bar.score, bar.incorrect) for bar in bars),
+        mean_correct=_mean_reasoning([(bar.score, bar.correct) for bar in bars]),
+        mean_incorrect=_mean_reasoning([(bar.score, bar.incorrect) for bar in bars]),
     )
 
 
-def _mean_reasoning(counted: Iterable[tuple[int, int]]) -> float | None:
-    pairs = list(counted)
-    total = sum(count for _, count in pairs)
-    return sum(score * count for score, count in pairs) / total if total else None
+def _mean_reasoning(counted: Sequence[tuple[int, int]]) -> float | None:
+    total = sum(count for _, count in counted)
+    return sum(score * count for score, count in counted) / total if total else None
 
 
-def tally_verdicts(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
-    """Valid verdicts from best to worst score; what carries no verdict is not a bar here."""
-    totals: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-    for cell in cells:
-        if cell.status is Status.VALID:
-            name = cell.verdict or cell.status.value
-            count, score = totals[name]
-            totals[name] = (count + cell.count, score + cell.score_total)
-    valid = sum(count for count, _ in totals.values())
-    ordered = sorted(
-        ((name, count, score / count) for name, (count, score) in totals.items() if count),
-        key=lambda item: (-item[2], item[0]),
-    )
-    return tuple(Tally(name, count, count / valid, tone_of(Status.VALID, mean)) for name, count, mean in ordered)
-
-
-def _tally_error_types(cells: Iterable[OutcomeCount]) -> tuple[Tally, ...]:
+def tally(counted: Iterable[tuple[str | None, int]], *, whole: int | None = None) -> tuple[model.Tally, ...]:
+    """The most frequent first, as shares of `whole` or of all that have a name; what names nothing is no bar."""
     totals: dict[str, int] = defaultdict(int)
-    for cell in cells:
-        if cell.status is Status.VALID and cell.error_type is not None:
-            totals[cell.error_type] += cell.count
-    all_typed = sum(totals.values())
-    ordered = sorted(((name, count) for name, count in totals.items() if count), key=lambda item: (-item[1], item[0]))
-    return tuple(Tally(name, count, count / all_typed) for name, count in ordered)
+    for name, count in counted:
+        if name is not None:
+            totals[name] += count
+    of = sum(totals.values()) if whole is None else whole
+    ordered = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(model.Tally(name, count, count / of) for name, count in ordered if count and of)
 
 
-def _summarise_groups(
-    judge: str, cells: Iterable[OutcomeCount], reasoning: Sequence[ReasoningCount], column: str, units: UnitGroups
-) -> tuple[GroupSummary, ...]:
-    """By task or by target, whichever `column` of the counts names."""
-    by_name: dict[str | None, list[OutcomeCount]] = defaultdict(list)
-    for cell in cells:
-        by_name[getattr(cell, column)].append(cell)
+def tally_verdicts(cells: Iterable[OutcomeCount | ScoredCell]) -> tuple[model.Tally, ...]:
+    """Valid verdicts from best to worst score; what carries no verdict is not a bar here."""
+    named = grouped((cell for cell in cells if cell.status is Status.VALID), lambda cell: cell.verdict or cell.status)
+    totals = {name: sum(cell.count for cell in own) for name, own in named.items()}
+    means = {name: sum(cell.score_total for cell in named[name]) / count for name, count in totals.items() if count}
+    valid = sum(totals.values())
     return tuple(
-        GroupSummary(
-            name,
-            summarise_scores(by_name[name], units.get((judge, name), NO_UNITS)),
-            summarise_reasoning([cell for cell in reasoning if getattr(cell, column) == name]),
-        )
-        for name in _in_order(by_name)
+        model.Tally(name, totals[name], totals[name] / valid, model.tone_of(Status.VALID, mean))
+        for name, mean in sorted(means.items(), key=lambda item: (-item[1], item[0]))
     )
 
 
-def _in_order(names: Iterable[str | None]) -> list[str | None]:
+def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
+    """In the order in which the keys come first."""
+    groups: dict[_Key, list[_Item]] = defaultdict(list)
+    for item in items:
+        groups[key_of(item)].append(item)
+    return groups
+
+
+def in_order(names: Iterable[str | None]) -> list[str | None]:
     """What names nothing comes last, whatever the others are called."""
     return sorted(names, key=lambda name: (name is None, name or ""))
 
 
-def _tally_warnings(cells: Iterable[WarningCount], valid: int) -> tuple[Tally, ...]:
-    """The most frequent first; a judgment may carry several."""
-    ordered = sorted(cells, key=lambda cell: (-cell.count, cell.warning))
-    return tuple(Tally(cell.warning, cell.count, cell.count / valid) for cell in ordered if valid)
-
-
-def _summarise_rules(cells: Iterable[RuleCount]) -> tuple[RuleUsage, ...]:
-    by_rule: dict[str, list[RuleCount]] = defaultdict(list)
-    for cell in cells:
-        by_rule[cell.rule].append(cell)
-    usages = []
-    for rule, own in by_rule.items():
-        valid = sum(cell.count for cell in own if cell.status is Status.VALID)
-        score = sum(cell.score_total for cell in own if cell.status is Status.VALID)
-        usages.append(
-            RuleUsage(
-                rule=rule,
-                count=sum(cell.count for cell in own),
-                valid=valid,
-                mean=score / valid if valid else None,
-                undecided=sum(cell.count for cell in own if cell.status is Status.UNDECIDED),
-            )
-        )
-    return tuple(sorted(usages, key=lambda usage: (-usage.count, usage.rule)))
-
-
-def _summarise_flags(cells: Iterable[FlagCount]) -> tuple[FlagSummary, ...]:
-    by_flag: dict[Flag, list[Detail]] = defaultdict(list)
-    for cell in cells:
-        by_flag[cell.flag].append(Detail(_told(cell.detail, cell.wordings), cell.count))
-    summaries = [
-        FlagSummary(flag, sum(detail.count for detail in details), _most_frequent(details), len(details))
-        for flag, details in by_flag.items()
-    ]
-    return tuple(sorted(summaries, key=lambda summary: (-summary.count, summary.flag)))
-
-
-def _summarise_reasons(cells: Iterable[ReasonCount]) -> tuple[ReasonSummary, ...]:
-    by_status: dict[Status, list[Detail]] = defaultdict(list)
-    for cell in cells:
-        by_status[cell.status].append(Detail(_told(cell.reason, cell.wordings), cell.count))
+def _summarise_groups(
+    judge: str,
+    cells: Iterable[OutcomeCount],
+    reasoning: Sequence[counts.ReasoningCount],
+    column: str,
+    units: UnitGroups,
+) -> tuple[model.GroupSummary, ...]:
+    """By task or by target, whichever `column` of the counts names."""
+    by_name: dict[str | None, list[OutcomeCount]] = grouped(cells, lambda cell: getattr(cell, column))
     return tuple(
-        ReasonSummary(status, sum(detail.count for detail in details), _most_frequent(details), len(details))
-        for status in Status
-        if (details := by_status[status])
+        model.GroupSummary(
+            name,
+            summarise_scores(by_name[name], units.get((judge, name), NO_UNITS)),
+            summarise_reasoning([cell for cell in reasoning if getattr(cell, column) == name]),
+        )
+        for name in in_order(by_name)
     )
 
 
-def _told(text: str, wordings: int) -> str:
-    """One of several wordings is an example, and said to be one."""
-    return text if wordings == 1 else f"such as: {text}"
+def _summarise_rules(cells: Iterable[counts.RuleCount]) -> tuple[model.RuleUsage, ...]:
+    usages = []
+    for rule, own in grouped(cells, lambda cell: cell.rule).items():
+        ends = {status: sum(cell.count for cell in own if cell.status is status) for status in Status}
+        valid = ends[Status.VALID]
+        mean = sum(cell.score_total for cell in own) / valid if valid else None
+        usages.append(model.RuleUsage(rule, sum(ends.values()), valid, mean, ends[Status.UNDECIDED]))
+    return tuple(sorted(usages, key=lambda usage: (-usage.count, usage.rule)))
 
 
-def _most_frequent(details: list[Detail]) -> tuple[Detail, ...]:
-    return tuple(sorted(details, key=lambda detail: (-detail.count, detail.text))[:_DETAILS_SHOWN])
+def _explain(judge: str, cells: Iterable[counts.FlagCount | counts.ReasonCount]) -> Iterator[model.Explanation]:
+    """By kind: how many there are, the most frequent reasons, and how many reasons in all."""
+    for kind, own in grouped((cell for cell in cells if cell.judge == judge), lambda cell: cell.kind).items():
+        # One of several wordings is an example, and said to be one.
+        details = [model.Detail(("" if cell.wordings == 1 else "such as: ") + cell.reason, cell.count) for cell in own]
+        details.sort(key=lambda detail: (-detail.count, detail.text))
+        yield model.Explanation(kind, sum(cell.count for cell in own), tuple(details[:_DETAILS_SHOWN]), len(details))
 
 
-def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgmentRow]) -> tuple[ShownCount, ...]:
+def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgedRow]) -> tuple[model.ShownCount, ...]:
     """Per outcome word, in the order good, mixed, bad, then what carries no score."""
-    totals: dict[str, int] = defaultdict(int)
-    scores: dict[str, float] = defaultdict(float)
-    statuses: dict[str, Status] = {}
-    for cell in outcomes:
-        name = cell.verdict if cell.status is Status.VALID and cell.verdict else cell.status.value
-        totals[name] += cell.count
-        scores[name] += cell.score_total
-        statuses[name] = cell.status
-    listed: dict[str, int] = defaultdict(int)
-    for row in rows:
-        listed[row.outcome] += 1
-    parts = [
-        ShownCount(name, tone_of(statuses[name], scores[name] / total), listed[name], total)
-        for name, total in totals.items()
-        if total
-    ]
-    order = list(Tone)
+    listed = Counter(model.outcome_word(row.status, row.verdict) for row in rows)
+    parts = []
+    for name, own in grouped(outcomes, lambda cell: model.outcome_word(cell.status, cell.verdict)).items():
+        total = sum(cell.count for cell in own)
+        mean = sum(cell.score_total for cell in own) / total
+        parts.append(model.ShownCount(name, model.tone_of(own[0].status, mean), listed[name], total))
+    order = list(model.Tone)
     return tuple(sorted(parts, key=lambda part: (order.index(part.tone), part.outcome)))
+
+
+# Under a protocol with dimensions: every mean is of cross judgments.
+
+UNEVEN_LEVEL = 0.05
+_FACTORS: Mapping[str, Callable[[ScoredCell], str | None]] = {
+    "judge": lambda cell: cell.judge,
+    "target": lambda cell: cell.target,
+    "variant": lambda cell: cell.variant,
+    "language": lambda cell: cell.language,
+    "method": lambda cell: "self_judge" if cell.is_control else "cross_judge",
+}
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredInput:
+    """All counts; in the order in which judges and dimensions are shown."""
+
+    cells: Sequence[ScoredCell]
+    units: counts.ScoredUnits = field(default_factory=counts.ScoredUnits)
+    dimensions: Sequence[counts.DimensionCell] = ()
+    buckets: Sequence[counts.DimensionBucket] = ()
+    variants: Sequence[counts.VariantSums] = ()
+    evidence: Sequence[counts.EvidenceCount] = ()
+    evidence_problems: Sequence[counts.EvidenceProblem] = ()
+    panel: counts.PanelSums | None = None
+    disagreements: Sequence[counts.Disagreement] = ()
+    coverage: counts.CoverageCounts | None = None
+
+    @property
+    def valid(self) -> list[ScoredCell]:
+        """What means are of: cross judgments."""
+        return [cell for cell in self.cells if cell.status is Status.VALID and not cell.is_control]
+
+
+def build_scored(source: ScoredInput, *, rng: Random) -> model.ScoredReport:
+    """`rng` is for permutation tests of small counts only."""
+    valid = source.valid
+    judges = list(dict.fromkeys(cell.judge for cell in source.cells))
+    targets = in_order({cell.target for cell in source.cells})
+    has_targets = targets != [None]
+    task_types = sorted({cell.task_type for cell in valid if cell.task_type is not None})
+    maximum = _only(cell.maximum for cell in valid)
+    dimensions = tuple(dict.fromkeys(cell.dimension for cell in source.dimensions))
+    return model.ScoredReport(
+        maximum=maximum,
+        dimensions=dimensions,
+        critical=_count_critical(valid),
+        judges=tuple(_profile_judge(judge, source) for judge in judges),
+        targets=tuple(_profile_target(target, source) for target in targets) if has_targets else (),
+        task_types=tuple(_profile_task_type(name, source) for name in task_types),
+        matrix=tuple(
+            model.MatrixRow(judge, tuple(_matrix_cell(judge, target, source) for target in targets))
+            for judge in judges
+            if has_targets
+        ),
+        matrix_targets=tuple(targets),
+        controls=tuple(_compare_with_others(source)),
+        coverage=_describe_coverage(source.coverage),
+        variants=_compare_variants(source, maximum),
+        invalid=_describe_invalid(source.cells, source.units, rng),
+        evidence=_describe_evidence(source.evidence, dimensions, source.units.quotes),
+        evidence_problems=tuple(source.evidence_problems),
+        panel=_describe_panel(source.panel, source.disagreements, source.units.unanimous),
+    )
+
+
+def _only(values: Iterable[_Value | None]) -> _Value | None:
+    """The one value that all share; None where there are several."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def _count_critical(cells: Iterable[ScoredCell]) -> int:
+    return sum(cell.count for cell in cells if cell.is_critical)
+
+
+# Means: by judge, target and task type, and judge by target.
+
+
+def _scale_mean(cells: Sequence[ScoredCell] | Sequence[counts.DimensionCell], units: UnitSums) -> model.ScaleMean:
+    """Of valid cells, as shares of the maximum, so that samples with other weights can be averaged at all."""
+    return model.ScaleMean(
+        count=sum(cell.count for cell in cells),
+        mean=units.mean,
+        interval=unit_interval(units),
+        maximum=_only(cell.maximum for cell in cells),
+        samples=units.scored,
+        questions=units.questions,
+    )
+
+
+def _profile(
+    column: str, name: str | None, source: ScoredInput, units: UnitGroups
+) -> tuple[list[ScoredCell], tuple[model.DimensionMean, ...]]:
+    """One judge, target or task type: its valid cross judgments, and its dimensions in the protocol's order."""
+    own = [cell for cell in source.valid if getattr(cell, column) == name]
+    marks = grouped((cell for cell in source.dimensions if getattr(cell, column) == name), lambda cell: cell.dimension)
+    return own, tuple(
+        model.DimensionMean(dimension, _scale_mean(cells, units.get((name, dimension), NO_UNITS)))
+        for dimension, cells in marks.items()
+    )
+
+
+def _profile_judge(judge: str, source: ScoredInput) -> model.JudgeProfile:
+    own, means = _profile("judge", judge, source, source.units.judge_dimensions)
+    dimensions = []
+    for item in means:
+        buckets = [part for part in source.buckets if part.dimension == item.dimension]
+        dimensions.append(model.DimensionSummary(item.dimension, item.score, _draw_histogram(judge, buckets)))
+    confidence = tally((cell.confidence, cell.count) for cell in own)
+    return model.JudgeProfile(judge, _count_critical(own), tuple(dimensions), confidence)
+
+
+def _draw_histogram(judge: str, buckets: Sequence[counts.DimensionBucket]) -> tuple[model.HistogramBar, ...]:
+    """Of one judge's marks, on the scale that all judges' have.
+
+    Every mark has a bar, noughts included; tenths of the maximum where there are too many marks, or several scales,
+    which meet only as shares.
+    """
+    own = [part for part in buckets if part.judge == judge]
+    total = sum(part.count for part in own) or 1
+    maximum = _only(part.maximum for part in buckets)
+    heights: dict[int, int] = defaultdict(int)
+    if maximum is None or any(part.high > part.low for part in buckets):
+        for part in own:
+            heights[min(9, int(part.low / part.maximum * 10 + 1e-6))] += part.count
+        scale = maximum or 1.0
+        edges = [(step / 10 * scale, (step + 1) / 10 * scale, heights[step]) for step in range(10)]
+    else:
+        for part in own:
+            heights[int(part.low)] += part.count
+        edges = [(float(mark), float(mark), heights[mark]) for mark in range(int(maximum) + 1)]
+    return tuple(model.HistogramBar(low, high, count, count / total) for low, high, count in edges)
+
+
+def _profile_target(target: str | None, source: ScoredInput) -> model.TargetProfile:
+    own, means = _profile("target", target, source, source.units.target_dimensions)
+    total = _scale_mean(own, source.units.targets.get((target,), NO_UNITS))
+    return model.TargetProfile(target, total, means, tally_verdicts(own), _count_critical(own))
+
+
+def _profile_task_type(task_type: str, source: ScoredInput) -> model.TaskTypeProfile:
+    own, means = _profile("task_type", task_type, source, source.units.task_type_dimensions)
+    return model.TaskTypeProfile(
+        task_type, _scale_mean(own, source.units.task_types.get((task_type,), NO_UNITS)), means
+    )
+
+
+def _matrix_cell(judge: str, target: str | None, source: ScoredInput) -> model.MatrixCell:
+    """Cross judgments of one pair; what a judge says of its own output is left to the control table."""
+    pair = [cell for cell in source.cells if cell.judge == judge and cell.target == target]
+    cross = [cell for cell in pair if not cell.is_control]
+    return model.MatrixCell(
+        target=target,
+        score=summarise_scores(cross, source.units.pairs.get((judge, target), NO_UNITS)),
+        verdicts=tally_verdicts(cross),
+        same_family=any(cell.same_family for cell in pair),
+        is_own_output=bool(pair) and all(cell.is_control for cell in pair),
+    )
+
+
+def _compare_with_others(source: ScoredInput) -> Iterator[model.ControlRow]:
+    """One for each model that judged its own output."""
+    pairs = grouped((cell for cell in source.cells if cell.is_control), lambda cell: (cell.judge, cell.target))
+    for (judge, target), own in pairs.items():
+        score = summarise_scores(own, source.units.own_outputs.get((judge, target), NO_UNITS))
+        yield model.ControlRow(judge, target, score, _profile_target(target, source).total)
+
+
+# What limits the scores: coverage, invalid evaluations, prompts that drift, quotes without support, disagreement.
+
+
+def _describe_coverage(covered: counts.CoverageCounts | None) -> model.Coverage | None:
+    """A grid needs more than one column of outputs; questions alone are what every dataset has."""
+    if covered is None or covered.variants * covered.targets == 1:
+        return None
+    columns = tuple(dict.fromkeys((cell.target, cell.judge) for cell in covered.grid))
+    lines = []
+    for (question, variant), own in grouped(covered.grid, lambda cell: (cell.question, cell.variant)).items():
+        statuses = {(cell.target, cell.judge): cell.status for cell in own}
+        lines.append(model.CoverageLine(question, variant, tuple(statuses[column] for column in columns)))
+    shared = {one.name: getattr(covered, one.name) for one in fields(counts.CoverageSizes)}
+    return model.Coverage(**shared, columns=columns, lines=tuple(lines))
+
+
+def _describe_invalid(cells: Sequence[ScoredCell], units: counts.ScoredUnits, rng: Random) -> model.InvalidSpread:
+    """Missing ones are left out: no reply came that could have been unusable. Holm over all factors tested."""
+    factors = []
+    for factor, value_of in _FACTORS.items():
+        own = units.invalid.get(factor, {})
+        groups = _invalid_rates(cells, value_of, own)
+        if len(groups) > 1:
+            # More judges or repeats are no more samples: one that half of its evaluations fail counts as half a hit.
+            sums = [own.get((group.name,), NO_UNITS) for group in groups]
+            test = uneven_spread_test([Rate(round(one.total), one.scored) for one in sums], rng=rng)
+            factors.append((factor, groups, test))
+    adjusted = iter(holm_adjusted([test.p_value for _, _, test in factors if test]))
+    described = []
+    for factor, groups, test in factors:
+        p_adjusted = next(adjusted) if test else None
+        is_uneven = p_adjusted is not None and p_adjusted <= UNEVEN_LEVEL
+        described.append(model.InvalidFactor(factor, groups, test, p_adjusted, is_uneven))
+    whole = _invalid_rates(cells, lambda _: None, {(None,): units.invalid.get("", {}).get((), NO_UNITS)})
+    return model.InvalidSpread(whole[0] if whole else model.GroupRate(None, 0, 0, None), tuple(described))
+
+
+def _invalid_rates(
+    cells: Iterable[ScoredCell], value_of: Callable[[ScoredCell], str | None], units: UnitGroups
+) -> tuple[model.GroupRate, ...]:
+    """By name. Evaluations that brought a reply are counted, the interval counts samples."""
+    named = grouped((cell for cell in cells if cell.status in (Status.VALID, Status.INVALID)), value_of)
+    rates = []
+    for name in in_order(named):
+        invalid = sum(cell.count for cell in named[name] if cell.status is Status.INVALID)
+        interval = unit_interval(units.get((name,), NO_UNITS))
+        rates.append(model.GroupRate(name, invalid, sum(cell.count for cell in named[name]), interval))
+    return tuple(rates)
+
+
+def _compare_variants(source: ScoredInput, maximum: float | None) -> tuple[model.VariantComparison, ...]:
+    """Every two variants that met; dimensions that drift most come first."""
+    by_variant = _invalid_rates(source.cells, lambda cell: cell.variant, source.units.invalid.get("variant", {}))
+    rates = {group.name: group for group in by_variant}
+    marks = grouped(source.dimensions, lambda cell: cell.dimension)
+    scales: dict[str | None, float | None] = {name: _only(cell.maximum for cell in own) for name, own in marks.items()}
+    scales[None] = maximum
+    comparisons = []
+    for (base, other), parts in grouped(source.variants, lambda part: (part.base, part.other)).items():
+        measures = [
+            model.MeasureDifference(part.measure, difference, scales.get(part.measure))
+            for part in parts
+            if (difference := paired_difference(part)) is not None
+        ]
+        # The total comes first: it has no name.
+        measures.sort(key=lambda item: (item.measure is not None, -abs(item.difference.mean), item.measure or ""))
+        if measures:
+            comparisons.append(
+                model.VariantComparison(base, other, measures[0], tuple(measures[1:]), rates[base], rates[other])
+            )
+    return tuple(comparisons)
+
+
+def _describe_evidence(
+    quotes: Sequence[counts.EvidenceCount], order: Sequence[str], units: UnitGroups
+) -> tuple[model.EvidenceSupport, ...]:
+    """Per judge: all its quotes first, then dimension by dimension in the protocol's order."""
+    lines = []
+    for judge, own in grouped(quotes, lambda cell: cell.judge).items():
+        lines.append(_support_of(judge, None, own, units.get((judge,), NO_UNITS)))
+        named = grouped((cell for cell in own if cell.dimension is not None), lambda cell: cell.dimension or "")
+        dimensions = [*(name for name in order if name in named), *sorted(named.keys() - set(order))]
+        lines += [_support_of(judge, name, named[name], units.get((judge, name), NO_UNITS)) for name in dimensions]
+    return tuple(lines)
+
+
+def _support_of(
+    judge: str, dimension: str | None, cells: Sequence[counts.EvidenceCount], units: UnitSums
+) -> model.EvidenceSupport:
+    """A quote is found where the locator named its stage and no problem."""
+    return model.EvidenceSupport(
+        judge=judge,
+        dimension=dimension,
+        found=sum(cell.count for cell in cells if cell.problem is None),
+        quotes=sum(cell.count for cell in cells),
+        # Quotes from one sample, or on one question, are found or missed together.
+        interval=clustered_interval(units),
+        stages=tally((cell.stage or "unnamed", cell.count) for cell in cells if cell.problem is None),
+        problems=tally((cell.problem, cell.count) for cell in cells),
+    )
+
+
+def _describe_panel(
+    sums: counts.PanelSums | None, items: Sequence[counts.Disagreement], unanimous: UnitSums
+) -> model.PanelAgreement | None:
+    """None where no sample has two judges."""
+    if sums is None:
+        return None
+    alpha = krippendorff_alpha(sums)
+    interval = unit_interval(unanimous)
+    return model.PanelAgreement(sums.samples, sums.unanimous, interval, sums.mean_spread, alpha, tuple(items))

@@ -4,32 +4,41 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from inspect import isfunction
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.domain.judgments import Span
+from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import wording
-from mixseek.reporting import wording as calls
-from mixseek.reporting.model import JudgmentRow, Quote, ReportData, ScoredDetail
-from mixseek.reporting.scored import wording as scored_words
-from mixseek.reporting.wording import make_visible, replace_unpaired_surrogates
+from mixseek.reporting.build import CutRow, grouped
+from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
 
 # Characters of judged text in one file. 16 million open in a browser in about a second; far more do not.
 TEXT_BUDGET = 16_000_000
+# A judge that quotes the whole response must not make the file twice as large.
 _QUOTE_LIMIT = 1_000
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
 # in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+# Rows that agree in these are of one sample.
+_SAMPLE_KEY = attrgetter(
+    "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
+    "question_id", "prompt_variant",
+)  # fmt: skip
+
+
+_WHOLE = CutRow(id="", judge="", status=Status.VALID, response="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +78,23 @@ def field_limit(lengths: list[int], budget: int) -> int:
 
 def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any]:
     """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
-    samples: dict[tuple[Any, ...], int] = {}
-    firsts: list[JudgmentRow] = []
-    for row in report.rows:
-        key = _sample_key(row)
-        if key not in samples:
-            samples[key] = len(firsts)
-            firsts.append(row)
+    samples = grouped(report.rows, _SAMPLE_KEY)
+    places = {key: place for place, key in enumerate(samples)}
+    firsts = [own[0] for own in samples.values()]
     texts = [text for row in firsts for text in (row.question, row.response)]
     texts += [row.raw_reply or "" for row in report.rows]
     limit = field_limit([len(text) for text in texts], budget)
     # The first row of a sample with a span decides which part of a cut response is kept.
-    spans: dict[int, Span] = {}
-    for row in report.rows:
-        span = row.span or _first_quote(row.detail)
-        if span is not None:
-            spans.setdefault(samples[_sample_key(row)], span)
-    responses = [excerpt_around(row.response, spans.get(index), limit) for index, row in enumerate(firsts)]
+    spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
+    responses = [_excerpt(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
-        "labels": dict(report.models),
+        "labels": dict(sorted(report.models.items())),
         "dimensions": list(report.scored.dimensions) if report.scored else [],
         "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
         "rows": [
-            _row(row, index, responses[index], limit) for row in report.rows for index in [samples[_sample_key(row)]]
+            _row(row, index, responses[index], limit) for row in report.rows for index in [places[_SAMPLE_KEY(row)]]
         ],
     }
 
@@ -104,24 +105,29 @@ def embed_json(payload: Any) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def _sample_key(row: JudgmentRow) -> tuple[Any, ...]:
-    return (
-        row.id, row.task, row.target_model, row.ground_truth, row.ground_truth_alternatives, row.question, row.response,
-        row.question_id, row.prompt_variant,
-    )  # fmt: skip
+def _left_out(row: JudgedRow) -> CutRow:
+    return row if isinstance(row, CutRow) else _WHOLE
 
 
-def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
+def _excerpt(row: JudgedRow, span: Span | None, limit: int) -> Excerpt:
+    """Of the whole response, of which a long one is kept in part."""
+    before = _left_out(row).response_before
+    inside = Span(span.start - before, span.end - before) if span and span.start >= before else None
+    found = excerpt_around(row.response, inside, limit)
+    return Excerpt(found.text, found.before + before, found.after)
+
+
+def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
     question = row.question[:limit]
     return _without_empty(
         {
             "id": row.id,
-            "task": row.task,
+            "task": row.task_name,
             "model": row.target_model,
             "qid": row.question_id,
             "variant": row.prompt_variant,
             "question": question,
-            "question_cut": len(row.question) - len(question),
+            "question_cut": len(row.question) - len(question) + _left_out(row).question_after,
             "response": response.text,
             "before": response.before,
             "after": response.after,
@@ -131,13 +137,14 @@ def _sample(row: JudgmentRow, response: Excerpt, limit: int) -> dict[str, Any]:
     )
 
 
-def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
+def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
     reply = row.raw_reply[:limit] if row.raw_reply else None
+    detail = read_detail(row.fields)
     return {
         "sample": sample,
         "judge": row.judge,
         "status": row.status.value,
-        "tone": row.tone.value,
+        "tone": tone_of(row.status, row.score).value,
         "score": row.score,  # outside of what may be left out: a score of 0 is a score
         **_without_empty(
             {
@@ -150,15 +157,15 @@ def _row(row: JudgmentRow, sample: int, response: Excerpt, limit: int) -> dict[s
                 "comment": row.comment,
                 "reason": row.reason,
                 "reply": reply,
-                "reply_cut": len(row.raw_reply) - len(reply) if row.raw_reply and reply else 0,
+                "reply_cut": len(row.raw_reply or "") - len(reply or "") + _left_out(row).reply_after,
                 "control": row.is_control,
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
                 "warnings": list(row.warnings),
-                "repeat": row.repeat if row.repeat > 1 else None,
+                "repeat": row.take if row.take > 1 else None,
             }
         ),
-        **(_detail(row.detail, response) if row.detail else {}),
+        **(_detail(detail, response) if detail else {}),
     }
 
 
@@ -186,10 +193,10 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
     spans = [_page_span(span, response) for span in quote.spans]
     return {
         "dimension": quote.dimension,
-        "text": _shortened(quote.text),
+        "text": wording.shortened(quote.text, _QUOTE_LIMIT),
         **_without_empty(
             {
-                "reason": _shortened(quote.reason),
+                "reason": wording.shortened(quote.reason, _QUOTE_LIMIT),
                 "stage": quote.stage,
                 "problem": quote.problem,
                 "spans": [span for span in spans if span is not None],
@@ -198,14 +205,11 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
     }
 
 
-def _shortened(text: str) -> str:
-    """A judge that quotes the whole response must not make the file twice as large."""
-    return text if len(text) <= _QUOTE_LIMIT else text[:_QUOTE_LIMIT] + "…"
-
-
-def _first_quote(detail: ScoredDetail | None) -> Span | None:
-    """What a cut response is kept around where no answer was extracted."""
-    return next((span for quote in detail.quotes for span in quote.spans), None) if detail else None
+def _first_span(row: JudgedRow) -> Span | None:
+    """What a cut response is kept around: the extracted answer, or the first quote."""
+    detail = read_detail(row.fields)
+    quotes = detail.quotes if detail else ()
+    return row.span or next((span for quote in quotes for span in quote.spans), None)
 
 
 def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:
@@ -230,62 +234,55 @@ SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "page.j
 _MAX_OUTCOME_BUTTONS = 7
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestEntry:
-    """A line of the manifest, or a heading with lines below it."""
-
-    key: str
-    value: str | None
-    children: tuple["ManifestEntry", ...] = ()
-
-
 def render_html(report: ReportData) -> str:
     """The whole file as text that UTF-8 can hold."""
-    style, script = _joined(STYLES, wrap="{}"), _joined(SCRIPTS, wrap='"use strict";(() => {{\n{}}})();')
+    return render_page(
+        "report.html.j2",
+        STYLES,
+        '"use strict";(() => {\n' + joined_assets(SCRIPTS) + "})();",
+        report=report,
+        run=report.run,
+        manifest=manifest_entries(report.manifest),
+        data=Markup(embed_json(page_payload(report))),  # noqa: S704 every `<`, `>` and `&` is a JSON escape
+        calls_total=wording.add_accounts(report.calls),
+        latency_scale=wording.latency_scale(report.calls),
+        outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
+    )
+
+
+def render_page(template: str, styles: Sequence[str], script: str, **context: Any) -> str:
+    """For every page: only our own style and script go in unescaped, and only they may run."""
+    style = joined_assets(styles)
     page = (
         page_environment()
-        .get_template("report.html.j2")
+        .get_template(template)
         .render(
-            report=report,
-            run=report.run,
-            manifest=manifest_entries(report.manifest),
             policy=content_security_policy(style, script),
-            # The three that go in unescaped are ours, or escaped for a script element by `embed_json`.
             style=Markup(style),  # noqa: S704 our own asset, read from the package
             script=Markup(script),  # noqa: S704 our own asset, read from the package
-            data=Markup(embed_json(page_payload(report))),  # noqa: S704 every `<`, `>` and `&` is a JSON escape
-            calls_total=calls.add_accounts(report.calls),
-            latency_scale=calls.latency_scale(report.calls),
-            outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
+            **context,
         )
     )
-    return replace_unpaired_surrogates(page)
+    # Imports and macros leave their line ends before the page begins.
+    return wording.replace_unpaired_surrogates(page.lstrip())
 
 
-def manifest_entries(manifest: Mapping[str, Any]) -> tuple[ManifestEntry, ...]:
-    """Plain lines before groups, so that a reader meets the short facts first."""
-    entries = [_manifest_entry(str(key), value) for key, value in manifest.items()]
-    return tuple(sorted(entries, key=lambda entry: bool(entry.children)))
+def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Keys with a text or with entries of their own; plain lines first: a reader meets the short facts first."""
+    entries = [(str(key), _manifest_value(value)) for key, value in manifest.items()]
+    return sorted(entries, key=lambda entry: not isinstance(entry[1], str))
 
 
-def _manifest_entry(key: str, value: Any) -> ManifestEntry:
+def _manifest_value(value: Any) -> str | list[tuple[str, Any]]:
     if isinstance(value, Mapping) and value:
-        return ManifestEntry(key, None, manifest_entries(value))
+        return manifest_entries(value)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         if any(isinstance(item, Mapping) for item in value):
-            return ManifestEntry(key, None, tuple(_manifest_entry(str(n), item) for n, item in enumerate(value, 1)))
-        return ManifestEntry(key, " ".join(_plain(item) for item in value) or wording.NOTHING)
-    return ManifestEntry(key, _plain(value))
-
-
-def _plain(value: Any) -> str:
-    match value:
-        case None | {}:
-            return wording.NOTHING
-        case bool():
-            return "yes" if value else "no"
-        case _:
-            return str(value)
+            return [(str(number), _manifest_value(item)) for number, item in enumerate(value, 1)]
+        return " ".join(str(_manifest_value(item)) for item in value) or wording.NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return wording.NOTHING if value is None or value == {} else str(value)
 
 
 def link_to(**filters: str | None) -> str:
@@ -298,26 +295,23 @@ def position(share: float) -> str:
     return f"{share * 100:.3f}%"
 
 
-def content_security_policy(style: str, script: str) -> str:
-    """Only these two blocks run, by hash: even a text that broke out of its place could not execute or call home."""
+def content_security_policy(*blocks: str) -> str:
+    """Only this style and this script run, by hash: even a text that broke out could not execute or call home."""
+    hashes = [base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() for block in blocks]
+    style, script = (f"'sha256-{digest}'" for digest in hashes)
     return (
-        f"default-src 'none'; style-src '{_source_hash(style)}'; script-src '{_source_hash(script)}'; "
+        f"default-src 'none'; style-src {style}; script-src {script}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _source_hash(source: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
-
-
 @cache
 def asset_text(name: str) -> str:
-    """One of the files that pages are made of."""
     return (resources.files("mixseek.reporting") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _joined(names: tuple[str, ...], wrap: str) -> str:
-    return wrap.format("\n".join(asset_text(name) for name in names))
+def joined_assets(names: Sequence[str]) -> str:
+    return "\n".join(asset_text(name) for name in names)
 
 
 @cache
@@ -330,37 +324,7 @@ def page_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Callable[..., Any]] = {
-        "count": wording.count_text,
-        "percent": wording.percent,
-        "score": wording.score_text,
-        "interval": wording.interval_text,
-        "level": wording.level_text,
-        "mean_reasoning": wording.mean_reasoning_text,
-        "reasks": wording.reasks_text,
-        "reasoning": wording.reasoning_text,
-        "units": wording.units_text,
-        "warning": wording.warning_text,
-        "visible": make_visible,
-        "language": wording.language_of,
-        "moment": wording.moment_text,
-        "cost": calls.cost_text,
-        "notes": calls.account_notes,
-        "seconds": calls.seconds_text,
-        "position": position,
-    }
-    environment.filters.update(filters)
-    environment.filters.update(scored_words.FILTERS)
-    environment.globals.update(
-        link_to=link_to,
-        tokens_text=calls.tokens_text,
-        bounds_sentence=wording.bounds_sentence,
-        control_sentence=wording.control_sentence,
-        first_replies_sentence=wording.first_replies_sentence,
-        mean_label=wording.mean_label,
-        shown_sentence=wording.shown_sentence,
-        no_task=wording.NO_TASK,
-        none_named=scored_words.NO_NAME,
-        dimension_number=scored_words.dimension_number,
-    )
+    words = {name: word for name, word in vars(wording).items() if isfunction(word) and not name.startswith("_")}
+    environment.filters.update(words, position=position)
+    environment.globals.update(words, link_to=link_to, NO_TASK=wording.NO_TASK, NO_NAME=wording.NO_NAME)
     return environment

@@ -1,18 +1,16 @@
 """What a report is made of: data first, rendering elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from mixseek.domain.calls import CallAccount
-from mixseek.domain.counts import CoverageCell, Disagreement, EvidenceProblem, ReaskCount
-from mixseek.domain.judgments import Finding, Flag, Span, Status
+from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
+from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
-
-# One judgment under a protocol with dimensions: its marks, its quotes, its gates.
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +65,23 @@ def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
             for name, score in scores.items()
             if score is not None
         ),
-        quotes=tuple(read_quote(item) for item in fields.get("evidence") or ()),
+        quotes=tuple(
+            Quote(
+                dimension=item.get("dimension"),
+                text=item.get("quote") or "",
+                reason=item.get("reason") or "",
+                spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
+                stage=item.get("stage"),
+                problem=item.get("problem"),
+            )
+            for item in fields.get("evidence") or ()
+        ),
         gates=failed_gates(fields),
         confidence=fields.get("confidence"),
         task_type=fields.get("task_type"),
         inferred_task_type=fields.get("inferred_task_type"),
         same_family=bool(fields.get("same_family")),
         notes=fields.get("notes") or None,
-    )
-
-
-def read_quote(item: Mapping[str, Any]) -> Quote:
-    """One piece of evidence."""
-    return Quote(
-        dimension=item.get("dimension"),
-        text=item.get("quote") or "",
-        reason=item.get("reason") or "",
-        spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
-        stage=item.get("stage"),
-        problem=item.get("problem"),
     )
 
 
@@ -96,6 +92,16 @@ def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...
     if not failed and fields.get("critical_fail"):
         return (("critical_fail", fields.get("critical_fail_reason")),)
     return failed
+
+
+def is_critical(fields: Mapping[str, Any]) -> bool:
+    """A gate was not passed: what a reader must see first."""
+    return isinstance(fields.get("scores"), Mapping) and bool(failed_gates(fields))
+
+
+def document_of(item: Any, **keys: str) -> dict[str, Any]:
+    """For programs: the fields by their names, but for those that programs know by another key."""
+    return {keys.get(name, name): value for name, value in asdict(item).items()}
 
 
 # What a run found, as plain data: everything a renderer shows is a field here, so renderers only render.
@@ -136,8 +142,8 @@ class StatusCounts:
     """The four ends of samples under one judge; only `valid` ones carry a score."""
 
     valid: int = 0
-    undecided: int = 0
     invalid: int = 0
+    undecided: int = 0
     missing: int = 0
 
     @property
@@ -150,15 +156,8 @@ class StatusCounts:
         return self.undecided + self.invalid + self.missing
 
     def of(self, status: Status) -> int:
-        match status:
-            case Status.VALID:
-                return self.valid
-            case Status.UNDECIDED:
-                return self.undecided
-            case Status.INVALID:
-                return self.invalid
-            case Status.MISSING:
-                return self.missing
+        count: int = getattr(self, status.value)
+        return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,37 +242,25 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True)
-class FlagSummary:
-    """One kind of invalid reply; `details` are the most frequent, `details_total` says how many kinds there are."""
+class Explanation:
+    """Why samples ended without a score: undecided or missing, or a kind of invalid reply."""
 
-    flag: Flag
+    kind: Flag | Status
     count: int
-    details: tuple[Detail, ...]
-    details_total: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonSummary:
-    """Why samples ended undecided or missing."""
-
-    status: Status
-    count: int
-    details: tuple[Detail, ...]
+    details: tuple[Detail, ...]  # the most frequent
     details_total: int
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """One judge's headline and what stands behind it."""
-
     judge: str
     score: ScoreSummary
     verdicts: tuple[Tally, ...]
     error_types: tuple[Tally, ...]
     tasks: tuple[GroupSummary, ...]
     rules: tuple[RuleUsage, ...]
-    flags: tuple[FlagSummary, ...]
-    reasons: tuple[ReasonSummary, ...]
+    flags: tuple[Explanation, ...]
+    reasons: tuple[Explanation, ...]
     targets: tuple[GroupSummary, ...] = ()
     warnings: tuple[Tally, ...] = ()  # shares of the valid judgments
     reasoning: ReasoningSummary | None = None
@@ -293,58 +280,6 @@ class JudgeSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgmentRow:
-    """One sample under one judge, with all that a person needs to check it."""
-
-    id: str
-    judge: str
-    status: Status
-    response: str
-    question: str = ""
-    task: str | None = None
-    verdict: str | None = None
-    score: float | None = None
-    ground_truth: str | None = None
-    ground_truth_alternatives: tuple[str, ...] = ()
-    extracted_answer: str | None = None
-    span: Span | None = None
-    rules: tuple[str, ...] = ()
-    error_type: str | None = None
-    flags: tuple[Finding, ...] = ()
-    comment: str | None = None
-    reason: str | None = None  # why undecided or missing
-    target_model: str | None = None
-    raw_reply: str | None = None
-    question_id: str | None = None
-    prompt_variant: str | None = None
-    is_control: bool = False  # a model on its own output
-    detail: ScoredDetail | None = None  # under a protocol with dimensions
-    reasoning_score: int | None = None  # seed 001
-    extraction_verified: bool | None = None  # None where nothing was extracted, or nobody looked
-    warnings: tuple[str, ...] = ()  # what is remarkable about a valid judgment
-    repeat: int = 1  # which of several independent replies of one judge
-
-    @property
-    def is_unverified(self) -> bool:
-        """Called correct by an answer that does not stand in the response."""
-        return self.status is Status.VALID and self.extraction_verified is False and (self.score or 0.0) > 0
-
-    @property
-    def is_critical(self) -> bool:
-        """A gate was not passed: what a reader must see first."""
-        return self.detail is not None and bool(self.detail.gates)
-
-    @property
-    def outcome(self) -> str:
-        """The one word for a list: the verdict where there is one, else the status."""
-        return self.verdict if self.status is Status.VALID and self.verdict else self.status.value
-
-    @property
-    def tone(self) -> Tone:
-        return tone_of(self.status, self.score)
-
-
-@dataclass(frozen=True, slots=True)
 class ShownCount:
     """How many judgments of one outcome are listed, of how many there are."""
 
@@ -356,8 +291,6 @@ class ShownCount:
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run in a list of runs."""
-
     run_id: str
     protocol: str
     protocol_hash: str
@@ -371,19 +304,18 @@ class RunLine:
     is_running: bool = False
 
 
+def outcome_word(status: Status, verdict: str | None) -> str:
+    """The verdict where there is one, else the status."""
+    return verdict if status is Status.VALID and verdict else status.value
+
+
 def tone_of(status: Status, score: float | None) -> Tone:
     """By the score, whatever the protocol calls it."""
-    match status:
-        case Status.VALID:
-            if score is None or _BAD_AT_MOST < score < _GOOD_AT_LEAST:
-                return Tone.MIXED
-            return Tone.GOOD if score >= _GOOD_AT_LEAST else Tone.BAD
-        case Status.UNDECIDED:
-            return Tone.UNDECIDED
-        case Status.INVALID:
-            return Tone.INVALID
-        case Status.MISSING:
-            return Tone.MISSING
+    if status is not Status.VALID:
+        return Tone(status.value)
+    if score is None or _BAD_AT_MOST < score < _GOOD_AT_LEAST:
+        return Tone.MIXED
+    return Tone.GOOD if score >= _GOOD_AT_LEAST else Tone.BAD
 
 
 # What a run found under a protocol with dimensions, as plain data. Means are shares of the maximum, 0..1.
@@ -413,11 +345,13 @@ class HistogramBar:
 
 
 @dataclass(frozen=True, slots=True)
-class DimensionSummary:
-    """One dimension under one judge."""
-
+class DimensionMean:
     dimension: str
     score: ScaleMean
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionSummary(DimensionMean):
     bars: tuple[HistogramBar, ...]
 
 
@@ -429,14 +363,6 @@ class JudgeProfile:
     critical: int
     dimensions: tuple[DimensionSummary, ...]
     confidence: tuple[Tally, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionMean:
-    """A dimension's mean in some group."""
-
-    dimension: str
-    score: ScaleMean
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,8 +398,6 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One judge on every target."""
-
     judge: str
     cells: tuple[MatrixCell, ...]
 
@@ -505,23 +429,11 @@ class CoverageLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(CoverageSizes):
     """`holes` are the first ones of `holes_total`; `lines` is empty where a grid would not fit on a page."""
 
-    questions: int
-    variants: int
-    targets: int
-    judges: int
-    expected: int
-    valid: int
-    holes: tuple[CoverageCell, ...]
     columns: tuple[tuple[str | None, str], ...]  # target and judge
     lines: tuple[CoverageLine, ...]
-    unnamed: int
-
-    @property
-    def holes_total(self) -> int:
-        return self.expected - self.valid
 
 
 @dataclass(frozen=True, slots=True)
@@ -532,10 +444,6 @@ class GroupRate:
     invalid: int
     judged: int
     interval: Interval | None
-
-    @property
-    def share(self) -> float | None:
-        return self.invalid / self.judged if self.judged else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -638,7 +546,7 @@ class ReportData:
     run: RunHeader
     manifest: Mapping[str, Any]
     judges: tuple[JudgeSummary, ...]
-    rows: tuple[JudgmentRow, ...]
+    rows: tuple[JudgedRow, ...]
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
     scored: "ScoredReport | None" = None  # under a protocol with dimensions
@@ -646,7 +554,6 @@ class ReportData:
     models: Mapping[str, str] = field(default_factory=dict)
 
     def label_of(self, judge: str) -> str:
-        """How a judge is called before a reader."""
         return self.models.get(judge, judge)
 
     @property
@@ -655,5 +562,46 @@ class ReportData:
 
     @property
     def is_complete(self) -> bool:
-        """Every judgment of the run is listed."""
         return len(self.rows) >= self.rows_total
+
+
+# Several runs of one protocol: side by side, and as one.
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """One run; judgments of models on their own output are in `control` alone."""
+
+    run_id: str
+    dataset: str
+    dataset_digest: str | None
+    judges: tuple[str, ...]
+    score: ScoreSummary
+    control: ScoreSummary
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Runs under one protocol hash; `pooled` averages all their judgments."""
+
+    protocol: str
+    protocol_hash: str
+    runs: tuple[RunScore, ...]
+    pooled: ScoreSummary
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the pooled number leaves unsaid."""
+        notes = []
+        digests = [run.dataset_digest for run in self.runs if run.dataset_digest is not None]
+        if self.pooled.mean is None and self.pooled.counts.valid:
+            notes.append("No mean over all runs: several judges gave these verdicts, and each has its own.")
+        elif len(set(digests)) < len(digests):
+            notes.append(
+                "Some of these runs judge the same samples: in the mean over all runs each of them counts once."
+            )
+        control = sum(run.control.counts.total for run in self.runs)
+        if control:
+            noun = "self-judgment is" if control == 1 else "self-judgments are"
+            notes.append(f"{control:,} {noun} left out of every mean.")
+        return tuple(notes)

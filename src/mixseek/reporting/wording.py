@@ -8,16 +8,15 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from mixseek.domain.calls import CallAccount, Latency
-from mixseek.reporting.model import JudgeSummary, ReasoningSummary, ReportData, RunHeader, ScoreSummary, ShownCount
-from mixseek.stats.intervals import Bounds, Interval
+from mixseek.domain.calls import CallAccount
+from mixseek.domain.counts import CoverageCell
+from mixseek.reporting import model
+from mixseek.reporting.model import ScoreSummary
+from mixseek.stats.intervals import Interval
 
 # Judged text is hostile: what cannot be seen, or changes how its neighbours are seen, is shown by its code point.
-#
 # The page does the same in `assets/text.js`; a test holds the two character lists together.
 
-# How a terminal shows what stands beside the point.
-QUIET = "dim"
 # C0 and C1 controls (an escape sequence would drive the reader's terminal), bidirectional controls (they reorder what
 # is read), zero-width and other invisible formats, unpaired surrogates, and the tag block that hides ASCII.
 # Joiners U+200C/D and variation selectors stay: scripts and emoji need them.
@@ -49,9 +48,10 @@ def _describe(run: str) -> str:
     return shown if len(codes) <= _CODES_SHOWN else f"{shown} +{len(codes) - _CODES_SHOWN:,}"
 
 
-# Numbers and short phrases as every renderer writes them: one wording for terminal and page.
+# Numbers and short phrases as every renderer writes them. The page's templates know every function here by its name.
 
 NO_TASK = "(no task)"
+NO_NAME = "(none named)"
 NOTHING = "–"
 
 # Seed 001's judgments carry these; a protocol of one's own may have others.
@@ -60,19 +60,42 @@ _WARNINGS = {
     "extracted_answer_copies_ground_truth": "the extracted answer is the ground truth, which the response does not say",
     "correct_with_low_reasoning_score": "correct, with the reasoning score of a failure (1 or 2)",
 }
+_PROBLEMS = {
+    "not_found": "not in the response",
+    "from_question": "from the question",
+    "from_rubric": "from the rubric",
+    "too_short": "too short to prove anything",
+}
+# A cheap guess, only to choose between Japanese, Korean and Chinese shapes of the same characters.
+_SCRIPTS = {
+    "ja": re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]"),
+    "ko": re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"),
+    "zh": re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"),
+}
 
-_KANA = re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
-_HANGUL = re.compile(r"[\u1100-\u11ff\uac00-\ud7af]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+
+def language_of(text: str) -> str | None:
+    """Kana before Hangul before Han: Japanese uses all Chinese characters too."""
+    return next((language for language, script in _SCRIPTS.items() if script.search(text)), None)
 
 
 def count_text(count: int) -> str:
     return f"{count:,}"
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 sample`, `2 samples`."""
-    return f"{count_text(count)} {noun}" if count == 1 else f"{count_text(count)} {noun}s"
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """`1 sample`, `2 samples`; `nouns` where an s does not do, as in `1 reply is`, `2 replies are`."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """So many characters, and a sign that there are more."""
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
+def plain_number(value: float) -> str:
+    """`2`, not `2.0`."""
+    return f"{value:g}"
 
 
 def percent(share: float) -> str:
@@ -84,22 +107,40 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f}%"
 
 
+def moment_text(moment: str | None) -> str | None:
+    """`2026-03-01 09:12 UTC`; whatever is no ISO time is shown as it stands."""
+    if moment is None:
+        return None
+    try:
+        parsed = datetime.fromisoformat(moment)
+    except ValueError:
+        return moment
+    if parsed.tzinfo is None:
+        return f"{parsed:%Y-%m-%d %H:%M}"
+    return f"{parsed.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def name_text(name: str | None) -> str:
+    return NO_NAME if name is None else name
+
+
+# Scores of 0..1, whatever the protocol.
+
+
 def score_text(score: ScoreSummary) -> str:
     """A share of right answers as per cent, a graded mean as a number, nothing as a dash."""
-    if score.mean is None:
-        return NOTHING
-    return percent(score.mean) if score.is_binary else f"{score.mean:.3f}"
+    return NOTHING if score.mean is None else _share_text(score.mean, score)
 
 
-def range_text(low: float, high: float, *, is_binary: bool) -> str:
-    if is_binary:
-        return f"{low * 100:.1f}–{high * 100:.1f}%"
-    return f"{low:.3f}–{high:.3f}"
+def _share_text(share: float, score: ScoreSummary) -> str:
+    return percent(share) if score.is_binary else f"{share:.3f}"
 
 
 def interval_text(score: ScoreSummary) -> str:
     interval = score.interval
-    return NOTHING if interval is None else range_text(interval.low, interval.high, is_binary=score.is_binary)
+    if interval is None or score.is_binary:
+        return range_text(interval)
+    return f"{interval.low:.3f}–{interval.high:.3f}"
 
 
 def level_text(interval: Interval) -> str:
@@ -119,34 +160,21 @@ def units_text(score: ScoreSummary) -> str:
     return samples if score.questions == score.samples else f"{samples} of {plural(score.questions, 'question')}"
 
 
-def unreached_sentence(run: RunHeader) -> str:
-    """Of a run that was stopped, or still goes on: what the counts and bounds leave out."""
-    whole = plural(run.samples, "sample")
-    return f"Not finished: {count_text(run.unreached)} of {whole} not reached yet, and in no count or bound below."
-
-
 def bounds_sentence(score: ScoreSummary) -> str | None:
     """None when every sample has a score to rely on: then there is nothing to bound."""
     bounds, unscored, unverified = score.bounds, score.counts.unscored, score.unverified
     if bounds is None or unscored + unverified == 0:
         return None
-    subject = (
-        "the one sample without a score" if unscored == 1 else f"all {count_text(unscored)} samples without a score"
-    )
-    worst, best = _bound_texts(bounds, is_binary=score.is_binary)
+    subject = "the one sample without a score" if unscored == 1 else f"all {unscored:,} samples without a score"
+    worst, best = _share_text(bounds.worst, score), _share_text(bounds.best, score)
     lowest, highest = ("were wrong", "right") if score.is_binary else ("had the lowest one", "the highest")
     if not unverified:
         return f"If {subject} {lowest}: {worst}; {highest}: {best}."
-    doubtful = f"the {count_text(unverified)} unverified"
+    doubtful = f"the {unverified:,} unverified"
     if not unscored:
         return f"If {doubtful} {lowest}: {worst}."
     # In the best case an unverified judgment is as good as it says.
     return f"If {subject} and {doubtful} {lowest}: {worst}; if those without a score were right: {best}."
-
-
-def unverified_text(score: ScoreSummary) -> str:
-    """What a report says beside the number of valid judgments."""
-    return f"{count_text(score.unverified)} of them unverified: the answer they call correct is not in the response"
 
 
 def warning_text(name: str) -> str:
@@ -154,7 +182,7 @@ def warning_text(name: str) -> str:
     return _WARNINGS.get(name, name)
 
 
-def reasoning_text(reasoning: ReasoningSummary) -> str:
+def reasoning_text(reasoning: model.ReasoningSummary) -> str:
     """`mean 3.89, 4.99 where correct, 1.95 where incorrect`."""
     parts = [f"mean {reasoning.mean:.2f}"]
     for mean, where in ((reasoning.mean_correct, "correct"), (reasoning.mean_incorrect, "incorrect")):
@@ -163,7 +191,7 @@ def reasoning_text(reasoning: ReasoningSummary) -> str:
     return ", ".join(parts)
 
 
-def mean_reasoning_text(reasoning: ReasoningSummary | None) -> str:
+def mean_reasoning_text(reasoning: model.ReasoningSummary | None) -> str:
     return NOTHING if reasoning is None else f"{reasoning.mean:.2f}"
 
 
@@ -172,34 +200,30 @@ def reasks_text(asked_again: int) -> str:
     return f"after {plural(asked_again, 're-ask')} (first replies that were invalid)"
 
 
-def first_replies_sentence(judge: JudgeSummary) -> str | None:
+def first_replies_sentence(judge: model.JudgeSummary) -> str | None:
     """How often a judge's first reply could not be used, whatever came of asking again; None without replies."""
     first = judge.first_replies
     if first is None or not first.replies:
         return None
     share = percent(first.first_invalid / first.replies)
-    return f"First replies: {count_text(first.first_invalid)} of {count_text(first.replies)} invalid ({share})."
+    return f"First replies: {first.first_invalid:,} of {first.replies:,} invalid ({share})."
 
 
-def _bound_texts(bounds: Bounds, *, is_binary: bool) -> tuple[str, str]:
-    if is_binary:
-        return percent(bounds.worst), percent(bounds.best)
-    return f"{bounds.worst:.3f}", f"{bounds.best:.3f}"
-
-
-def control_sentence(judge: JudgeSummary) -> str | None:
+def control_sentence(judge: model.JudgeSummary) -> str | None:
     """What a judge says of its own output, in the unit of its headline; None where it was not asked that."""
     control = judge.control
     if control is None:
         return None
-    total = control.counts.total
-    noun = "self-judgment" if total == 1 else "self-judgments"
-    score = replace(control, is_binary=control.is_binary and judge.score.is_binary)
-    mean = f", mean {score_text(score)}" if control.mean is not None else ""
-    return f"{count_text(total)} {noun} apart{mean}: a control, in no mean."
+    mean = f", mean {score_text(in_unit_of(judge.score, control))}" if control.mean is not None else ""
+    return f"{plural(control.counts.total, 'self-judgment')} apart{mean}: a control, in no mean."
 
 
-def mean_label(judge: JudgeSummary) -> str:
+def in_unit_of(main: ScoreSummary, control: ScoreSummary) -> ScoreSummary:
+    """Beside a graded mean even a control of noughts and ones is no share of right answers."""
+    return replace(control, is_binary=control.is_binary and main.is_binary)
+
+
+def mean_label(judge: model.JudgeSummary) -> str:
     """What the headline number is a mean of. `correct` alone would be wrong for graded protocols."""
     if judge.score.mean is None:
         return "nothing was scored"
@@ -207,46 +231,191 @@ def mean_label(judge: JudgeSummary) -> str:
     return best if judge.score.is_binary and judge.score.mean > 0 else "mean score"
 
 
-def shown_sentence(report: ReportData) -> str:
+def shown_sentence(report: model.ReportData) -> str:
     """Exactly how many of how many judgments are listed, outcome by outcome."""
     total = report.rows_total
     if report.is_complete:
-        return f"All {count_text(total)} judgments are listed."
-    parts = ", ".join(_shown_part(part) for part in report.shown)
-    return f"{count_text(len(report.rows))} of {count_text(total)} judgments are listed: {parts}."
+        return "The one judgment is listed." if total == 1 else f"All {total:,} judgments are listed."
+    shown = [
+        (f"{part.shown:,} of" if part.shown < part.total else "all") + f" {part.total:,} {part.outcome}"
+        for part in report.shown
+    ]
+    return f"{count_text(len(report.rows))} of {total:,} judgments are listed: {', '.join(shown)}."
 
 
-def _shown_part(part: ShownCount) -> str:
-    if part.shown >= part.total:
-        return f"all {count_text(part.total)} {part.outcome}"
-    return f"{count_text(part.shown)} of {count_text(part.total)} {part.outcome}"
+# Under a protocol with dimensions: numbers on the protocol's own scale.
 
 
-def moment_text(moment: str | None) -> str | None:
-    """`2026-03-01 09:12 UTC`; whatever is no ISO time is shown as it stands."""
-    if moment is None:
-        return None
-    try:
-        parsed = datetime.fromisoformat(moment)
-    except ValueError:
-        return moment
-    if parsed.tzinfo is None:
-        return f"{parsed:%Y-%m-%d %H:%M}"
-    return f"{parsed.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+def scale_text(share: float | None, maximum: float | None) -> str:
+    """On the protocol's own scale, more digits on a short one; per cent of the maximum where samples have several."""
+    if share is None:
+        return NOTHING
+    if maximum is None:
+        return percent(share)
+    return f"{share * maximum:.1f}" if maximum > 10 else f"{share * maximum:.2f}"
 
 
-def language_of(text: str) -> str | None:
-    """A cheap guess, only to choose between Japanese, Korean and Chinese shapes of the same characters."""
-    if _KANA.search(text):
-        return "ja"
-    if _HANGUL.search(text):
-        return "ko"
-    return "zh" if _HAN.search(text) else None
+def maximum_text(maximum: float | None) -> str:
+    return "of the maximum" if maximum is None else f"of {plain_number(maximum)}"
+
+
+def mean_text(score: model.ScaleMean) -> str:
+    return scale_text(score.mean, score.maximum)
+
+
+def counted_text(score: model.ScaleMean) -> str:
+    """What the interval counts: samples, and their questions where several samples ask the same."""
+    return f"{score.samples:,}" if score.questions == score.samples else f"{score.samples:,} of {score.questions:,} q."
+
+
+def range_text(interval: Interval | None, maximum: float | None = None) -> str:
+    """Two ends; the per cent sign once."""
+    if interval is None:
+        return NOTHING
+    if maximum is None:
+        return f"{interval.low * 100:.1f}–{interval.high * 100:.1f}%"
+    return f"{scale_text(interval.low, maximum)}–{scale_text(interval.high, maximum)}"
+
+
+def bar_text(bar: model.HistogramBar, maximum: float | None) -> str:
+    if bar.low == bar.high:
+        return plain_number(bar.low)
+    if maximum is None:
+        return f"{bar.low * 100:.0f}–{bar.high * 100:.0f}%"
+    return f"{plain_number(round(bar.low, 2))}–{plain_number(round(bar.high, 2))}"
+
+
+def signed_text(share: float | None, maximum: float | None) -> str:
+    """With a true minus: a hyphen is overlooked."""
+    if share is None:
+        return NOTHING
+    sign = "+" if share > 0 else "−" if share < 0 else "±"
+    return sign + scale_text(abs(share), maximum)
+
+
+def difference_text(measure: model.MeasureDifference) -> str:
+    return signed_text(measure.difference.mean, measure.maximum)
+
+
+def difference_interval_text(measure: model.MeasureDifference) -> str:
+    interval = measure.difference.interval
+    if interval is None:
+        return NOTHING
+    return f"{signed_text(interval.low, measure.maximum)} to {signed_text(interval.high, measure.maximum)}"
+
+
+def difference_sentence(comparison: model.VariantComparison) -> str:
+    """What the pairs say, and how little where they are few."""
+    measure, difference = comparison.total, comparison.total.difference
+    scale = maximum_text(measure.maximum)
+    over = f"over {plural(difference.pairs, 'pair')} of {plural(difference.clusters, 'question')}"
+    said = f"{comparison.other} minus {comparison.base}: {difference_text(measure)} {scale}"
+    if difference.interval is None:
+        why = "one question" if difference.clusters == 1 else "no variation between questions"
+        return f"{said} {over}; no interval ({why})"
+    level = f"{difference.interval.level * 100:g}%"
+    return f"{said} ({level} interval {difference_interval_text(measure)}) {over}"
+
+
+def p_text(p_value: float) -> str:
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
+def part_text(part: int, whole: int) -> str:
+    return percent(part / whole) if whole else NOTHING
+
+
+def factor_sentence(factor: model.InvalidFactor) -> str:
+    if factor.test is None or factor.p_adjusted is None:
+        return "nothing to test"
+    verdict = "uneven" if factor.is_uneven else "no sign of unevenness"
+    how = f"{factor.test.method.value} test, V = {factor.test.effect:.2f}"
+    return f"{verdict}: {p_text(factor.p_adjusted)} after Holm ({how})"
+
+
+def invalid_sentence(spread: model.InvalidSpread) -> str:
+    """Whether what is missing from the means is missing at random."""
+    if not spread.whole.invalid:
+        return "No evaluation is invalid."
+    whole = f"{spread.whole.invalid:,} of {spread.whole.judged:,} evaluations are invalid"
+    uneven = ", ".join(f"by {factor.factor}: {p_text(factor.p_adjusted or 0.0)}" for factor in spread.uneven)
+    if uneven:
+        return f"{whole}; invalid evaluations are not spread evenly ({uneven}): they are not missing at random."
+    tested = ", ".join(factor.factor for factor in spread.factors if factor.test)
+    if not tested:
+        return f"{whole}; there is nothing to compare their spread over."
+    return f"{whole}; no uneven spread was found over {tested} (with few evaluations, weak evidence of none)."
+
+
+def coverage_sentence(coverage: model.Coverage) -> str:
+    """How much of the product of question, variant, target and judge is there."""
+    product = (
+        f"{plural(coverage.questions, 'question')} × {plural(coverage.variants, 'variant')} × "
+        f"{plural(coverage.targets, 'target')} × {plural(coverage.judges, 'judge')}"
+    )
+    said = f"{coverage.valid:,} of {coverage.expected:,} cells ({product}) hold a valid judgment"
+    end = f"; {plural(coverage.holes_total, 'hole')}, in no mean." if coverage.holes_total else "; no holes."
+    verb = "names" if coverage.unnamed == 1 else "name"
+    unnamed = f" {plural(coverage.unnamed, 'sample')} {verb} no question." if coverage.unnamed else ""
+    return said + end + unnamed
+
+
+def hole_text(cell: CoverageCell) -> str:
+    """Where, and why nothing is there."""
+    place = " · ".join(part for part in (cell.question, cell.variant, cell.target) if part is not None)
+    why = "no output in the dataset" if cell.status is None else cell.status.value
+    return f"{place} · judge {cell.judge}: {why}"
+
+
+def problem_text(problem: str) -> str:
+    return _PROBLEMS.get(problem, problem)
+
+
+def panel_sentence(panel: model.PanelAgreement, maximum: float | None) -> str:
+    """How far judges agree on samples that several of them scored."""
+    spread = f"{scale_text(panel.mean_spread, maximum)} {maximum_text(maximum)}"
+    alpha = "not defined (scores do not vary)" if panel.alpha is None else f"{panel.alpha:.2f}".replace("-", "−")
+    return (
+        f"One verdict on {panel.unanimous:,} of {plural(panel.samples, 'sample')} with several judges "
+        f"({percent(panel.unanimous / panel.samples)}); highest and lowest score lie {spread} apart on average; "
+        f"Krippendorff's alpha {alpha}."
+    )
+
+
+def critical_sentence(count: int) -> str:
+    """The headline that comes before every mean."""
+    return "1 judgment is a critical fail" if count == 1 else f"{count:,} judgments are critical fails"
+
+
+# Of dimensions; told apart with any kind of colour vision.
+_COLOURS = 8
+
+
+def dimension_number(name: str, dimensions: Sequence[str]) -> int:
+    """Which of the eight colours; 0 for what is no dimension of the protocol."""
+    return dimensions.index(name) % _COLOURS + 1 if name in dimensions else 0
+
+
+def difference_reach(comparison: model.VariantComparison) -> float:
+    """How far the axis of a comparison reaches to both sides: to the widest end, and a tenth of the scale at least."""
+    differences = [measure.difference for measure in (comparison.total, *comparison.dimensions)]
+    ends = [difference.mean for difference in differences]
+    ends += [end for difference in differences if (own := difference.interval) for end in (own.low, own.high)]
+    return max(0.1, *map(abs, ends))
+
+
+def widest_rate(spread: model.InvalidSpread) -> float:
+    """The right end of the axis on which shares of invalid evaluations are drawn."""
+    ends = [group.interval.high for factor in spread.factors for group in factor.groups if group.interval]
+    return max(ends, default=1.0) or 1.0
 
 
 # What live judges were asked and what it cost, in the words of every renderer and in the keys that programs read.
 
-TOTAL = "all judges"
+_ADDED = (
+    *("calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
+    *("uncounted", "cost_usd", "unpriced"),
+)
 
 
 def add_accounts(accounts: Sequence[CallAccount]) -> CallAccount | None:
@@ -256,20 +425,14 @@ def add_accounts(accounts: Sequence[CallAccount]) -> CallAccount | None:
     reasons: Counter[str] = Counter()
     for account in accounts:
         reasons.update(account.finish_reasons)
-    return CallAccount(
-        judge=TOTAL,
-        calls=sum(account.calls for account in accounts),
-        cached=sum(account.cached for account in accounts),
-        tries=sum(account.tries for account in accounts),
-        reasks=sum(account.reasks for account in accounts),
-        input_tokens=sum(account.input_tokens for account in accounts),
-        output_tokens=sum(account.output_tokens for account in accounts),
-        cached_input_tokens=sum(account.cached_input_tokens for account in accounts),
-        uncounted=sum(account.uncounted for account in accounts),
-        cost_usd=sum((account.cost_usd for account in accounts), Decimal(0)),
-        unpriced=sum(account.unpriced for account in accounts),
+    sums = {name: sum(getattr(account, name) for account in accounts) for name in _ADDED}
+    models = sorted({model for account in accounts for model in account.models})
+    return replace(
+        accounts[0],
+        **sums,
+        judge="all judges",
         latency=None,
-        models=tuple(sorted({model for account in accounts for model in account.models})),
+        models=tuple(models),
         finish_reasons=dict(reasons.most_common()),
     )
 
@@ -301,8 +464,10 @@ def tokens_text(tokens: int, account: CallAccount) -> str:
     return NOTHING if account.uncounted == account.calls else count_text(tokens)
 
 
-def seconds_text(seconds: float) -> str:
-    """Three digits at most, in the unit that fits."""
+def seconds_text(seconds: float | None) -> str:
+    """Three digits at most, in the unit that fits; a dash where nobody was waited for."""
+    if seconds is None:
+        return NOTHING
     if seconds < 0.9995:
         return f"{seconds * 1_000:.0f} ms"
     return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds:,.0f} s"
@@ -314,10 +479,10 @@ def account_notes(account: CallAccount) -> tuple[str, ...]:
     if account.models:
         notes.append(f"answered by {', '.join(account.models)}")
     if set(account.finish_reasons) - {"stop", "end_turn"}:
-        ends = ", ".join(f"{count_text(count)} {reason}" for reason, count in account.finish_reasons.items())
+        ends = ", ".join(f"{count:,} {reason}" for reason, count in account.finish_reasons.items())
         notes.append(f"replies ended with: {ends}")
     if account.cached_input_tokens:
-        notes.append(f"{count_text(account.cached_input_tokens)} input tokens came from the endpoint's own cache")
+        notes.append(f"{account.cached_input_tokens:,} input tokens came from the endpoint's own cache")
     if account.uncounted:
         notes.append(f"tokens of {plural(account.uncounted, 'call')} were not counted by the endpoint")
     return tuple(notes)
@@ -329,30 +494,16 @@ def latency_scale(accounts: Sequence[CallAccount]) -> float:
 
 
 def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]:
-    """Judge to its account, for programs; empty where no live judge was asked. Keys are never renamed, only added."""
-    return {account.judge: call_document(account) for account in accounts}
+    """Judge to its account, for programs; empty where no live judge was asked. Keys are never renamed, only added.
 
-
-def call_document(account: CallAccount) -> dict[str, Any]:
-    """`cost_usd` is the known part, and null where no call has a known price."""
-    is_cost_known = account.unpriced < account.calls or not account.calls
-    return {
-        "calls": account.calls,
-        "cached": account.cached,
-        "tries": account.tries,
-        "reasks": account.reasks,
-        "input_tokens": account.input_tokens,
-        "output_tokens": account.output_tokens,
-        "cached_input_tokens": account.cached_input_tokens,
-        "uncounted_calls": account.uncounted,
-        "cost_usd": float(account.cost_usd) if is_cost_known else None,
-        "unpriced_calls": account.unpriced,
-        "latency_seconds": latency_document(account.latency),
-        "models": list(account.models),
-        "finish_reasons": dict(account.finish_reasons),
-    }
-
-
-def latency_document(latency: Latency | None) -> dict[str, float] | None:
-    """Null where every reply came from the cache."""
-    return None if latency is None else {"p50": latency.p50, "p90": latency.p90, "p99": latency.p99}
+    `cost_usd` is the known part, and null where no call has a known price; no latency where all were cached.
+    """
+    documents = {}
+    for account in accounts:
+        is_cost_known = account.unpriced < account.calls or not account.calls
+        document = model.document_of(
+            account, uncounted="uncounted_calls", unpriced="unpriced_calls", latency="latency_seconds"
+        )
+        document |= {"cost_usd": float(account.cost_usd) if is_cost_known else None, "models": list(account.models)}
+        documents[document.pop("judge")] = document
+    return documents

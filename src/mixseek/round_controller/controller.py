@@ -1,13 +1,10 @@
-"""One team from its first round to its last: submit, store, evaluate, store, judge, store.
-
-Each step is stored before the next begins, so a process that dies loses the step it was in and nothing else.
-"""
+"""One team from its first round to its last. Each step is stored before the next: a death costs one step."""
 
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, assert_never
 
@@ -24,14 +21,13 @@ from mixseek.domain.rounds import (
     TeamProgress,
 )
 from mixseek.engine.limits import HaltedError
-from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.models import EvaluationRequest
 from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.formatters import read_clock
 from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.round_controller.judgment_client import JudgmentClient
-
-# What a team must offer, and what it may be told about its time.
+from mixseek.settings.race import OutagePolicy, RoundsTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +64,6 @@ class Team(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TimeLimits:
-    """Of a team's own time, in seconds: waiting for the evaluator and the judge is not counted."""
-
-    round_seconds: float | None = None
-    team_seconds: float | None = None
-
-
-# What a watcher is told while teams play.
-
-
 class Stage(StrEnum):
     """Where a team is; each is told when it begins, and the last three when they are stored."""
 
@@ -102,49 +87,15 @@ class TeamEvent:
     text: str = ""
 
 
-class Watcher(Protocol):
-    """Rendering is somebody else's."""
-
-    def told(self, event: TeamEvent) -> None: ...
+# Rendering is somebody else's.
+Watcher = Callable[[TeamEvent], None]
 
 
-class NoWatcher:
+def watch_nothing(event: TeamEvent) -> None:
     """Nobody looks."""
-
-    def told(self, event: TeamEvent) -> None:
-        pass
 
 
 # Whether a team plays another round: a pure function of its scores, the judge's opinion and the rules.
-
-
-class OutagePolicy(StrEnum):
-    """What happens when a judge that should have spoken is out."""
-
-    CONTINUE = "continue"
-    STOP = "stop"
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRules:
-    """How long a team may go on. `no_gain_rounds` None: only the judge and the maximum end it."""
-
-    min_rounds: int = 2
-    max_rounds: int = 5
-    no_gain_rounds: int | None = None
-    # A better score counts as gain only if it is better by more than this.
-    min_gain: float = 0.0
-    on_judge_outage: OutagePolicy = OutagePolicy.CONTINUE
-    # The last round ends whatever the judge says; its opinion is still worth having.
-    asks_after_last_round: bool = True
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.min_rounds <= self.max_rounds:
-            raise ConfigurationError(
-                f"rounds: min is {self.min_rounds} and max is {self.max_rounds}; expected 1 <= min <= max"
-            )
-        if self.no_gain_rounds is not None and self.no_gain_rounds < 1:
-            raise ConfigurationError(f"rounds: no_gain_rounds is {self.no_gain_rounds}, expected 1 or more")
 
 
 def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) -> bool:
@@ -153,32 +104,30 @@ def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) ->
         return False
     before = [score for score in scores[:-rounds] if score is not None]
     since = [score for score in scores[-rounds:] if score is not None]
-    if not since:
-        return True
-    return bool(before) and max(since) <= max(before) + min_gain
+    return not since or (bool(before) and max(since) <= max(before) + min_gain)
 
 
-def is_decided_without_judge(scores: Sequence[float | None], rules: RoundRules) -> RoundDecision | None:
+def is_decided_without_judge(scores: Sequence[float | None], rules: RoundsTable) -> RoundDecision | None:
     """What needs no opinion: the maximum, the minimum, then the rule of no gain. None: ask."""
     played = len(scores)
-    if played >= rules.max_rounds:
+    if played >= rules.max:
         return RoundDecision(False, StopReason.MAX_ROUNDS, DecidedBy.CONTROLLER)
-    if played < rules.min_rounds:
+    if played < rules.min:
         return RoundDecision(True, None, DecidedBy.CONTROLLER)
     if rules.no_gain_rounds is not None and has_stalled(scores, rules.no_gain_rounds, rules.min_gain):
         return RoundDecision(False, StopReason.NO_GAIN, DecidedBy.NO_GAIN_RULE)
     return None
 
 
-def wants_opinion(scores: Sequence[float | None], rules: RoundRules) -> bool:
-    """Whether the judge is asked after this round."""
+def wants_opinion(scores: Sequence[float | None], rules: RoundsTable, *, after_last_round: bool = True) -> bool:
+    """Whether the judge is asked after this round; the last one ends whatever it says."""
     settled = is_decided_without_judge(scores, rules)
-    if settled is None:
-        return True
-    return settled.stop_reason is StopReason.MAX_ROUNDS and rules.asks_after_last_round
+    return settled is None or (settled.stop_reason is StopReason.MAX_ROUNDS and after_last_round)
 
 
-def decide(scores: Sequence[float | None], opinion: Opinion | None, rules: RoundRules) -> RoundDecision:
+def decide(
+    scores: Sequence[float | None], opinion: Opinion | None, rules: RoundsTable, on_outage: OutagePolicy = "continue"
+) -> RoundDecision:
     """The decision after the last of `scores`; `opinion` None says that there is no judge of progress."""
     settled = is_decided_without_judge(scores, rules)
     if settled is not None:
@@ -191,7 +140,7 @@ def decide(scores: Sequence[float | None], opinion: Opinion | None, rules: Round
         case ImprovementJudgment():
             return RoundDecision(False, StopReason.JUDGED_ENOUGH, DecidedBy.JUDGE)
         case NoOpinion():
-            if rules.on_judge_outage is OutagePolicy.CONTINUE:
+            if on_outage == "continue":
                 return RoundDecision(True, None, DecidedBy.POLICY)
             return RoundDecision(False, StopReason.JUDGE_OUT, DecidedBy.POLICY)
         case unexpected:
@@ -200,11 +149,6 @@ def decide(scores: Sequence[float | None], opinion: Opinion | None, rules: Round
 
 # A decision ended these; every other end is an accident, and the same command tries that round once more.
 FINAL_REASONS = frozenset({StopReason.MAX_ROUNDS, StopReason.JUDGED_ENOUGH, StopReason.NO_GAIN})
-
-
-def read_clock() -> datetime:
-    """The default clock: UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,12 +161,13 @@ class RoundParts:
     prompts: UserPromptBuilder
     evaluator: Evaluator
     judgment: JudgmentClient | None = None
-    rules: RoundRules = field(default_factory=RoundRules)
-    limits: TimeLimits = field(default_factory=TimeLimits)
-    on_missing_metric: OutagePolicy = OutagePolicy.CONTINUE
+    rules: RoundsTable = field(default_factory=RoundsTable)
+    on_judge_outage: OutagePolicy = "continue"
+    asks_after_last_round: bool = True
+    on_missing_metric: OutagePolicy = "continue"
     # Rounds whose judge has spoken without giving a score are evaluated again as well.
     retries_invalid: bool = False
-    watcher: Watcher = field(default_factory=NoWatcher)
+    watcher: Watcher = watch_nothing
     stop: Callable[[], bool] = lambda: False
     clock: Callable[[], datetime] = read_clock
     stopwatch: Callable[[], float] = time.monotonic
@@ -250,14 +195,19 @@ class TeamEnd:
         return self.is_decided or self.is_for_good
 
 
+async def store_end(parts: RoundParts, end: TeamEnd) -> None:
+    """As the last word on the team, for now."""
+    await parts.store.finish_team(
+        parts.execution_id, end.team_id, end.stop_reason, end.message, parts.clock(), team_name=end.team_name
+    )
+
+
 class _EndedError(Exception):
     """Leaves the rounds from any depth; never seen outside."""
 
-    def __init__(self, stop_reason: StopReason, message: str = "", *, is_for_good: bool = False) -> None:
-        super().__init__(message)
-        self.stop_reason = stop_reason
-        self.message = message
-        self.is_for_good = is_for_good
+    def __init__(self, end: TeamEnd) -> None:
+        super().__init__(end.message)
+        self.end = end
 
 
 class RoundController:
@@ -272,10 +222,7 @@ class RoundController:
         self._asks_anew = False
 
     async def play(self) -> TeamEnd:
-        """To the end, from wherever an earlier process had come; a team that had ended is only reported.
-
-        Raises HaltedError when a stop was asked for, and whatever concerns all teams; both leave a resumable state.
-        """
+        """From wherever an earlier process had come. Raises HaltedError and what concerns all teams; resumable."""
         await self._evaluate_again()
         ended = None if self._before is None else end_of(self._before, retries_invalid=self._parts.retries_invalid)
         if ended is not None:
@@ -285,15 +232,8 @@ class RoundController:
             while True:
                 await self._play_round()
         except _EndedError as left:
-            end = TeamEnd(self._team.team_id, self._team.team_name, left.stop_reason, left.message, left.is_for_good)
-        await self._parts.store.finish_team(
-            self._parts.execution_id,
-            end.team_id,
-            end.stop_reason,
-            end.message,
-            self._parts.clock(),
-            team_name=end.team_name,
-        )
+            end = left.end
+        await store_end(self._parts, end)
         return self._tell_end(end)
 
     async def _evaluate_again(self) -> None:
@@ -326,7 +266,7 @@ class RoundController:
         if last.decision is not None and last.decision.stop_reason is not None:
             reason = last.opinion.reason if isinstance(last.opinion, NoOpinion) else ""
             is_out = last.decision.stop_reason is StopReason.JUDGE_OUT
-            raise _EndedError(last.decision.stop_reason, reason if is_out else "")
+            raise self._ended(last.decision.stop_reason, reason if is_out else "")
 
     async def _submit(self, number: int) -> RoundProgress:
         parts, team = self._parts, self._team
@@ -344,9 +284,9 @@ class RoundController:
         began = parts.stopwatch()
         submission = await self._within_limits(team.submit(prompt, number))
         if isinstance(submission, FailedSubmission):
-            raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: {submission.reason}")
+            raise self._ended(StopReason.TEAM_FAILED, f"round {number}: {submission.reason}")
         if not submission.text.strip():
-            raise _EndedError(StopReason.TEAM_FAILED, f"round {number}: the submission is empty")
+            raise self._ended(StopReason.TEAM_FAILED, f"round {number}: the submission is empty")
         text = without_surrogates(submission.text)
         usage = {**submission.usage, "seconds": round(parts.stopwatch() - began, 3)}
         at = parts.clock()
@@ -357,10 +297,10 @@ class RoundController:
         self, work: Coroutine[Any, Any, Submission | FailedSubmission]
     ) -> Submission | FailedSubmission:
         """The team's work, cut off when its time is up; which limit it was decides the reason."""
-        limits = self._parts.limits
+        for_round, for_team = self._parts.rules.round_timeout_seconds, self._parts.rules.team_timeout_seconds
         used = sum(float(one.usage.get("seconds") or 0.0) for one in self._rounds)
-        left = None if limits.team_seconds is None else max(0.0, limits.team_seconds - used)
-        allowed = min((limit for limit in (limits.round_seconds, left) if limit is not None), default=None)
+        left = None if for_team is None else max(0.0, for_team - used)
+        allowed = min((limit for limit in (for_round, left) if limit is not None), default=None)
         number = len(self._rounds) + 1
         timer = asyncio.timeout(allowed)
         try:
@@ -370,10 +310,10 @@ class RoundController:
             if not timer.expired():
                 raise
             if allowed == left:
-                message = f"round {number}: the team's {limits.team_seconds:g} s are used up"
-                raise _EndedError(StopReason.TEAM_TIMEOUT, message) from None
-            message = f"round {number}: no submission within {limits.round_seconds:g} s"
-            raise _EndedError(StopReason.ROUND_TIMEOUT, message) from None
+                message = f"round {number}: the team's {for_team:g} s are used up"
+                raise self._ended(StopReason.TEAM_TIMEOUT, message) from None
+            message = f"round {number}: no submission within {for_round:g} s"
+            raise self._ended(StopReason.ROUND_TIMEOUT, message) from None
 
     async def _evaluate(self, current: RoundProgress) -> RoundProgress:
         parts, team = self._parts, self._team
@@ -387,17 +327,19 @@ class RoundController:
         await parts.store.save_evaluation(parts.execution_id, team.team_id, current.round_number, score, details, at)
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
         self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
-        if score is None and current.decision is None and parts.on_missing_metric is OutagePolicy.STOP:
+        if score is None and current.decision is None and parts.on_missing_metric == "stop":
             message = f"round {current.round_number}: {missing}"
             is_for_good = any(metric.is_permanent for metric in result.missing)
-            raise _EndedError(StopReason.EVALUATION_FAILED, message, is_for_good=is_for_good)
+            raise self._ended(StopReason.EVALUATION_FAILED, message, is_for_good=is_for_good)
         return replace(current, score=score, details=details, evaluated_at=at)
 
     async def _decide(self, current: RoundProgress) -> RoundProgress:
         parts, team = self._parts, self._team
         scores = [one.score for one in self._rounds]
         opinion: Opinion | None = None
-        if parts.judgment is not None and wants_opinion(scores, parts.rules):
+        if parts.judgment is not None and wants_opinion(
+            scores, parts.rules, after_last_round=parts.asks_after_last_round
+        ):
             opinion = await parts.judgment.judge_improvement_prospects(
                 parts.task,
                 self._history(),
@@ -407,7 +349,7 @@ class RoundController:
                 asks_anew=self._asks_anew,
             )
         self._asks_anew = False
-        decision, at = decide(scores, opinion, parts.rules), parts.clock()
+        decision, at = decide(scores, opinion, parts.rules, parts.on_judge_outage), parts.clock()
         await parts.store.save_decision(parts.execution_id, team.team_id, current.round_number, opinion, decision, at)
         self._tell(current.round_number, Stage.DECIDED, current.score)
         return replace(current, opinion=opinion, decision=decision, decided_at=at)
@@ -419,19 +361,21 @@ class RoundController:
                 one.submission,
                 one.score,
                 shown_details(one.details),
-                round_started_at=one.submitted_at,
-                round_ended_at=one.evaluated_at,
+                one.submitted_at,
+                one.evaluated_at,
             )
             for one in self._rounds
         ]
+
+    def _ended(self, reason: StopReason, message: str = "", *, is_for_good: bool = False) -> _EndedError:
+        return _EndedError(TeamEnd(self._team.team_id, self._team.team_name, reason, message, is_for_good))
 
     def _check_stop(self) -> None:
         if self._parts.stop():
             raise HaltedError("stopping")
 
     def _tell(self, number: int, stage: Stage, score: float | None = None, text: str = "") -> None:
-        team = self._team
-        self._parts.watcher.told(TeamEvent(team.team_id, team.team_name, number, stage, score, text))
+        self._parts.watcher(TeamEvent(self._team.team_id, self._team.team_name, number, stage, score, text))
 
     def _tell_end(self, end: TeamEnd) -> TeamEnd:
         best = max((one.score for one in self._rounds if one.score is not None), default=None)
@@ -441,10 +385,7 @@ class RoundController:
 
 
 def awaits_score(one: RoundProgress, *, retries_invalid: bool = False) -> bool:
-    """Whether evaluating the round again may give it a score; one invalid reply, which stays invalid, is enough not to.
-
-    `retries_invalid`: unless it is asked for again.
-    """
+    """Whether evaluating again may give a score; an invalid reply stays so, unless `retries_invalid` asks again."""
     if one.evaluated_at is None or one.score is not None:
         return False
     missing: Sequence[Mapping[str, Any]] = one.details.get("missing") or ()

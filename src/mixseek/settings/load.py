@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 import tomllib
-import types
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeTable, Settings
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
 
 # From `package.module:Name` to the object: where the user's own code comes in.
 
@@ -58,87 +57,73 @@ def importable_from(directory: Path) -> Iterator[None]:
 
 def load_settings() -> Settings:
     """Settings of the current directory and environment; raises ConfigurationError naming what to change."""
-    if not is_anything_set():
-        return Settings()
-    return read_settings()
-
-
-def is_anything_set() -> bool:
-    """Mostly nothing is, and then the machinery for reading it need not be loaded."""
+    # Mostly nothing is set, and then pydantic-settings, which takes a fifth of a second to import, is not needed.
     # lexists: a dangling link is a mistake to be named, not a file that is not there.
-    return os.path.lexists(SETTINGS_FILE) or any(name.upper().startswith(ENVIRONMENT_PREFIX) for name in os.environ)
-
-
-def read_settings() -> Settings:
-    """From the environment and the file."""
+    is_file_there = os.path.lexists(SETTINGS_FILE)
+    if not is_file_there and not any(name.upper().startswith(ENVIRONMENT_PREFIX) for name in os.environ):
+        return Settings()
     from pydantic_settings import SettingsError
 
     from mixseek.settings.sources import GivenSettings
 
+    if is_file_there and not Path(SETTINGS_FILE).exists():
+        raise ConfigurationError(f"{SETTINGS_FILE}: a link to a file that is not there; mend or remove it")
     try:
-        if Path(SETTINGS_FILE).is_symlink() and not Path(SETTINGS_FILE).exists():
-            raise ConfigurationError(f"{SETTINGS_FILE}: a link to a file that is not there; mend or remove it")
-        return GivenSettings()
-    except ValidationError as error:
-        raise ConfigurationError(describe_error(error.errors()[0])) from error
+        with explaining_failures(SETTINGS_FILE, Settings, or_environment=True):
+            return GivenSettings()
     except SettingsError as error:
         raise ConfigurationError(
             f"environment: {error}; unset the MIXSEEK_* variable or give it a valid value"
         ) from error
+
+
+@contextlib.contextmanager
+def explaining_failures(
+    file: str | Path, root: type[BaseModel] = BaseModel, *, or_environment: bool = False
+) -> Iterator[None]:
+    """Every way in which reading a file, or checking it as a `root`, can fail becomes one line that names it."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        # pydantic-settings passes over variables that it does not know: an unknown key stands in the file.
+        is_in_file = not or_environment or first["type"] == "extra_forbidden"
+        place = file if is_in_file else f"{file} or {ENVIRONMENT_PREFIX}* environment"
+        raise ConfigurationError(f"{place}: {describe_error(first, root)}") from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{SETTINGS_FILE}: not valid TOML: {error}") from error
+        raise ConfigurationError(f"{file}: not valid TOML: {error}") from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{SETTINGS_FILE}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
+        raise ConfigurationError(f"{file}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except OSError as error:
-        raise ConfigurationError(f"{SETTINGS_FILE}: {error.strerror or error}; make it a readable file") from error
+        said = (error.strerror or str(error)).lower()
+        raise ConfigurationError(f"{file}: {said}; give a file that can be read") from error
 
 
-def describe_error(error: Any) -> str:
-    """One line: where the value came from, what is wrong, and the nearest key that exists."""
+def describe_error(error: Any, root: type[BaseModel]) -> str:
+    """The place as it stands in the file, what is wrong there, and what was probably meant."""
     location = error["loc"]
-    place = ".".join(str(part) for part in location)
+    place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in location)
     if error["type"] == "extra_forbidden":
-        return f"{SETTINGS_FILE}: unknown key '{place}'{suggest_key(Settings, location)}"
+        return f"unknown key '{place}'{suggest_key(root, location)}"
+    if error["type"] == "missing":
+        return f"'{place}' is missing"
+    said = error["msg"].removeprefix("Value error, ")
     # Values of a judge's table are not repeated: people put keys where they do not belong.
-    got = "" if location[0] == "judges" else f" (got {error['input']!r})"
-    return f"{SETTINGS_FILE} or MIXSEEK_* environment: {place}: {error['msg']}{got}"
+    got = "" if error["type"] == "value_error" or location[:1] == ("judges",) else f" (got {error['input']!r})"
+    return f"{said}{got}" if said.startswith(place) else f"{place}: {said}{got}"
 
 
 def suggest_key(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
     """A close match among the keys of the same table, or the list of them."""
-    model = model_at(root, location[:-1])
-    if model is None:
-        return ""
-    if model is JudgeTable and str(location[-1]) in ("api_key", "key", "token"):
+    table: Any = root
+    for part in location[:-1]:
+        # A number or a name inside a list or a dict of tables leads to what it holds.
+        held = [one for one in typing.get_args(table) if one is not Ellipsis]
+        table = held[-1] if held else table.model_fields[str(part)].annotation
+        if type(None) in typing.get_args(table):
+            table = typing.get_args(table)[0]
+    if table is JudgeSettings and location[-1] in ("api_key", "key", "token"):
         return "; keys do not stand in files: name an environment variable with api_key_env"
-    known = sorted(model.model_fields)
+    known = sorted(table.model_fields)
     close = difflib.get_close_matches(str(location[-1]), known, n=1)
     return f"; did you mean '{close[0]}'?" if close else f"; known keys here: {', '.join(known)}"
-
-
-def model_at(root: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The table at a place; numbers and names inside a list or a dict of tables lead to the table's own model."""
-    here: Any = root
-    for part in location:
-        if isinstance(here, type) and issubclass(here, BaseModel):
-            field = here.model_fields.get(str(part))
-            here = None if field is None else field.annotation
-        else:
-            here = inner_of(here)
-        here = without_none(here)
-    return here if isinstance(here, type) and issubclass(here, BaseModel) else None
-
-
-def inner_of(annotation: Any) -> Any:
-    """What a list or a dict holds."""
-    arguments = typing.get_args(annotation)
-    if typing.get_origin(annotation) is dict:
-        return arguments[1]
-    return arguments[0] if arguments else None
-
-
-def without_none(annotation: Any) -> Any:
-    """`X | None` is X here."""
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return next(one for one in typing.get_args(annotation) if one is not type(None))
-    return annotation

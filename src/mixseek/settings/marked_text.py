@@ -21,8 +21,8 @@ _OPAQUE = re.compile(
     r"|\"(?:[^\"\\\n]|\\[^\n])*+\"?|'[^'\n]*+'?|#[^\n]*+",
     re.DOTALL,
 )
-_BRACKET = re.compile(r"[\[\]{}\n]")
-_BETWEEN_KEYS = re.compile(r"[\[\]{}=,\n]")
+_BRACKET = re.compile(r"[\[\]{}]")
+_BETWEEN_KEYS = re.compile(r"[\[\]{}=,]")
 
 
 def read_bounded(path: Path | Traversable) -> bytes:
@@ -35,10 +35,7 @@ def read_bounded(path: Path | Traversable) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 to the letter, but for the byte-order mark that Windows editors put first and TOML does not know.
-
-    Raises UnicodeDecodeError; its offsets count the mark (the codec `utf-8-sig` would not).
-    """
+    """UTF-8 without the byte-order mark of Windows editors; offsets in a UnicodeDecodeError count the mark."""
     return data.decode().removeprefix("\ufeff")
 
 
@@ -49,32 +46,18 @@ def parse_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         raise
-    except RecursionError as error:
-        raise tomllib.TOMLDecodeError("nested too deeply") from error
     except ValueError as error:
         # The only other one: an integer of more digits than Python converts, or a date that there is not.
         raise tomllib.TOMLDecodeError(f"a value that cannot be read: {str(error).partition(';')[0]}") from error
 
 
 def _refuse_excess(text: str) -> None:
-    plain = _OPAQUE.sub(_lines_only, text)
-    line, depth = 1, 0
-    for mark in _BRACKET.finditer(plain):
-        match mark[0]:
-            case "\n":
-                line += 1
-            case "[" | "{":
-                depth += 1
-            case _:
-                depth = max(0, depth - 1)
-        if depth > MAX_DEPTH:
-            raise tomllib.TOMLDecodeError(f"nested more than {MAX_DEPTH} deep (at line {line}, column 1)")
-    for number, one in enumerate(plain.split("\n"), start=1):
-        if one.count(".") < MAX_KEY_PARTS:
-            continue
-        if any(piece.count(".") >= MAX_KEY_PARTS for piece in _BETWEEN_KEYS.split(one)):
+    plain = _OPAQUE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    depth = 0
+    for number, line in enumerate(plain.split("\n"), start=1):
+        for mark in _BRACKET.findall(line):
+            depth = depth + 1 if mark in "[{" else max(0, depth - 1)
+            if depth > MAX_DEPTH:
+                raise tomllib.TOMLDecodeError(f"nested more than {MAX_DEPTH} deep (at line {number}, column 1)")
+        if any(piece.count(".") >= MAX_KEY_PARTS for piece in _BETWEEN_KEYS.split(line)):
             raise tomllib.TOMLDecodeError(f"a key of more than {MAX_KEY_PARTS} parts (at line {number}, column 1)")
-
-
-def _lines_only(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n")

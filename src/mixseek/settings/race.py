@@ -1,37 +1,26 @@
-"""What race.toml may say, and reading it."""
+"""What race.toml may say (task, teams, evaluator with metrics, judgment, rounds, prompts, judges), and reading it."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.load import suggest_key
+from mixseek.settings.load import explaining_failures
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
-from mixseek.settings.models import JudgeTable
-
-# `race.toml`: the task, who competes, who evaluates, who judges progress, and for how many rounds.
-#
-# task or task_file, language, [[teams]], [evaluator] with [[evaluator.metrics]], [judgment], [rounds], [prompts],
-# [judges.NAME]
+from mixseek.settings.models import JudgeSettings, Language, Table
 
 # In the names of replies it stands where a metric's name would.
 JUDGMENT_NAME = "judgment"
-Language = Literal["en", "ja", "zh"]
+# What happens when a judge that should have spoken is out.
+OutagePolicy = Literal["continue", "stop"]
 _DEFAULT_LANGUAGE: Language = "ja"
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 
-class RaceTable(BaseModel):
-    """Closed: a misspelt key is refused, never ignored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class TeamTable(RaceTable):
+class TeamTable(Table):
     """One `[[teams]]` table: exactly one of `model`, `command` and `callable` says who answers."""
 
     id: str = Field(pattern=_NAME, max_length=80)
@@ -63,7 +52,7 @@ class TeamTable(RaceTable):
         return self
 
 
-class MetricTable(RaceTable):
+class MetricTable(Table):
     """One `[[evaluator.metrics]]` table."""
 
     # A built-in, a protocol, or package.module:Class.
@@ -80,14 +69,14 @@ class MetricTable(RaceTable):
         return self.name or self.type.rpartition(":")[2]
 
 
-class EvaluatorTable(RaceTable):
+class EvaluatorTable(Table):
     """`[evaluator]`: the judge of all metrics that name none of their own."""
 
     judge: str | None = None
     # None: the race's own.
     language: Language | None = None
     # What becomes of a team whose round got no score because a metric is missing.
-    on_missing: Literal["continue", "stop"] = "continue"
+    on_missing: OutagePolicy = "continue"
     # For metrics that are not ours: a judge has its own timeout.
     metric_timeout_seconds: float = Field(default=600.0, strict=True, gt=0)
     metrics: tuple[MetricTable, ...] = Field(min_length=1)
@@ -104,18 +93,18 @@ class EvaluatorTable(RaceTable):
         return metrics
 
 
-class JudgmentTable(RaceTable):
+class JudgmentTable(Table):
     """`[judgment]`: who says whether another round is worth it; without this table nobody is asked."""
 
     judge: str
     # None: the race's own.
     language: Language | None = None
-    on_outage: Literal["continue", "stop"] = "continue"
+    on_outage: OutagePolicy = "continue"
     # Its opinion on a round that will not be played changes nothing, and is still worth reading.
     after_last_round: bool = True
 
 
-class RoundsTable(RaceTable):
+class RoundsTable(Table):
     """`[rounds]`: how long it may take. The last three change nothing about what is asked."""
 
     min: int = Field(default=2, strict=True, ge=1, le=1000)
@@ -135,7 +124,7 @@ class RoundsTable(RaceTable):
         return self
 
 
-class PromptsTable(RaceTable):
+class PromptsTable(Table):
     """`[prompts]`: templates for this race; they win over those of the workspace and the environment."""
 
     team_user_prompt: str | None = None
@@ -143,7 +132,7 @@ class PromptsTable(RaceTable):
     judgment_user_prompt: str | None = None
 
 
-class RaceFile(RaceTable):
+class RaceFile(Table):
     """All of `race.toml`."""
 
     task: str | None = None
@@ -156,7 +145,7 @@ class RaceFile(RaceTable):
     rounds: RoundsTable = RoundsTable()
     prompts: PromptsTable = PromptsTable()
     # Beside those of mixseek.toml, and before them.
-    judges: dict[str, JudgeTable] = Field(default_factory=dict)
+    judges: dict[str, JudgeSettings] = Field(default_factory=dict)
 
     @property
     def team_language(self) -> Language:
@@ -187,9 +176,6 @@ class RaceFile(RaceTable):
         return self
 
 
-# Reading a race, with every way it can fail turned into one line that names the key.
-
-
 @dataclass(frozen=True, slots=True)
 class Race:
     """A race with its texts read; paths in it are relative to `directory`."""
@@ -203,48 +189,22 @@ class Race:
 
 def load_race(path: Path) -> Race:
     """Raises ConfigurationError naming the file, the key, and the nearest key that exists."""
-    text = read_text(path, path.name)
-    try:
-        file = RaceFile.model_validate(parse_toml(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
-    except ValidationError as error:
-        raise ConfigurationError(f"{path}: {describe_error(error.errors()[0])}") from error
+    with explaining_failures(path, RaceFile):
+        file = RaceFile.model_validate(parse_toml(decode_text(read_bounded(path))))
     directory = path.resolve().parent
-    task = file.task if file.task is not None else read_text(directory / str(file.task_file), "task_file")
+    task = read_text(directory / file.task_file, "task_file") if file.task_file is not None else str(file.task)
     if not task.strip():
         raise ConfigurationError(f"{path}: the task is empty")
-    instructions = {team.id: read_instructions(team, directory) for team in file.teams}
+    # Empty where a model is to be left alone.
+    instructions = {team.id: team.instructions or "" for team in file.teams}
+    for team in file.teams:
+        if team.instructions_file is not None:
+            where = f"teams.{team.id}.instructions_file"
+            instructions[team.id] = read_text(directory / team.instructions_file, where)
     return Race(path.stem, directory, task, file, instructions)
 
 
-def read_instructions(team: TeamTable, directory: Path) -> str:
-    """Empty where a model is to be left alone."""
-    if team.instructions_file is not None:
-        return read_text(directory / team.instructions_file, f"teams.{team.id}.instructions_file")
-    return team.instructions or ""
-
-
 def read_text(path: Path, where: str) -> str:
-    """UTF-8, to the letter but for a byte-order mark."""
-    place = str(path) if where == path.name else f"{where}: {path}"
-    try:
+    """UTF-8, to the letter but for a byte-order mark; `where` is the key that names the file."""
+    with explaining_failures(f"{where}: {path}"):
         return decode_text(read_bounded(path))
-    except OSError as error:
-        raise ConfigurationError(f"{place}: {(error.strerror or str(error)).lower()}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{place}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
-
-
-def describe_error(error: Any) -> str:
-    """The place as it stands in the file, what is wrong there, and what was probably meant."""
-    location = error["loc"]
-    place = ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in location)
-    if error["type"] == "extra_forbidden":
-        return f"unknown key '{place}'{suggest_key(RaceFile, location)}"
-    if error["type"] == "missing":
-        return f"'{place}' is missing"
-    said = error["msg"].removeprefix("Value error, ")
-    # Values of a judge's table are not repeated: people put keys where they do not belong.
-    got = "" if error["type"] == "value_error" or "judges" in location[:1] else f" (got {error['input']!r})"
-    return f"{place}: {said}{got}" if place else said

@@ -2,9 +2,15 @@
 
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, Settings
@@ -17,17 +23,15 @@ class TomlFileSource(TomlConfigSettingsSource):
         return parse_toml(decode_text(read_bounded(file_path)))
 
 
-class GivenSettings(Settings, BaseSettings):
-    """Settings as found in the environment and in the current directory."""
+class FileSettings(BaseSettings):
+    """Environment > TOML file > default."""
 
-    model_config = SettingsConfigDict(
-        extra="forbid",
-        frozen=True,
-        env_prefix=ENVIRONMENT_PREFIX,
-        env_nested_delimiter="__",
-        env_ignore_empty=True,  # MIXSEEK_WORKSPACE= means unset, not the current directory
-        toml_file=SETTINGS_FILE,
-    )
+    # A longer prefix that variables may have as well; it wins, being the more exact.
+    exact_prefix: ClassVar[str | None] = None
+
+    @classmethod
+    def toml_path(cls) -> Path:
+        return Path(str(cls.model_config.get("toml_file")))
 
     @classmethod
     def settings_customise_sources(
@@ -39,4 +43,16 @@ class GivenSettings(Settings, BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Add the TOML source: `toml_file=` alone reads nothing."""
-        return init_settings, env_settings, TomlFileSource(settings_cls)
+        exact = [EnvSettingsSource(settings_cls, env_prefix=cls.exact_prefix)] if cls.exact_prefix else []
+        return init_settings, *exact, env_settings, TomlFileSource(settings_cls, cls.toml_path())
+
+
+class GivenSettings(Settings, FileSettings):
+    """Settings as found in the environment and in the current directory."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT_PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,  # MIXSEEK_WORKSPACE= means unset, not the current directory
+        toml_file=SETTINGS_FILE,
+    )

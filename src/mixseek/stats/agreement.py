@@ -3,22 +3,13 @@
 import math
 from dataclasses import dataclass
 
+from mixseek.domain.counts import PanelSums, VariantSums
 from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
 
 # How far a panel of judges agrees beyond chance.
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementSums:
-    """Scores of samples with at least two judges, as sums; `within` is Σ (2·m·Σx² − 2·(Σx)²) / (m − 1) over samples."""
-
-    judgments: int
-    total: float
-    total_of_squares: float
-    within: float
-
-
-def krippendorff_alpha(sums: AgreementSums) -> float | None:
+def krippendorff_alpha(sums: PanelSums) -> float | None:
     """Krippendorff's alpha for interval data: 1 is full agreement, 0 what chance gives, below it worse than chance.
 
     None where every score is the same: without variation agreement cannot be told from habit.
@@ -37,18 +28,6 @@ def krippendorff_alpha(sums: AgreementSums) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterSums:
-    """Differences grouped in clusters: per cluster the number of pairs `n` and their sum `s`, as sums over clusters."""
-
-    clusters: int
-    pairs: int
-    total: float  # Σ s
-    total_of_squares: float  # Σ s²
-    total_of_products: float  # Σ n·s
-    pairs_of_squares: float  # Σ n²
-
-
-@dataclass(frozen=True, slots=True)
 class PairedDifference:
     """`interval` is None with one cluster: one observation has no spread."""
 
@@ -63,7 +42,7 @@ class PairedDifference:
         return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
 
 
-def paired_difference(sums: ClusterSums, level: float = 0.95) -> PairedDifference | None:
+def paired_difference(sums: VariantSums, level: float = 0.95) -> PairedDifference | None:
     """The mean difference with a cluster-robust Student t interval; None without pairs.
 
     With one pair a cluster this is the ordinary paired t interval. Treating the pairs of one question as independent
@@ -72,14 +51,14 @@ def paired_difference(sums: ClusterSums, level: float = 0.95) -> PairedDifferenc
     if sums.pairs == 0:
         return None
     mean = sums.total / sums.pairs
-    if sums.clusters < 2:
-        return PairedDifference(mean, None, sums.pairs, sums.clusters)
+    if sums.questions < 2:
+        return PairedDifference(mean, None, sums.pairs, sums.questions)
     # Σ (s − n·mean)², multiplied out.
     squares = sums.total_of_squares - 2 * mean * sums.total_of_products + mean * mean * sums.pairs_of_squares
-    variance = max(0.0, squares) * sums.clusters / (sums.clusters - 1) / sums.pairs**2
-    half = student_quantile((1 + level) / 2, sums.clusters - 1) * math.sqrt(variance)
+    variance = max(0.0, squares) * sums.questions / (sums.questions - 1) / sums.pairs**2
+    half = student_quantile((1 + level) / 2, sums.questions - 1) * math.sqrt(variance)
     if half < 1e-9:
         # Every question moved by the same amount: a width of nought would claim certainty.
-        return PairedDifference(mean, None, sums.pairs, sums.clusters)
+        return PairedDifference(mean, None, sums.pairs, sums.questions)
     low, high = max(-1.0, mean - half), min(1.0, mean + half)
-    return PairedDifference(mean, Interval(low, high, level, IntervalMethod.CLUSTERED), sums.pairs, sums.clusters)
+    return PairedDifference(mean, Interval(low, high, level, IntervalMethod.CLUSTERED), sums.pairs, sums.questions)

@@ -43,49 +43,13 @@ class Bounds:
     best: float
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
-    """All an interval needs to know about scores in 0..1, so that a million of them fit in three numbers."""
-
-    count: int
-    total: float
-    total_of_squares: float
-
-    @property
-    def mean(self) -> float | None:
-        """None without scores: the mean of nothing is not zero."""
-        return self.total / self.count if self.count else None
-
-    @property
-    def is_binary(self) -> bool:
-        """In 0..1, score equals its square for 0 and 1 only; sums of those are exact in floating point."""
-        return self.total == self.total_of_squares
-
-    @property
-    def variance(self) -> float:
-        """Of the scores, from a sample; the subtraction may come out a hair below zero where all are equal."""
-        if self.count < 2:
-            return 0.0
-        return max(0.0, (self.total_of_squares - self.total * self.total / self.count) / (self.count - 1))
-
-    def __add__(self, other: "Moments") -> "Moments":
-        return Moments(
-            self.count + other.count, self.total + other.total, self.total_of_squares + other.total_of_squares
-        )
-
-
-def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Interval | None:
-    """Wilson's score interval; None without trials.
+def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Interval:
+    """Wilson's score interval, of at least one trial.
 
     Unlike the textbook normal interval it neither leaves 0..1 nor shrinks to a point at 0 % and 100 %.
     `successes` may be a sum of fractional scores: their variance is at most that of a coin with the same mean
     (Bhatia-Davis), so the interval is then too wide, never too narrow.
     """
-    _require_level(level)
-    if not 0 <= successes <= trials:
-        raise ValueError(f"successes must lie in 0..{trials}, got {successes}")
-    if trials == 0:
-        return None
     low, high = wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
     return Interval(low, high, level, IntervalMethod.WILSON)
 
@@ -95,13 +59,20 @@ def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
 
     Where questions repeat, they are the units. Right-or-wrong scores then keep Wilson's form with as many samples as
     the design effect leaves of them, graded ones Student's t; both with the questions' degrees of freedom.
+    Where they do not, scores that are all right or wrong have Wilson's, others Student's t, cut to 0..1.
     """
     if sums.questions < 2:
         return None
-    moments = Moments(sums.scored, sums.total, sums.total_of_squares)
-    if sums.questions == sums.scored:
-        return mean_interval(moments, level)
-    return clustered_interval(sums, level, least_variance=moments.variance / moments.count)
+    count, total, squares = sums.scored, sums.total, sums.total_of_squares
+    # The subtraction may come out a hair below zero where all scores are equal.
+    variance = max(0.0, (squares - total * total / count) / (count - 1))
+    if sums.questions < count:
+        return clustered_interval(sums, level, least_variance=variance / count)
+    if sums.is_binary or variance <= 1e-12:
+        # Without any spread, too: a t interval of width zero would claim certainty.
+        return wilson_interval(total, count, level)
+    half = student_quantile((1 + level) / 2, count - 1) * math.sqrt(variance / count)
+    return _cut(total / count, half, level, IntervalMethod.STUDENT)
 
 
 def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: float = 0.0) -> Interval | None:
@@ -116,32 +87,20 @@ def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: floa
         # Every question alike: a width of nought would claim certainty, so each of them is one trial.
         return wilson_interval(mean * sums.questions, sums.questions, level)
     quantile = student_quantile((1 + level) / 2, sums.questions - 1)
-    if sums.total == sums.total_of_squares:
+    if sums.is_binary:
         low, high = wilson_limits(mean, mean * (1 - mean) / variance, quantile)
         return Interval(low, high, level, IntervalMethod.CLUSTERED_WILSON)
-    half = quantile * math.sqrt(variance)
-    return Interval(max(0.0, mean - half), min(1.0, mean + half), level, IntervalMethod.CLUSTERED)
+    return _cut(mean, quantile * math.sqrt(variance), level, IntervalMethod.CLUSTERED)
 
 
-def mean_interval(moments: Moments, level: float = 0.95) -> Interval | None:
-    """Wilson's for right-or-wrong scores, Student's t (cut to 0..1) for graded ones; None below two scores.
-
-    Graded scores without any spread fall back to Wilson's: a t interval of width zero would claim certainty.
-    """
-    count, total, variance = moments.count, moments.total, moments.variance
-    if count < 2:
-        return None
-    mean = total / count
-    if moments.is_binary or variance <= 1e-12:
-        return wilson_interval(total, count, level)
-    half = student_quantile((1 + level) / 2, count - 1) * math.sqrt(variance / count)
-    return Interval(max(0.0, mean - half), min(1.0, mean + half), level, IntervalMethod.STUDENT)
+def _cut(mean: float, half: float, level: float, method: IntervalMethod) -> Interval:
+    return Interval(max(0.0, mean - half), min(1.0, mean + half), level, method)
 
 
 def unit_bounds(sums: UnitSums) -> Bounds | None:
-    """The mean over *all* samples under the two extreme stories about what carries no score, or none to rely on.
+    """The mean over *all* samples under the two extreme stories; None without samples.
 
-    None without samples. An interval speaks about sampling only; when many samples carry no score, these bounds say
+    An interval speaks about sampling only; when many samples carry no score, these bounds say
     how much of the headline rests on which samples happened to be judged.
     """
     return Bounds(sums.lowest / sums.samples, sums.highest / sums.samples) if sums.samples else None
@@ -159,10 +118,6 @@ def wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
 
 def student_quantile(probability: float, degrees: int) -> float:
     """The t value that a share `probability` of the distribution lies below; `probability` in [0.5, 1)."""
-    if not 0.5 <= probability < 1:
-        raise ValueError(f"probability must lie in [0.5, 1), got {probability}")
-    if degrees < 1:
-        raise ValueError(f"degrees of freedom start at 1, got {degrees}")
     if degrees > _SERIES_LIMIT:
         return _expanded_quantile(probability, degrees)
     low, high = 0.0, 1.0
@@ -198,8 +153,3 @@ def _expanded_quantile(probability: float, degrees: int) -> float:
         (79 * x**9 + 776 * x**7 + 1482 * x**5 - 1920 * x**3 - 945 * x) / 92160,
     )
     return x + sum(term / float(degrees) ** power for power, term in enumerate(terms, start=1))
-
-
-def _require_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie between 0 and 1, got {level}")

@@ -3,15 +3,18 @@
 import contextlib
 import itertools
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from mixseek.storage.durable import storage_error
 
+T = TypeVar("T")
 Settings = dict[str, str | bool | int | float | list[str]]
 # Enough for a million judgments; what does not fit is spilled to disk.
 _USUAL_BYTES = 384 << 20
@@ -22,6 +25,8 @@ _MOST_THREADS = 8
 _WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 _numbers = itertools.count(1)
 
 
@@ -54,10 +59,7 @@ def usable_memory_bytes() -> int:
 
 @contextlib.contextmanager
 def private_directory(scratch: Path) -> Iterator[Path]:
-    """For one piece of work of this process, gone at its end; DuckDB's own temporary files would meet in a shared one.
-
-    What killed processes left behind is removed on the way.
-    """
+    """For one piece of work of this process, gone at its end; what killed processes left behind is removed, too."""
     directory = scratch / f"{os.getpid()}-{next(_numbers)}"
     try:
         directory.mkdir(parents=True)
@@ -73,23 +75,41 @@ def private_directory(scratch: Path) -> Iterator[Path]:
             scratch.rmdir()
 
 
+def run_in_scratch(scratch: Path, work: Callable[[Path, Settings], T], *, is_ample: bool = False) -> T:
+    """What the work gives, done in a private directory; a second time with most of the memory where it ran short."""
+    with private_directory(scratch) as directory:
+        try:
+            return work(directory, session_settings(directory / "spilled", is_ample=is_ample))
+        except duckdb.Error as error:
+            if is_ample or not is_short_of_memory(error):
+                raise
+    return run_in_scratch(scratch, work, is_ample=True)
+
+
 def remove_leftovers(scratch: Path) -> None:
     """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
     for entry in scratch.iterdir():
         owner, _, number = entry.name.partition("-")
-        if owner.isdecimal() and number.isdecimal() and not is_running(int(owner)):
-            shutil.rmtree(entry, ignore_errors=True)
+        if owner.isdecimal() and number.isdecimal():
+            try:
+                os.kill(int(owner), 0)
+            except ProcessLookupError:
+                shutil.rmtree(entry, ignore_errors=True)
+            except OSError:
+                # A process of somebody else's is running too.
+                continue
 
 
-def is_running(process: int) -> bool:
-    """Also for a process of somebody else's."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+def read_sql(package: str, name: str) -> str:
+    """A file of statements that comes with a package, without its comments."""
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return _COMMENT.sub(lambda found: found[0] if _NAME.match(found[0]) else "", text)
+
+
+def read_statements(package: str, name: str) -> Mapping[str, str]:
+    """By the names that stand above them."""
+    _, *parts = _NAME.split(read_sql(package, name))
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
 def escape_glob(path: Path) -> str:
@@ -125,13 +145,3 @@ def is_short_of_memory(error: duckdb.Error) -> bool:
 def is_beyond_repair(error: duckdb.Error) -> bool:
     """The file's fault, not the disk's or the memory's: making it anew helps."""
     return not is_short_of_memory(error) and not any(words in str(error).lower() for words in _FAULTS_OF_THE_DISK)
-
-
-def try_connect(path: Path, read_only: bool, settings: Settings) -> duckdb.DuckDBPyConnection | None:
-    """None while another process holds the file."""
-    try:
-        return duckdb.connect(str(path), read_only=read_only, config=settings)
-    except duckdb.IOException as error:
-        if "could not set lock" in str(error).lower():
-            return None
-        raise

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,15 @@ def storage_error(action: str, path: Path, error: OSError) -> StorageError:
     else:
         why = (error.strerror or type(error).__name__).lower()
     return StorageError(f"{path}: cannot {action}: {why}")
+
+
+def digest_file(path: Path) -> str:
+    """sha256 of the file's bytes as they are on disk; raises StorageError where it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise storage_error("read", path, error) from error
 
 
 def sync_directory(directory: Path) -> None:

@@ -1,8 +1,4 @@
-"""Replies by the digest of their request, shared by every run of a workspace; losing it costs money, never truth.
-
-The journal stays the truth of a run: whatever is wrong with this file is said once, in `warnings`, and the run goes on
-without it.
-"""
+"""Replies by the digest of their request, for every run of a workspace: a run whose cache fails goes on without it."""
 
 import contextlib
 import sqlite3
@@ -13,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from mixseek.domain.judgments import Reply
@@ -55,19 +50,20 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class CacheSize:
-    """What the cache holds; `file_bytes` includes what it could give back to the disk."""
+class CacheState:
+    """What is in a cache; `file_bytes` includes what it could give back to the disk, `dropped` have just gone."""
 
-    replies: int
-    value_bytes: int
-    file_bytes: int
+    path: str
+    replies: int = 0
+    value_bytes: int = 0
+    file_bytes: int = 0
+    dropped: int = 0
 
 
 class ReplyCacheFile:
     """The ReplyCache port over a file: open from construction to `close`, safe with other processes and threads.
 
     A reply comes back as it was put, judge included: the first who asked, perhaps under another name in the settings.
-
     Open it after forking, not before: SQLite's connections do not survive a fork.
     """
 
@@ -92,10 +88,7 @@ class ReplyCacheFile:
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             read = partial(read_rows, keys=keys[start : start + _KEYS_PER_QUERY])
             rows: list[tuple[bytes, bytes]] = self._attempt("read", read, [])
-            for key, value in rows:
-                reply = decode_cached(value)
-                if reply is not None:
-                    found[key] = reply
+            found |= {key: reply for key, value in rows if (reply := decode_cached(value)) is not None}
         return found
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None:
@@ -111,11 +104,13 @@ class ReplyCacheFile:
 
         self._attempt("written", write, None)
 
-    def size(self) -> CacheSize:
+    def size(self) -> CacheState:
         """Reads every value's length: for a person who asks, not for a loop."""
         query = "SELECT count(*), coalesce(sum(length(value)), 0) FROM replies"
         replies, value_bytes = self._attempt("read", lambda connection: connection.execute(query).fetchone(), (0, 0))
-        return CacheSize(replies, value_bytes, sum(part.stat().st_size for part in parts_of(self.path)))
+        return CacheState(
+            str(self.path), replies, value_bytes, sum(part.stat().st_size for part in parts_of(self.path))
+        )
 
     def prune(self, *, before: datetime | None = None, keep_bytes: int | None = None) -> int:
         """Drop replies stored before a time, then the oldest until the rest fits; returns how many went."""
@@ -142,9 +137,7 @@ class ReplyCacheFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _attempt(self, what: str, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
@@ -162,7 +155,7 @@ class ReplyCacheFile:
         code = code_of(error)
         if code in _DAMAGE:
             self._start_anew(f"is damaged ({error})")
-        elif code in _BUSY:
+        elif code in _BUSY and what != "opened":
             self._warn("is kept busy by another process; some replies are not cached")
         else:
             # A full disk stays full for a while; what is there can still be read.
@@ -170,24 +163,19 @@ class ReplyCacheFile:
             self._warn(f"cannot be {what} ({error}); going on without it")
 
     def _open(self) -> None:
-        for attempt in range(_OPENING_ATTEMPTS):
+        for attempt in range(1, _OPENING_ATTEMPTS + 1):
             try:
                 version = self._connect()
             except sqlite3.DatabaseError as error:
-                code = code_of(error)
-                if code in _BUSY and attempt + 1 < _OPENING_ATTEMPTS:
-                    self._disconnect()
-                    time.sleep(_RETRY_SECONDS)
-                    continue
-                if code in _DAMAGE:
-                    self._start_anew(f"is damaged ({error})")
-                else:
-                    self._disconnect()
-                    self._warn(f"cannot be opened ({error}); going on without it")
+                self._disconnect()
+                if code_of(error) not in _BUSY or attempt == _OPENING_ATTEMPTS:
+                    self._take_note("opened", error)
+                    return
+                time.sleep(_RETRY_SECONDS)
             else:
                 if version != _VERSION:
                     self._start_anew(f"is of another version ({version}, expected {_VERSION})")
-            return
+                return
 
     def _connect(self) -> int:
         """The version of the file's content, after creating it in an empty file."""
@@ -203,9 +191,6 @@ class ReplyCacheFile:
         if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,):
             connection.executescript(_SCHEMA.format(version=_VERSION))
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version == _VERSION:
-            # Earlier versions kept here what had become of replies.
-            connection.execute("DROP TABLE IF EXISTS settled")
         return version
 
     def _start_anew(self, why: str) -> None:
@@ -244,9 +229,7 @@ def read_rows(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tup
 
 def encode_cached(reply: Reply) -> bytes:
     """As the journal writes it: unpaired surrogates survive."""
-    return encode_line(
-        {"text": reply.text, "judge": reply.judge, "attempt": reply.attempt, "details": reply.details},
-    )
+    return encode_line({name: getattr(reply, name) for name in ("text", "judge", "attempt", "details")})
 
 
 def decode_cached(value: bytes) -> Reply | None:

@@ -5,7 +5,6 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,47 +15,26 @@ from mixseek.storage.durable import storage_error
 from mixseek.storage.journal.manifest import read_manifest
 
 LATEST = "latest"
+SHOWN_NAMES = 5
 _MAX_NAME_BYTES = 150
 _STEM_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True)
 class RunDirectory:
     """The files of one run; none of them need exist yet."""
 
-    name: str
-    path: Path
-
-    @property
-    def manifest(self) -> Path:
-        return self.path / "manifest.json"
-
-    @property
-    def journal(self) -> Path:
-        return self.path / "journal.jsonl"
-
-    @property
-    def index(self) -> Path:
-        """Made from the journal, and made anew whenever it is in doubt."""
-        return self.path / "index.duckdb"
-
-    @property
-    def totals(self) -> Path:
-        """What the index says of the run as a whole, for lists of runs."""
-        return self.path / "totals.json"
-
-    @property
-    def report(self) -> Path:
-        return self.path / "report.html"
-
-    @property
-    def protocol(self) -> Path:
-        """What was asked, kept whole: a user's own file may change after the run."""
-        return self.path / "protocol.json"
-
-    @property
-    def archive(self) -> Path:
-        return self.path / "archive"
+    def __init__(self, name: str, path: Path) -> None:
+        self.name, self.path = name, path
+        self.manifest = path / "manifest.json"
+        self.journal = path / "journal.jsonl"
+        # Made from the journal, and made anew whenever it is in doubt.
+        self.index = path / "index.duckdb"
+        # What the index says of the run as a whole, for lists of runs.
+        self.totals = path / "totals.json"
+        self.report = path / "report.html"
+        # What was asked, kept whole: a user's own file may change after the run.
+        self.protocol = path / "protocol.json"
+        self.archive = path / "archive"
 
     def exists(self) -> bool:
         """A run begins with its manifest."""
@@ -70,26 +48,17 @@ class RunDirectory:
             raise storage_error("create the run", self.path, error) from error
 
 
-@dataclass(frozen=True, slots=True)
 class Workspace:
     """A directory of runs."""
 
-    root: Path
-
-    @property
-    def outdated_index(self) -> Path:
-        """Where earlier versions kept one index for all runs."""
-        return self.root / "mixseek.duckdb"
-
-    @property
-    def spool(self) -> Path:
-        """Copies of stdin."""
-        return self.root / "spool"
-
-    @property
-    def scratch(self) -> Path:
-        """What DuckDB puts on disk for a moment when memory is short."""
-        return self.root / "tmp"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        # Where earlier versions kept one index for all runs.
+        self.outdated_index = root / "mixseek.duckdb"
+        # Copies of stdin.
+        self.spool = root / "spool"
+        # What DuckDB puts on disk for a moment when memory is short.
+        self.scratch = root / "tmp"
 
     def run(self, name: str) -> RunDirectory:
         """The run of that name, existing or not; raises ConfigurationError for what cannot be a name."""
@@ -112,40 +81,28 @@ class Workspace:
         runs = self.runs()
         if not runs:
             raise ConfigurationError(f"{self.root}: no runs here; start one with `mixseek judge`, or name --workspace")
-        wanted = unicodedata.normalize("NFC", name)
-        exact = [run for run in runs if run.name == wanted]
-        if exact:
-            return exact[0]
-        if wanted == LATEST:
+        if name == LATEST:
             return max(runs, key=started_last)
-        matching = [run for run in runs if wanted and run.name.startswith(wanted)]
-        if len(matching) == 1:
-            return matching[0]
-        names = [run.name for run in matching or runs]
-        if matching:
-            raise ConfigurationError(f"run {name!r} could be {list_runs(names)}; write more of the name")
-        close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
-        raise ConfigurationError(f"{self.root}: no run {name!r}; there is {list_runs(close)}")
+        by_name = {run.name: run for run in runs}
+        return by_name[find_name(name, list(by_name), self.root, "run")]
 
 
 def check_run_name(name: str) -> str:
     """The name as it is stored (NFC); a run's name is a directory's name."""
     normal = unicodedata.normalize("NFC", name)
-    if not normal.strip():
-        why = "is empty"
-    elif any(mark in normal for mark in "/\\"):
-        why = "has a path separator in it"
-    elif normal.startswith("."):
-        why = "begins with a dot"
-    elif normal != normal.strip() or any(unicodedata.category(character) in ("Cc", "Cs") for character in normal):
-        why = "begins or ends with a space, or has a control character in it"
-    elif len(normal.encode("utf-8", "replace")) > _MAX_NAME_BYTES:
-        why = f"is longer than {_MAX_NAME_BYTES} bytes"
-    elif normal == LATEST:
-        why = "is taken: it stands for the run started last"
-    else:
-        return normal
-    raise ConfigurationError(f"run name {name!r} {why}; use letters, digits, - and _")
+    has_control = any(unicodedata.category(character) in ("Cc", "Cs") for character in normal)
+    faults = {
+        "is empty": not normal.strip(),
+        "has a path separator in it": "/" in normal or "\\" in normal,
+        "begins with a dot": normal.startswith("."),
+        "begins or ends with a space, or has a control character in it": normal != normal.strip() or has_control,
+        f"is longer than {_MAX_NAME_BYTES} bytes": len(normal.encode("utf-8", "replace")) > _MAX_NAME_BYTES,
+        "is taken: it stands for the run started last": normal == LATEST,
+    }
+    for why, is_so in faults.items():
+        if is_so:
+            raise ConfigurationError(f"run name {name!r} {why}; use letters, digits, - and _")
+    return normal
 
 
 def default_run_id(
@@ -157,10 +114,7 @@ def default_run_id(
     judges: Sequence[str],
     options: Mapping[str, Any],
 ) -> str:
-    """The same for the same request, so that running a command again resumes it.
-
-    `options` is whatever else changes what is judged: cascade, column mapping, limit.
-    """
+    """The same for the same request, so that a command given again resumes; `options` is what else changes it."""
     request = orjson.dumps(
         [dataset_digest, protocol_name, protocol_hash, list(judges), dict(options)], option=orjson.OPT_SORT_KEYS
     )
@@ -178,7 +132,19 @@ def started_last(run: RunDirectory) -> tuple[str, str]:
         return "", run.name
 
 
-def list_runs(names: Sequence[str]) -> str:
-    """A few names for a message."""
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return ", ".join(names[:5]) + more
+def find_name(name: str, known: Sequence[str], root: Path, kind: str) -> str:
+    """The known one that is meant, also by a prefix that only one has; raises ConfigurationError with what is close."""
+    wanted = unicodedata.normalize("NFC", name)
+    matching = [one for one in known if wanted and one.startswith(wanted)]
+    if wanted in known or len(matching) == 1:
+        return wanted if wanted in known else matching[0]
+    if matching:
+        raise ConfigurationError(f"{kind} {name!r} could be {list_first(matching)}; write more of the name")
+    close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5) or known
+    raise ConfigurationError(f"{root}: no {kind} {name!r}; there is {list_first(close)}")
+
+
+def list_first(names: Sequence[str], count: int | None = None) -> str:
+    """A few names for a message, and how many more there are of all of them, or of `count`."""
+    hidden = (len(names) if count is None else count) - SHOWN_NAMES
+    return ", ".join(names[:SHOWN_NAMES]) + (f" and {hidden:,} more" if hidden > 0 else "")

@@ -11,20 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any
 
-from jinja2 import (
-    Environment,
-    StrictUndefined,
-    Template,
-    TemplateError,
-    TemplateSyntaxError,
-    meta,
-    nodes,
-    pass_environment,
-)
+from jinja2 import Environment, StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import pass_environment
 
 from mixseek.errors import ConfigurationError, TemplateRenderError
 
@@ -39,52 +31,28 @@ _MAX_NUMBER = 10**18
 _MAX_WIDTH = 1_000
 
 # Filters that neither multiply texts nor reach for anything outside. `format`, `center` and `random` are not missed.
-_FILTERS = (
-    *(
-        "abs",
-        "attr",
-        "batch",
-        "capitalize",
-        "count",
-        "d",
-        "default",
-        "dictsort",
-        "e",
-        "escape",
-        "first",
-        "float",
-        "int",
-    ),
-    *("items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "safe"),
-    *("select", "selectattr", "sort", "string", "sum", "title", "tojson", "trim", "truncate", "unique", "upper"),
-    *("wordcount",),
+_FILTER_NAMES = (
+    "abs attr capitalize count d default dictsort e escape first float int items last length list lower map max min "
+    "reject rejectattr reverse safe select selectattr sort string sum title tojson trim truncate unique upper wordcount"
 )
-_METHODS: dict[type, frozenset[str]] = {
-    str: frozenset(
-        {
-            *(
-                "capitalize",
-                "casefold",
-                "count",
-                "endswith",
-                "find",
-                "index",
-                "isalnum",
-                "isalpha",
-                "isdigit",
-                "islower",
-            ),
-            *("isspace", "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "rpartition"),
-            *("rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper"),
-        }
+_METHODS: tuple[tuple[tuple[type, ...], str], ...] = (
+    (
+        (str,),
+        "capitalize casefold count endswith find index isalnum isalpha isdigit islower isspace isupper lower lstrip "
+        "partition removeprefix removesuffix rpartition rsplit rstrip split splitlines startswith strip title upper",
     ),
-    dict: frozenset({"get", "items", "keys", "values"}),
-    list: frozenset({"count", "index"}),
-    tuple: frozenset({"count", "index"}),
-    int: frozenset(),
-    float: frozenset(),
-    bytes: frozenset(),
+    ((dict,), "get items keys values"),
+    ((list, tuple), "count index"),
+    ((int, float, bytes), ""),
+)
+_REFUSED_BLOCKS: dict[type[nodes.Node], str] = {
+    nodes.Macro: "macro",
+    nodes.CallBlock: "call",
+    nodes.FilterBlock: "the filter block",
+    nodes.AssignBlock: "the block form of set",
 }
+# What a template may provoke inside the sandbox; a bug of ours (AssertionError, ImportError) is not hidden.
+_PROVOKED = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError)
 
 
 @dataclass(slots=True)
@@ -120,31 +88,18 @@ class StrictTemplate:
         shown = sum(len(value) for value in variables.values() if isinstance(value, str))
         budget = _Budget(_MAX_LENGTH + _MAX_COPIES * shown, _MAX_WORK + _MAX_COPIES * shown)
         token = _budget.set(budget)
+        pieces, length = [], 0
         try:
-            return _gather(self.compiled.generate(variables), budget)
-        # What a template may provoke inside the sandbox; a bug of ours (AssertionError, ImportError) is not hidden.
-        except (
-            TemplateError,
-            TypeError,
-            ValueError,
-            ArithmeticError,
-            LookupError,
-            AttributeError,
-            RuntimeError,
-        ) as error:
+            for piece in self.compiled.generate(variables):
+                length += len(piece)
+                budget.check_length(length)
+                pieces.append(piece)
+        except _PROVOKED as error:
             # The opening words are seed 004's.
             raise TemplateRenderError(f"Jinja2 template error: {self.where}: {error}") from error
         finally:
             _budget.reset(token)
-
-
-def _gather(pieces: Iterator[str], budget: _Budget) -> str:
-    gathered, length = [], 0
-    for piece in pieces:
-        length += len(piece)
-        budget.check_length(length)
-        gathered.append(piece)
-    return "".join(gathered)
+        return "".join(pieces)
 
 
 def compile_template(source: str, allowed_variables: Collection[str], where: str) -> StrictTemplate:
@@ -155,30 +110,25 @@ def compile_template(source: str, allowed_variables: Collection[str], where: str
 # Protocols hold sources, because compiled templates cannot be pickled; the cache makes asking again free.
 @lru_cache(maxsize=256)
 def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate:
+    if len(source) > _MAX_SOURCE:
+        raise ConfigurationError(f"{where}: {len(source):,} characters; a template has at most {_MAX_SOURCE:,}")
     environment = _environment()
     try:
-        tree = _parsed(environment, source, where)
-        _refuse_references(tree, where)
-        _refuse_undeclared(tree, allowed, where)
+        tree = environment.parse(source, name=where)
+        if list(meta.find_referenced_templates(tree)):
+            unavailable = "include, import and extends are not available; put the text into this file"
+            raise ConfigurationError(f"{where}: {unavailable}")
+        for line, problem in _undeclared(tree, allowed):
+            raise ConfigurationError(f"{where}:{line}: {problem}")
         compiled = environment.from_string(_bounded(tree))
     except TemplateSyntaxError as error:
         raise ConfigurationError(f"{where}:{error.lineno}: not a valid Jinja2 template: {error.message}") from error
-    # Python's own compiler comes last: nesting that Jinja2 still follows may be too deep for it.
     except (RecursionError, MemoryError, SyntaxError, ValueError, OverflowError) as error:
-        raise ConfigurationError(f"{where}: not a usable Jinja2 template: {_why(error)}") from error
+        # Python's own compiler comes last: nesting that Jinja2 still follows may be too deep for it.
+        too_deep = "it is nested too deeply; write it without that many brackets or blocks inside each other"
+        why = error if isinstance(error, ValueError | OverflowError) else too_deep
+        raise ConfigurationError(f"{where}: not a usable Jinja2 template: {why}") from error
     return StrictTemplate(compiled, where)
-
-
-def _parsed(environment: ImmutableSandboxedEnvironment, source: str, where: str | None = None) -> nodes.Template:
-    if len(source) > _MAX_SOURCE:
-        raise ValueError(f"{len(source):,} characters, at most {_MAX_SOURCE:,} are read")
-    return environment.parse(source, name=where)
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, RecursionError | MemoryError | SyntaxError):
-        return "it is nested too deeply; write it without that many brackets or blocks inside each other"
-    return f"{error}"
 
 
 def _bounded(tree: nodes.Template) -> nodes.Template:
@@ -193,14 +143,6 @@ def _bounded(tree: nodes.Template) -> nodes.Template:
     for joined in list(tree.find_all(nodes.Concat)):
         joined.nodes = [_filtered(nodes.List(joined.nodes, lineno=joined.lineno), "_joined")]
     return tree
-
-
-_REFUSED_BLOCKS: dict[type[nodes.Node], str] = {
-    nodes.Macro: "macro",
-    nodes.CallBlock: "call",
-    nodes.FilterBlock: "the filter block",
-    nodes.AssignBlock: "the block form of set",
-}
 
 
 def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
@@ -226,9 +168,9 @@ class _Environment(ImmutableSandboxedEnvironment):
         """None leaves `format` to the list of methods, which it is not on: a width may be a billion."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        for kind, names in _METHODS.items():
-            if isinstance(obj, kind) and callable(value):
-                return attr in names
+        for kinds, names in _METHODS:
+            if isinstance(obj, kinds) and callable(value):
+                return attr in names.split()
         return super().is_safe_attribute(obj, attr, value)
 
 
@@ -244,29 +186,29 @@ def _environment() -> ImmutableSandboxedEnvironment:
     # Without globals, a variable that is not declared is always reported as such.
     environment.globals.clear()
     environment.filters = {
-        **{name: _charged(FILTERS[name]) for name in _FILTERS},
+        **{name: _charged(FILTERS[name]) for name in _FILTER_NAMES.split()},
         "_counted": _counted,
         "_joined": _join,
         "join": _join,
         "replace": _replace,
         "indent": _indent,
-        "batch": _narrow(FILTERS["batch"]),
-        "slice": _narrow(FILTERS["slice"]),
-        "round": _round,
+        "batch": _charged(FILTERS["batch"], most=_MAX_WIDTH),
+        "slice": _charged(FILTERS["slice"], most=_MAX_WIDTH),
+        "round": _charged(FILTERS["round"], most=15),
     }
     return environment
 
 
-def _size(value: object) -> int:
-    return len(value) if isinstance(value, str | list | tuple | dict) else 1
-
-
-def _charged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter of Jinja2's, what it looks at counted."""
+def _charged(function: Callable[..., Any], most: int | None = None) -> Callable[..., Any]:
+    """A filter of Jinja2's, what it looks at counted, and with a limit where it makes as much as it is told to."""
 
     @wraps(function)
     def charged(*arguments: Any, **named: Any) -> Any:
-        _budget.get().spend_work(sum(map(_size, arguments)))
+        sizes = (len(one) if isinstance(one, str | list | tuple | dict) else 1 for one in arguments)
+        _budget.get().spend_work(sum(sizes))
+        numbers = [one for one in (*arguments[1:], *named.values()) if isinstance(one, int)]
+        if most is not None and any(abs(number) > most for number in numbers):
+            raise SecurityError(f"{function.__name__.removeprefix('do_')} takes a number of at most {most:,}")
         return function(*arguments, **named)
 
     return charged
@@ -316,58 +258,25 @@ def _indent(text: str, width: int | str = 4, first: bool = False, blank: bool = 
     )
 
 
-def _narrow(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`batch` and `slice` make as many lists or items as they are told to."""
-    charged = _charged(function)
-
-    @wraps(function)
-    def narrow(value: Any, count: int, *arguments: Any, **named: Any) -> Any:
-        if not isinstance(count, int) or count > _MAX_WIDTH:
-            raise SecurityError(f"batch and slice take a number of at most {_MAX_WIDTH:,}")
-        return charged(value, count, *arguments, **named)
-
-    return narrow
-
-
-def _round(value: float, precision: int = 0, method: str = "common") -> float:
-    if not -15 <= precision <= 15:
-        raise SecurityError("round takes a precision between -15 and 15")
-    rounded: float = FILTERS["round"](value, precision, method)
-    return rounded
-
-
-def _refuse_references(tree: nodes.Template, where: str) -> None:
-    if any(True for _ in meta.find_referenced_templates(tree)):
-        raise ConfigurationError(f"{where}: include, import and extends are not available; put the text into this file")
-
-
-def _refuse_undeclared(tree: nodes.Template, allowed: frozenset[str], where: str) -> None:
-    for line, problem in _undeclared(tree, allowed):
-        raise ConfigurationError(f"{where}:{line}: {problem}")
-
-
 def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int, str]]:
     """In the order of the alphabet; each name once, where it stands first."""
     found = []
+    known = ", ".join(sorted(allowed)) or "none"
     for name in sorted(meta.find_undeclared_variables(tree) - allowed):
         line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), default=1)
-        close = difflib.get_close_matches(name, allowed, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        known = ", ".join(sorted(allowed)) or "none"
+        hint = "".join(f"did you mean {close!r}? " for close in difflib.get_close_matches(name, allowed, n=1))
         found.append((line, f"unknown variable {name!r}; {hint}available: {known}"))
     return found
 
 
 def undeclared_variables(source: str, allowed_variables: Collection[str]) -> list[tuple[int, str]]:
     """All at once, for a lint: the line and what is wrong; nothing for a source that does not parse."""
-    tree = _parse(source)
-    return [] if tree is None else _undeclared(tree, frozenset(allowed_variables))
+    return _undeclared(_parse(source), frozenset(allowed_variables))
 
 
 def used_variables(source: str) -> frozenset[str]:
     """The names that a template takes from outside; none for a source that does not parse."""
-    tree = _parse(source)
-    return frozenset() if tree is None else frozenset(meta.find_undeclared_variables(tree))
+    return frozenset(meta.find_undeclared_variables(_parse(source)))
 
 
 class _AnyFilter(dict[str, Any]):
@@ -377,11 +286,11 @@ class _AnyFilter(dict[str, Any]):
         return super().get(key, str)
 
 
-def _parse(source: str) -> nodes.Template | None:
+def _parse(source: str) -> nodes.Template:
     environment = _environment()
     environment.filters = _AnyFilter(environment.filters)
     environment.tests = _AnyFilter(environment.tests)
     try:
-        return _parsed(environment, source)
+        return environment.parse(source if len(source) <= _MAX_SOURCE else "")
     except (TemplateSyntaxError, RecursionError, ValueError):
-        return None
+        return environment.parse("")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from mixseek.cli.competing import BarWatcher, LineWatcher, show_teams
-from mixseek.round_controller.controller import NoWatcher, Stage, TeamEvent
+from mixseek.cli.competing import BarWatcher, show_teams, write_event
+from mixseek.round_controller.controller import Stage, TeamEvent, watch_nothing
 
 
 class FakeBar:
@@ -28,12 +28,11 @@ def event(stage: Stage, number: int = 1, score: float | None = None, text: str =
 
 def test_a_log_gets_a_line_for_each_score_and_each_end(capsys: pytest.CaptureFixture[str]) -> None:
     """What is only under way is not worth a line; what a team is called cannot break one."""
-    watcher = LineWatcher()
-    watcher.told(event(Stage.WORKING))
-    watcher.told(event(Stage.SCORED, score=12.345))
-    watcher.told(event(Stage.SCORED, 2, text="no score (m: gone)"))
-    watcher.told(TeamEvent("b", "Two\nlines", 1, Stage.SCORED, 1.0))
-    watcher.told(event(Stage.ENDED, 2, 12.345, "max_rounds"))
+    write_event(event(Stage.WORKING))
+    write_event(event(Stage.SCORED, score=12.345))
+    write_event(event(Stage.SCORED, 2, text="no score (m: gone)"))
+    write_event(TeamEvent("b", "Two\nlines", 1, Stage.SCORED, 1.0))
+    write_event(event(Stage.ENDED, 2, 12.345, "max_rounds"))
     lines = capsys.readouterr().err.splitlines()
 
     assert lines[:2] == ["mixseek: Team a: round 1: 12.35", "mixseek: Team a: round 2: no score (m: gone)"]
@@ -52,7 +51,7 @@ def test_a_terminal_has_one_line_a_team_with_its_best() -> None:
         event(Stage.SCORED, 2, 40.0),
         event(Stage.WORKING, 3),
     ):
-        watcher.told(told)
+        watcher(told)
 
     assert [line["team"] for line in bar.lines] == ["Team a", "Team b"]
     assert (bar.lines[0]["round"], bar.lines[0]["best"], bar.lines[0]["text"]) == ("round 3", "best 60.00", "working")
@@ -62,4 +61,4 @@ def test_a_terminal_has_one_line_a_team_with_its_best() -> None:
 def test_who_wants_quiet_gets_it() -> None:
     """Not even a watcher that writes nothing by chance."""
     with show_teams(quiet=True) as watcher:
-        assert isinstance(watcher, NoWatcher)
+        assert watcher is watch_nothing

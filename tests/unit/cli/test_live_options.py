@@ -1,39 +1,59 @@
 """Options of live judges, and what is said while they are waited for."""
 
 import json
-from typing import Any
 
 import pytest
 
-from mixseek.cli.console import make_notifier
-from mixseek.cli.judging import LineProgress, LiveArguments, Meter, show_progress
-from mixseek.composition.library import judge
-from mixseek.composition.request import LiveOptions
+from mixseek.cli import judging
+from mixseek.cli.console import ExitCode, notify_json
+from mixseek.cli.judging import LineProgress, Meter, show_progress
+from mixseek.cli.main import main
+from mixseek.composition.protocols import judge
+from mixseek.composition.request import JudgeRequest, LiveOptions
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 
 
-def test_what_is_not_typed_is_the_default() -> None:
-    """One list of defaults."""
-    assert LiveArguments().to_options() == LiveOptions()
+def requested(*words: str, monkeypatch: pytest.MonkeyPatch) -> LiveOptions:
+    """What `mixseek judge` asks for when these words are typed."""
+    asked: list[JudgeRequest] = []
+
+    def note(request: JudgeRequest, gates: object, **output: object) -> ExitCode:
+        asked.append(request)
+        return ExitCode.OK
+
+    monkeypatch.setattr(judging, "run_judge", note)
+
+    assert main(["judge", "data.jsonl", *words]) == ExitCode.OK
+    return asked[0].live
+
+
+def test_what_is_not_typed_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command's defaults are those of the library."""
+    assert requested(monkeypatch=monkeypatch) == LiveOptions()
 
 
 @pytest.mark.parametrize(
     ("typed", "name", "value"),
     [
-        ({"concurrency": 4}, "concurrency", 4),
-        ({"repeats": 3}, "repeats", 3),
-        ({"max_reasks": 0}, "max_reasks", 0),
-        ({"max_calls": 7}, "max_calls", 7),
-        ({"max_cost": 0.0}, "max_cost_usd", 0.0),
-        ({"no_cache": True}, "use_cache", False),
-        ({"patience": 5.0}, "patience_seconds", 5.0),
-        ({"timeout": 2.5}, "timeout_seconds", 2.5),
+        ("--concurrency 4", "concurrency", 4),
+        ("--repeats 3", "repeats", 3),
+        ("--max-reasks 0", "max_reasks", 0),
+        ("--max-calls 7", "max_calls", 7),
+        ("--max-cost 0", "max_cost_usd", 0.0),
+        ("--no-cache", "use_cache", False),
+        ("--patience 5", "patience_seconds", 5.0),
+        ("--timeout 2.5", "timeout_seconds", 2.5),
+        ("--retry-refused", "retry_refused", True),
+        ("--retry-invalid", "retry_invalid", True),
+        ("--keep-going", "keep_going", True),
     ],
 )
-def test_what_is_typed_wins_nought_included(typed: dict[str, Any], name: str, value: object) -> None:
+def test_what_is_typed_wins_nought_included(
+    typed: str, name: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """--max-reasks 0 and --max-cost 0 mean what they say."""
-    assert getattr(LiveArguments(**typed).to_options(), name) == value
+    assert getattr(requested(*typed.split(), monkeypatch=monkeypatch), name) == value
 
 
 def test_progress_tells_what_is_in_flight_and_what_it_cost() -> None:
@@ -51,8 +71,7 @@ def test_progress_tells_what_is_in_flight_and_what_it_cost() -> None:
 
 def test_json_lines_take_the_place_of_bar_and_sentences(capsys: pytest.CaptureFixture[str]) -> None:
     """Each a document with a time; no bar on any terminal."""
-    notify = make_notifier(as_json=True)
-    with show_progress(10, quiet=False, notify=notify) as progress:
+    with show_progress(10, quiet=False, notify=notify_json) as progress:
         assert isinstance(progress, LineProgress)
         progress.notify("3 of 10")
 

@@ -38,7 +38,7 @@ def test_without_a_total_there_is_no_time_to_go() -> None:
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     """Not one per batch, and none on stdout."""
     clock = Clock()
-    progress = LineProgress(Meter(100, clock))
+    progress = LineProgress(100, clock)
     for _ in range(10):
         clock.now += SECONDS_BETWEEN_LINES / 4
         progress.advance({"samples": 1, "skipped": 0, "valid": 1})

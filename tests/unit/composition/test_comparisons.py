@@ -6,10 +6,18 @@ import pytest
 from tests.unit.storage.material import make_manifest, make_run
 from tests.unit.storage.scored_material import UNUSABLE, output, scored, scored_lines
 
-from mixseek.composition.report import compare_runs, comparison_document, load_report, report_document
-from mixseek.composition.summary import Gates, check_gates, describe_summary, summarise_run, summary_document
+from mixseek.composition.report import compare_runs, load_report
+from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Method, Outcome
 from mixseek.errors import ConfigurationError
+from mixseek.reporting.summary import (
+    Gates,
+    check_gates,
+    comparison_document,
+    describe_summary,
+    report_document,
+    summary_document,
+)
 from mixseek.storage.journal.manifest import ProtocolEntry, read_manifest, write_manifest
 from mixseek.storage.workspace import Workspace
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mixseek.composition.summary import Gates, check_gates
 from mixseek.reporting.model import ScoreSummary, StatusCounts
+from mixseek.reporting.summary import Gates, check_gates
 
 
 def score(
@@ -57,4 +57,4 @@ def test_every_judge_must_keep_the_limit_and_the_one_that_does_not_is_named() ->
 
     assert (strict.is_met, lenient.is_met) == (False, True)
     assert strict.describe() == "gate --fail-under not met by a: mean score 37.80%, under the limit of 50.00%"
-    assert strict.to_document()["judge"] == "a"
+    assert strict.judge == "a"

@@ -11,8 +11,8 @@ import pytest
 
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.request import JudgeRequest
-from mixseek.composition.summary import RunSummary
 from mixseek.domain.ports import ProgressSink
+from mixseek.reporting.summary import RunSummary
 from mixseek.storage.journal.manifest import RunStatus, read_manifest, write_manifest
 
 
@@ -105,7 +105,7 @@ def test_a_limit_judges_the_first_samples_only(place: Path) -> None:
 
     assert isinstance(summary, RunSummary)
     assert summary.is_complete
-    assert watcher.samples == summary.manifest.sample_count == 700
+    assert watcher.samples == summary.header.samples == 700
 
 
 def test_the_seal_holds_the_counts(place: Path) -> None:

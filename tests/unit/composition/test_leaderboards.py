@@ -8,7 +8,7 @@ import pytest
 from mixseek.composition.leaderboards import find_execution, load_leader_board, write_leader_board
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.leaderboard.board import LeaderBoard
+from mixseek.reporting.leaderboard import LeaderBoard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KNOWN = [
@@ -52,7 +52,7 @@ def test_an_empty_workspace_says_how_to_begin(tmp_path: Path) -> None:
 
 def test_a_page_in_no_place_is_refused_before_it_is_made(tmp_path: Path) -> None:
     """With what to do."""
-    board = LeaderBoard("e", "t", ExecutionStatus.FINISHED, NOON.isoformat(), None, (), {})
+    board = LeaderBoard("e", "t", ExecutionStatus.FINISHED, NOON.isoformat(), None, {}, ())
 
     with pytest.raises(ConfigurationError, match="a directory; name a file in it"):
         write_leader_board(board, tmp_path)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import mixseek
-from mixseek.composition import library
+from mixseek.composition import protocols
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError
@@ -77,4 +77,4 @@ def test_a_wrong_name_is_refused_before_the_first_sample(arguments: dict[str, st
 
 def test_the_example_in_the_documentation_runs() -> None:
     """Examples are doctests or do not exist."""
-    assert doctest.testmod(library).failed == 0
+    assert doctest.testmod(protocols).failed == 0

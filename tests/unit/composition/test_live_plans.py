@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.dry_runs import describe_dry_run, dry_run_document, forecast_run
-from mixseek.composition.live import BufferedCache, live_batches, make_parts, open_cache
+from mixseek.composition.judge import forecast_run
+from mixseek.composition.live import BufferedCache, live_batches, live_slots, open_cache, panel_of, workspace_key
 from mixseek.composition.protocols import get_panel, is_remote
 from mixseek.composition.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
+from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import Reply
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache
-from mixseek.engine.call import LiveSlot, OfflineSlot
+from mixseek.engine.call import LiveSlot, NoCache, OfflineSlot
 from mixseek.errors import ConfigurationError
+from mixseek.reporting.summary import describe_dry_run, dry_run_document
 from mixseek.settings.models import JudgeSettings
 
 SPEC = "openai:mock@http://127.0.0.1:9/v1"
@@ -54,30 +55,30 @@ def test_the_seats_follow_the_settings(request_for: JudgeRequest) -> None:
     plan = plan_of(
         request_for,
         judges=("rules", "mine", SPEC),
-        configured={"mine": replace(PRICED, max_reasks=3, rpm=60)},
+        configured={"mine": PRICED.model_copy(update={"max_reasks": 3, "rpm": 60})},
         live=LiveOptions(concurrency=9, repeats=2, timeout_seconds=5.0),
     )
-    parts = make_parts(plan, nobody)
-    rules, mine, plain = parts.slots
+    panel = panel_of(plan)
+    rules, mine, plain = panel.make_slots(plan.protocol.hash, b"k" * 32, nobody)
 
     assert isinstance(rules, OfflineSlot)
     assert isinstance(mine, LiveSlot)
     assert isinstance(plain, LiveSlot)
-    assert (mine.takes, mine.max_reasks, plain.max_reasks) == (2, 3, 1)
+    assert (mine.repeats, mine.max_reasks, plain.max_reasks) == (2, 3, 1)
     assert mine.requests is not None
     assert plain.requests is None
     assert mine.endpoint is plain.endpoint
-    assert parts.pending_samples == 2 * (7 + 9)
-    assert parts.drain_seconds == 5.0
+    assert panel.pending_samples == 2 * (7 + 9)
+    assert panel.drain_seconds == 5.0
 
 
 def test_a_limit_on_costs_needs_a_price(request_for: JudgeRequest) -> None:
     """Said before anything is sent."""
     with pytest.raises(ConfigurationError, match="nobody knows the price of openai:mock"):
-        make_parts(plan_of(request_for, live=LiveOptions(max_cost_usd=1.0)), nobody)
+        panel_of(plan_of(request_for, live=LiveOptions(max_cost_usd=1.0))).check_limits()
 
     known = plan_of(request_for, judges=("mine",), configured={"mine": PRICED}, live=LiveOptions(max_cost_usd=1.0))
-    assert make_parts(known, nobody).live_slots
+    panel_of(known).check_limits()
 
 
 def test_the_manifest_tells_who_and_how_but_never_a_key(request_for: JudgeRequest) -> None:
@@ -109,13 +110,12 @@ def test_a_dry_run_counts_what_is_not_cached(request_for: JudgeRequest) -> None:
     """Calls, tokens, cost; and no run is begun."""
     request = replace(request_for, judges=("mine",), configured={"mine": PRICED}, live=LiveOptions(repeats=2))
     plan = make_plan(request, cores=1)
-    parts = make_parts(plan, nobody)
-    slot = parts.live_slots[0]
-    batch = next(live_batches(iter([[Sample("0", "It is 0.", ground_truth="0")]]), parts, False, None, NoCache()))
-    cache = open_cache(plan)
-    assert cache is not None
-    cache.put_many({slot.keys.key(batch.samples[0].key, 2, 1): Reply("x", "mine")})
-    cache.close()
+    slots = panel_of(plan).make_slots(plan.protocol.hash, workspace_key(plan.workspace.root), nobody)
+    batch = next(live_batches(iter([[Sample("0", "It is 0.", ground_truth="0")]]), slots, False, None, NoCache()))
+    key = live_slots(slots)[0].keys.key(batch.samples[0].key, ReplyKey("mine", 2), 1)
+    with open_cache(request.workspace, is_wanted=True, notify=nobody) as cache:
+        assert cache is not None
+        cache.put_many({key: Reply("x", "mine")})
 
     dry = forecast_run(request)
     document = dry_run_document(dry)
@@ -131,14 +131,13 @@ def test_a_dry_run_counts_what_is_not_cached(request_for: JudgeRequest) -> None:
 def test_replies_that_wait_for_the_cache_can_be_found_there(request_for: JudgeRequest) -> None:
     """And are in the file after a flush."""
     request_for.workspace.mkdir()
-    file = open_cache(plan_of(request_for))
-    assert file is not None
-    cache = BufferedCache(file)
-    key = b"k" * 32
-    cache.put_many({key: Reply("x", "j")})
+    with open_cache(request_for.workspace, is_wanted=True, notify=nobody) as file:
+        assert file is not None
+        cache = BufferedCache(file)
+        key = b"k" * 32
+        cache.put_many({key: Reply("x", "j")})
 
-    assert cache.get_many([key])[key].text == "x"
-    assert file.get_many([key]) == {}
-    cache.flush()
-    assert file.get_many([key])[key].text == "x"
-    file.close()
+        assert cache.get_many([key])[key].text == "x"
+        assert file.get_many([key]) == {}
+        cache.flush()
+        assert file.get_many([key])[key].text == "x"

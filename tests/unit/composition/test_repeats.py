@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mixseek.composition.summary import describe_summary, summarise_run, summary_document
+from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Method, ValidJudgment
 from mixseek.domain.samples import Sample
+from mixseek.reporting.summary import describe_summary, summary_document
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
 from mixseek.storage.journal.records import encode_outcome, encode_sample

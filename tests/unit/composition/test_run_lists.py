@@ -1,5 +1,6 @@
 """What `mixseek runs` shows of a workspace."""
 
+import os
 from io import StringIO
 from pathlib import Path
 
@@ -16,15 +17,16 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
-from mixseek.composition.report import list_runs, load_report, report_document, runs_document
+from mixseek.composition.report import list_runs, load_report
 from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import StatusCounts
+from mixseek.reporting.summary import report_document, runs_document
 from mixseek.reporting.terminal import print_report
 from mixseek.storage.index import loading as index
 from mixseek.storage.index.loading import index_run
-from mixseek.storage.journal.manifest import RunStatus, write_manifest
+from mixseek.storage.journal.manifest import JournalSeal, RunStatus, write_manifest
 
 
 def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,6 +76,23 @@ def test_a_run_that_has_grown_is_listed_as_it_was_counted(tmp_path: Path) -> Non
 
     assert line.counts == StatusCounts(valid=1)
     assert "not counted yet" in problems[0]
+
+
+def test_the_list_reads_no_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There may be gigabytes of it: length and time of change tell what was done to one that has ended."""
+    workspace, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
+    size = run.journal.stat().st_size
+    monkeypatch.setattr("mixseek.storage.journal.journal.measure_start", lambda *_: pytest.fail("read"))
+    told = []
+    for sealed_bytes, changed_after in ((size, -1), (size, 1), (size + 1, -1), (size - 1, -1)):
+        seal = JournalSeal(bytes=sealed_bytes, blake2b="")
+        write_manifest(run.manifest, make_manifest(status=RunStatus.COMPLETE, journal=seal))
+        changed_ns = run.manifest.stat().st_mtime_ns + changed_after * 10**9
+        os.utime(run.journal, ns=(changed_ns, changed_ns))
+        told += list_runs(workspace.root)[1]
+
+    expected = ("not counted yet", "perhaps changed since it was written", "cut short", "1 bytes were added")
+    assert [words in one for words, one in zip(expected, told, strict=True)] == [True] * 4
 
 
 def test_a_run_that_cannot_be_read_or_indexed_is_listed_with_the_reason(tmp_path: Path) -> None:

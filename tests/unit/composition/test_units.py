@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.reporting.counting import units_of
 from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
-from mixseek.composition.report import judgment_row, load_report, report_document
-from mixseek.composition.summary import describe_summary, load_units, summarise_run, summary_document
+from mixseek.composition.report import load_report
+from mixseek.composition.summary import load_units, summarise_run
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.reporting.build import units_of
+from mixseek.reporting.summary import describe_summary, report_document, summary_document
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
@@ -172,7 +173,7 @@ def test_the_query_and_the_yardstick_agree(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
     with open_run_index(workspace, workspace.run("trial")) as index:
         queried = load_units(index)
-        counted = units_of([judgment_row(row) for row in index.rows()])
+        counted = units_of(list(index.rows()))
 
     assert queried.judges.keys() == counted.judges.keys()
     assert queried == counted

@@ -9,15 +9,24 @@ from typing import Any, TypeVar
 
 from tests.unit.engine.stub_judging import StubProtocol
 
-from mixseek.domain.calls import Answer, Call, Usage
+from mixseek.domain.calls import NOTHING_LOST, Answer, Call, LostRequests, Usage
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache, ReplyCache, RequestKeys
-from mixseek.engine.call import CallContext, LiveSlot, PendingSample, RunEnd, Slot, unpriced
+from mixseek.engine.call import (
+    CallContext,
+    LiveSlot,
+    NoCache,
+    PendingSample,
+    ReplyCache,
+    RequestKeys,
+    RunEnd,
+    Slot,
+    unpriced,
+)
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RetryPolicy
-from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
+from mixseek.engine.live import LiveBatch, LiveRun
 
 T = TypeVar("T")
 # Turns of the loop after which nobody has anything left to do.
@@ -144,25 +153,19 @@ class CountingProgress:
 class PlainLines:
     """Readable lines."""
 
-    def sample(self, sample: Sample, key: str) -> bytes:
+    def encode_sample(self, sample: Sample, key: str) -> bytes:
         return f"sample {sample.id}".encode()
 
-    def reply(self, key: str, reply: Reply) -> bytes:
+    def encode_reply(self, key: str, reply: Reply) -> bytes:
         take, ask, cached = (reply.details.get(name) for name in ("take", "ask", "cached"))
         return f"reply {reply.judge} {take}/{ask} {reply.text} cached={cached}".encode()
 
-    def outcome(self, sample: Sample, key: str, judge: str, outcome: Outcome, take: int, lost_tries: int = 0) -> bytes:
-        lost = f"lost={lost_tries} " if lost_tries else ""
-        return f"outcome {sample.id} {judge} {take} {lost}{status_of(outcome)}".encode()
-
-    def settle(self, sample: Sample, key: str, reply: Reply, outcome: Outcome, take: int) -> tuple[bytes, bytes] | None:
-        return (
-            self.reply(key, reply).removeprefix(b"reply "),
-            self.outcome(sample, key, "", outcome, take).removeprefix(b"outcome "),
-        )
-
-    def head(self, kind: str, judge: str) -> tuple[bytes, bytes]:
-        return f"{kind} ".encode(), b" "
+    def encode_outcome(
+        self, sample: Sample, key: str, judge: str, outcome: Outcome, repeat: int, lost: LostRequests = NOTHING_LOST
+    ) -> bytes:
+        told = f"lost={lost.tries} " if lost.tries else ""
+        bill = f"bill={lost.input_tokens}/{lost.output_tokens}/{lost.cost_usd:g} " if any(lost[1:]) else ""
+        return f"outcome {sample.id} {judge} {repeat} {told}{bill}{status_of(outcome)}".encode()
 
 
 class PromptingProtocol(StubProtocol):
@@ -187,6 +190,7 @@ class Court:
     pending_samples: int = 8
     maximum: int = 4
     should_stop: Callable[[], bool] = lambda: False
+    protocol: JudgeProtocol = field(default_factory=PromptingProtocol)
 
     def endpoint(self, name: str = "http://stub") -> Endpoint:
         around = Environment(self.time.clock, self.time.sleep, lambda: 0.0, self.told.append)
@@ -202,12 +206,9 @@ class Court:
 
         async def work() -> RunEnd:
             commits = GroupCommit(self.journal, self.progress, gather_seconds=0.0)
-            context = CallContext(
-                PromptingProtocol(), PlainLines(), commits, self.cache, self.budget, lambda key: "nonce"
-            )
-            assignment = LiveAssignment(context, slots, self.cascade, self.pending_samples, drain_seconds=1.0)
-            batches = [LiveBatch(samples[start : start + 5]) for start in range(0, len(samples), 5)]
-            return await judge_many_live(batches, assignment, self.progress, self.should_stop)
+            context = CallContext(self.protocol, PlainLines(), commits, self.cache, self.budget, lambda key: "nonce")
+            run = LiveRun(context, slots, self.cascade, self.pending_samples, 1.0, self.progress, self.should_stop)
+            return await run.judge(LiveBatch(samples[start : start + 5]) for start in range(0, len(samples), 5))
 
         return self.time.run(work)
 

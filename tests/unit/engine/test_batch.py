@@ -5,6 +5,7 @@ import itertools
 import pytest
 from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubReplies, StubRules
 
+from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import Status
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import Assignment, Batch, is_settled, judge_one, pending_batches
@@ -46,13 +47,14 @@ def test_a_crashing_judge_names_the_sample() -> None:
 
 def test_settled_samples_leave_the_batch_and_half_done_ones_keep_what_is_known() -> None:
     """Positions in `known` are those of the samples that stay."""
-    journal = {"a": {"rules": Status.VALID}, "b": {"rules": Status.UNDECIDED}, "c": {}}
-    samples = [Sample(name, "x") for name in "abc"]
+    samples = [Sample(name, f"x{name}") for name in "abc"]
+    told: list[dict[ReplyKey, Status]] = [{ReplyKey("rules"): Status.VALID}, {ReplyKey("rules"): Status.UNDECIDED}, {}]
+    journal = {sample.key(): statuses for sample, statuses in zip(samples, told, strict=True)}
 
-    (batch,) = pending_batches([samples], ["rules", "replay"], True, lambda sample: journal[sample.id])
+    (batch,) = pending_batches([samples], ["rules", "replay"], True, journal.__getitem__)
 
     assert [sample.id for sample in batch.samples] == ["b", "c"]
-    assert batch.known == {0: {"rules": Status.UNDECIDED}}
+    assert batch.known == {0: {ReplyKey("rules"): Status.UNDECIDED}}
     assert batch.skipped == 1
 
 
@@ -70,7 +72,7 @@ def test_settled_means_that_judging_again_would_ask_nobody(
     cascade: bool, rules: Status | None, replay: Status | None
 ) -> None:
     """The skip on resume and the walk of the judges cannot disagree."""
-    known = {name: status for name, status in (("rules", rules), ("replay", replay)) if status is not None}
+    known = {ReplyKey(name): status for name, status in (("rules", rules), ("replay", replay)) if status is not None}
     asked = judge_one(OPEN, StubProtocol(), (StubRules(), StubReplies({})), cascade, known)
 
-    assert is_settled(known, ["rules", "replay"], cascade) == (not asked)
+    assert is_settled(known, {"rules": 1, "replay": 1}, cascade) == (not asked)

@@ -17,7 +17,7 @@ def test_the_first_samples_all_refused_end_it_with_the_words() -> None:
     for _ in range(FIRST_REFUSALS - 1):
         first.refused("m", "answered 400: no")
 
-    with pytest.raises(NothingUsableError, match=rf"^answered 400: no; it refuses all of its first {FIRST_REFUSALS} "):
+    with pytest.raises(NothingUsableError, match=r"^answered 400: no; it refuses all of its first 20 "):
         first.refused("m", "answered 400: no")
 
 

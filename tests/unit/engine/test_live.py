@@ -5,15 +5,16 @@ import re
 from collections.abc import Mapping, Sequence
 
 import pytest
-from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, ScriptedJudge, pending
+from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, PromptingProtocol, ScriptedJudge, pending
 from tests.unit.engine.stub_judging import StubReplies, StubRules
 
-from mixseek.domain.calls import Call, Usage
-from mixseek.domain.judgments import Finding, Flag, Reply, Status
-from mixseek.domain.ports import Message
-from mixseek.engine.caching import RequestKeys
-from mixseek.engine.call import Ending, OfflineSlot, ask_again, estimate_usage, is_settled
+from mixseek.domain.calls import Call, LostRequests, ReplyKey, Usage
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Outcome, Reply, Status
+from mixseek.domain.ports import JudgeProtocol, Message
+from mixseek.domain.samples import Sample
+from mixseek.engine.call import Ending, OfflineSlot, RequestKeys, ask_again, estimate_usage
 from mixseek.engine.limits import Budget, HaltedError, RateLimit, RetryPolicy
+from mixseek.engine.offline import is_settled
 from mixseek.errors import PermanentJudgeError, StorageError, TransientJudgeError
 
 TEN = tuple("abcdefghij")
@@ -100,7 +101,7 @@ def test_repeats_are_independent_and_numbered() -> None:
     court = Court()
     judge = ScriptedJudge(lambda call, times: "bad" if call.take == 2 else "good", court.time)
 
-    court.judge(pending("a", "b"), court.slot(judge, takes=3, max_reasks=0))
+    court.judge(pending("a", "b"), court.slot(judge, repeats=3, max_reasks=0))
 
     assert sorted(call.take for call in judge.calls) == [1, 1, 2, 2, 3, 3]
     assert court.statuses() == {VALID: 4, INVALID: 2}
@@ -111,9 +112,9 @@ def test_what_is_known_is_not_asked_again_and_missing_is() -> None:
     """Resume."""
     court = Court()
     judge = ScriptedJudge(good, court.time)
-    known = {("model", 1): Status.VALID, ("model", 2): Status.INVALID}
+    known = {ReplyKey("model", 1): Status.VALID, ReplyKey("model", 2): Status.INVALID}
 
-    court.judge(pending("a", known=known), court.slot(judge, takes=3))
+    court.judge(pending("a", known=known), court.slot(judge, repeats=3))
 
     assert [call.take for call in judge.calls] == [3]
 
@@ -123,7 +124,7 @@ def test_a_reply_that_nobody_had_read_is_read_and_not_asked_for_again(text: str,
     """A process died between reply and outcome; where the reply is bad, the next ask is the second."""
     court = Court()
     judge = ScriptedJudge(good, court.time)
-    unread = {("model", 1): (Reply(text, "model", 1, {"take": 1, "ask": 1}),)}
+    unread = {ReplyKey("model", 1): (Reply(text, "model", 1, {"take": 1, "ask": 1}),)}
 
     court.judge(pending("a", unread=unread), court.slot(judge))
 
@@ -184,7 +185,7 @@ def test_requests_that_brought_nothing_are_written_beside_the_outcome() -> None:
         return "good" if call.sample_key == samples[2].key else "bad"
 
     samples = pending("a", "b", "c")
-    samples.append(pending("d")[0]._replace(lost_tries={("model", 1): 5}))
+    samples.append(pending("d")[0]._replace(lost={ReplyKey("model"): LostRequests(5)}))
     judge = ScriptedJudge(script, court.time)
 
     court.judge(samples, court.slot(judge))
@@ -202,7 +203,7 @@ def test_what_is_missing_for_good_is_known_and_not_asked_for_again() -> None:
     """Unlike what merely failed."""
     court = Court()
     judge = ScriptedJudge(good, court.time)
-    known = {("model", 1): Status.MISSING}
+    known = {ReplyKey("model", 1): Status.MISSING}
 
     court.judge(pending("a", known=known) + pending("b"), court.slot(judge))
 
@@ -251,6 +252,62 @@ def test_costs_are_added_up_in_the_journal_and_the_budget() -> None:
     assert end.ending is Ending.OUT_OF_BUDGET
     assert court.budget.cost_usd == pytest.approx(0.5)
     assert court.progress.counts["cost_millionths"] == 500_000
+
+
+@pytest.mark.parametrize(
+    ("maximum_usd", "requests", "ending"), [(None, 8, Ending.COMPLETE), (0.35, 3, Ending.OUT_OF_BUDGET)]
+)
+def test_what_was_billed_for_answers_without_a_reply_is_in_the_account(
+    maximum_usd: float | None, requests: int, ending: Ending
+) -> None:
+    """One account: given up or stopped, the outcome says what the budget has paid."""
+    court = Court(budget=Budget(None, maximum_usd), policy=RetryPolicy(failures_until_down=100))
+
+    def say(call: Call, times: int) -> Exception:
+        return TransientJudgeError("empty reply", billed_tokens=(100, 10, None))
+
+    judge = ScriptedJudge(say, court.time)
+    end = court.judge(pending("a"), court.slot(judge, price=lambda usage, answered_by: 0.1))
+
+    assert end.ending is ending
+    assert len(judge.calls) == requests
+    assert court.budget.cost_usd == pytest.approx(requests / 10)
+    assert court.journal.texts("outcome") == [
+        f"outcome a model 1 lost={requests} bill={requests * 100}/{requests * 10}/{requests / 10:g} missing"
+    ]
+
+
+class Shown(PromptingProtocol):
+    """The sample with the name of its presentation."""
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        return (Message("user", f"{self.name} {sample.response}"),)
+
+
+class BothWays(PromptingProtocol):
+    """Two presentations; valid where both are."""
+
+    presentations = ("ab", "ba")
+
+    def present(self, presentation: str) -> JudgeProtocol:
+        return Shown(name=presentation)
+
+    def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
+        return next((one for one in outcomes.values() if isinstance(one, InvalidJudgment)), outcomes["ab"])
+
+
+def test_presentations_are_asked_each_and_combined_by_the_protocol() -> None:
+    """Two requests, two replies, one judgment."""
+    court = Court(protocol=BothWays())
+    judge = ScriptedJudge(
+        lambda call, times: "good" if call.messages[0].content.startswith("ab") else "bad", court.time
+    )
+
+    court.judge(pending("a"), court.slot(judge, max_reasks=0))
+
+    assert [call.messages[0].content[:2] for call in judge.calls] == ["ab", "ba"]
+    assert len(court.journal.texts("reply")) == 2
+    assert court.statuses() == {INVALID: 1}
 
 
 def test_an_endpoint_beyond_patience_ends_the_run_resumably() -> None:
@@ -333,10 +390,9 @@ def test_no_more_samples_are_at_hand_than_asked_for() -> None:
 
 
 def test_a_run_is_settled_when_nobody_is_left_to_ask() -> None:
-    """All takes, or the first valid judge of a cascade."""
-    court = Court()
-    slots = (OfflineSlot(StubRules()), court.slot(ScriptedJudge(good, court.time), takes=2))
-    rules, first, second = ("rules", 1), ("model", 1), ("model", 2)
+    """All repeats, or the first valid judge of a cascade."""
+    slots = {"rules": 1, "model": 2}
+    rules, first, second = ReplyKey("rules", 1), ReplyKey("model", 1), ReplyKey("model", 2)
 
     assert not is_settled({rules: Status.VALID}, slots, cascade=False)
     assert is_settled({rules: Status.VALID}, slots, cascade=True)
@@ -383,19 +439,20 @@ def test_tokens_are_estimated_from_characters(text: str, tokens: int) -> None:
 def test_every_part_of_a_request_changes_its_key() -> None:
     """And nothing else does: 32 bytes that can be had without rendering a prompt."""
     keys = {
-        RequestKeys(*parts[:3]).key(*parts[3:])
-        for parts in (
-            ("p", "f", "n", "s", 1, 1),
-            ("q", "f", "n", "s", 1, 1),
-            ("p", "g", "n", "s", 1, 1),
-            ("p", "f", "m", "s", 1, 1),
-            ("p", "f", "n", "t", 1, 1),
-            ("p", "f", "n", "s", 2, 1),
-            ("p", "f", "n", "s", 1, 2),
+        RequestKeys(*request).key(sample, reply, ask)
+        for request, sample, reply, ask in (
+            (("p", "f", "n"), "s", ReplyKey("j", 1), 1),
+            (("q", "f", "n"), "s", ReplyKey("j", 1), 1),
+            (("p", "g", "n"), "s", ReplyKey("j", 1), 1),
+            (("p", "f", "m"), "s", ReplyKey("j", 1), 1),
+            (("p", "f", "n"), "t", ReplyKey("j", 1), 1),
+            (("p", "f", "n"), "s", ReplyKey("j", 2), 1),
+            (("p", "f", "n"), "s", ReplyKey("j", 1), 2),
+            (("p", "f", "n"), "s", ReplyKey("j", 1, "swapped"), 1),
         )
     }
 
-    assert len(keys) == 7
+    assert len(keys) == 8
     assert all(len(key) == 32 for key in keys)
 
 

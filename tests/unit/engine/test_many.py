@@ -146,7 +146,7 @@ def test_a_bug_in_a_judge_is_not_swallowed(workers: int) -> None:
 def test_a_short_dataset_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starting two interpreters costs more than judging a few samples."""
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a process was asked for")
 
     monkeypatch.setattr(many, "judge_in_processes", refuse)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.engine.stub_judging import StubProtocol, StubReplies, StubRules
 
+from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import Judge
 from mixseek.domain.samples import Sample
@@ -16,7 +17,9 @@ OPEN = Sample("s", "four", ground_truth="4")
 
 
 def walk(sample: Sample, judges: Sequence[Judge], cascade: bool, known: dict[str, Status] | None = None) -> list[str]:
-    judged = judge_one(sample, StubProtocol(), judges, cascade, known or {})
+    judged = judge_one(
+        sample, StubProtocol(), judges, cascade, {ReplyKey(name): one for name, one in (known or {}).items()}
+    )
     return [f"{one.judge}:{one.status}" for one in judged]
 
 
@@ -57,12 +60,14 @@ def test_the_reply_is_kept_beside_its_judgment() -> None:
     ("cascade", "rules", "replay"), list(itertools.product([False, True], [None, *Status], [None, *Status]))
 )
 def test_resuming_asks_exactly_who_is_left(cascade: bool, rules: Status | None, replay: Status | None) -> None:
-    """All that a journal can hold for two judges: a judge is asked iff its reply is not there and still needed."""
+    """All that a journal can hold for two judges: a judge is asked iff nothing of it stands there.
+
+    What is missing stands there only where asking again changes nothing."""
     known = {name: status for name, status in (("rules", rules), ("replay", replay)) if status is not None}
 
     asked = [step.split(":")[0] for step in walk(OPEN, (StubRules(), StubReplies({"s": "good"})), cascade, known)]
 
-    expected = ["rules"] if rules in (None, Status.MISSING) else []
-    if replay in (None, Status.MISSING) and not (cascade and rules is Status.VALID):
+    expected = ["rules"] if rules is None else []
+    if replay is None and not (cascade and rules is Status.VALID):
         expected.append("replay")
     assert asked == expected

@@ -19,11 +19,10 @@ from tests.unit.engine.stub_judging import StubRules
 from mixseek.domain.calls import Call
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.engine.caching import NoCache, ReplyCache
-from mixseek.engine.call import CallContext, OfflineSlot, Slot
+from mixseek.engine.call import CallContext, NoCache, OfflineSlot, ReplyCache, Slot
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import Budget, BudgetSpentError, HaltedError, RetryPolicy
-from mixseek.engine.questions import Answered, AnsweredBefore, Questions, question_key
+from mixseek.engine.questions import Answered, AnsweredBefore, Place, Question, Questions, question_key
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 
 SAMPLE = Sample("a/1", "a text", question="a question")
@@ -74,7 +73,7 @@ class Room:
         answers: list[Answered] = []
 
         async def work(questions: Questions) -> None:
-            answers.append(await questions.ask(PROTOCOL, sample, judge, identity=identity))
+            answers.append(await questions.ask(Question(PROTOCOL, sample, judge, identity=identity)))
 
         self.run(work)
         return answers[0]
@@ -99,8 +98,8 @@ def test_many_who_ask_the_same_share_one_reply() -> None:
 
     async def work(questions: Questions) -> None:
         samples = [Sample(f"team-{n}", "a text", question="a question") for n in range(5)]
-        answers.extend(await asyncio.gather(*(questions.ask(PROTOCOL, one, "model") for one in samples)))
-        answers.append(await questions.ask(PROTOCOL, samples[0], "model"))
+        answers.extend(await asyncio.gather(*(questions.ask(Question(PROTOCOL, one, "model")) for one in samples)))
+        answers.append(await questions.ask(Question(PROTOCOL, samples[0], "model")))
 
     room.run(work)
 
@@ -117,7 +116,7 @@ def test_questions_with_names_are_different_even_where_the_text_is_the_same() ->
 
     async def work(questions: Questions) -> None:
         for name in ("alpha/1", "beta/1", "alpha/1"):
-            await questions.ask(PROTOCOL, SAMPLE, "model", identity=name)
+            await questions.ask(Question(PROTOCOL, SAMPLE, "model", identity=name))
 
     room.run(work)
 
@@ -140,7 +139,7 @@ def test_the_cache_answers_questions_by_content() -> None:
 @pytest.mark.parametrize("identity", [None, "alpha/1"])
 def test_replies_of_the_journal_are_used_and_not_asked_for_again(identity: str | None) -> None:
     """On resume: what was concluded is not even written again."""
-    place = (question_key(PROTOCOL, SAMPLE, identity), "model", 1)
+    place = Place(question_key(PROTOCOL, SAMPLE, identity), "model", 1)
     before = AnsweredBefore({place: (Reply("good", "model"),)}, {place}, {place[0]})
     room = Room(before=before)
     answered = room.ask_once(identity=identity)
@@ -152,7 +151,7 @@ def test_replies_of_the_journal_are_used_and_not_asked_for_again(identity: str |
 
 def test_a_reply_that_nobody_read_is_concluded_on_resume() -> None:
     """The process died between the reply and its outcome."""
-    place = (question_key(PROTOCOL, SAMPLE, None), "model", 1)
+    place = Place(question_key(PROTOCOL, SAMPLE, None), "model", 1)
     room = Room(before=AnsweredBefore({place: (Reply("good", "model"),)}, set(), {place[0]}))
     room.ask_once()
 
@@ -177,8 +176,8 @@ def test_every_reply_is_counted_once_however_often_its_question_is_asked() -> No
     answers: list[Answered] = []
 
     async def work(questions: Questions) -> None:
-        answers.append(await questions.ask(PROTOCOL, SAMPLE, "model"))
-        answers.append(await questions.ask(PROTOCOL, SAMPLE, "model"))
+        answers.append(await questions.ask(Question(PROTOCOL, SAMPLE, "model")))
+        answers.append(await questions.ask(Question(PROTOCOL, SAMPLE, "model")))
 
     room.run(work)
 
@@ -195,7 +194,7 @@ def test_who_does_not_want_to_ask_again_gets_the_invalid_reply() -> None:
     answers: list[Answered] = []
 
     async def work(questions: Questions) -> None:
-        answers.append(await questions.ask(PROTOCOL, SAMPLE, "model", asks_again=False))
+        answers.append(await questions.ask(Question(PROTOCOL, SAMPLE, "model", asks_again=False)))
 
     room.run(work)
 
@@ -210,8 +209,8 @@ def test_a_call_that_fails_is_missing_and_asked_for_again_next_time() -> None:
     answers: list[Answered] = []
 
     async def work(questions: Questions) -> None:
-        answers.append(await questions.ask(PROTOCOL, SAMPLE, "model"))
-        answers.append(await questions.ask(PROTOCOL, SAMPLE, "model"))
+        answers.append(await questions.ask(Question(PROTOCOL, SAMPLE, "model")))
+        answers.append(await questions.ask(Question(PROTOCOL, SAMPLE, "model")))
 
     room.run(work)
 
@@ -233,7 +232,7 @@ def test_a_halt_lets_nothing_new_out() -> None:
     async def work(questions: Questions) -> None:
         questions.halt()
         with pytest.raises(HaltedError):
-            await questions.ask(PROTOCOL, SAMPLE, "model")
+            await questions.ask(Question(PROTOCOL, SAMPLE, "model"))
 
     room.run(work)
 
@@ -254,7 +253,7 @@ def test_a_call_that_fails_while_everything_stops_is_not_known_to_be_missing() -
     async def work(questions: Questions) -> None:
         asked.append(questions)
         with pytest.raises(HaltedError):
-            await questions.ask(PROTOCOL, SAMPLE, "model")
+            await questions.ask(Question(PROTOCOL, SAMPLE, "model"))
 
     room.run(work)
 
@@ -267,7 +266,7 @@ def test_a_spent_budget_and_a_refused_key_are_raised() -> None:
 
     async def work(questions: Questions) -> None:
         with pytest.raises((BudgetSpentError, PermanentJudgeError)):
-            await questions.ask(PROTOCOL, SAMPLE, "model")
+            await questions.ask(Question(PROTOCOL, SAMPLE, "model"))
 
     Room(budget=Budget(max_calls=0)).run(work)
     Room(script=lambda call, times: PermanentJudgeError("401", concerns_everything=True)).run(work)
@@ -278,7 +277,7 @@ def test_a_judge_that_is_not_at_hand_is_named() -> None:
 
     async def work(questions: Questions) -> None:
         with pytest.raises(ConfigurationError, match="'nobody' is not at hand; there is model, rules"):
-            await questions.ask(PROTOCOL, SAMPLE, "nobody")
+            await questions.ask(Question(PROTOCOL, SAMPLE, "nobody"))
 
     Room().run(work)
 
@@ -289,13 +288,13 @@ def test_who_stops_waiting_does_not_take_the_question_from_the_others() -> None:
     outcomes: list[Answered] = []
 
     async def work(questions: Questions) -> None:
-        first = asyncio.create_task(questions.ask(PROTOCOL, SAMPLE, "model"))
-        second = asyncio.create_task(questions.ask(PROTOCOL, SAMPLE, "model"))
+        first = asyncio.create_task(questions.ask(Question(PROTOCOL, SAMPLE, "model")))
+        second = asyncio.create_task(questions.ask(Question(PROTOCOL, SAMPLE, "model")))
         for _ in range(5):
             await asyncio.sleep(0)
         first.cancel()
         outcomes.append(await second)
-        alone = asyncio.create_task(questions.ask(PROTOCOL, Sample("b", "other"), "model"))
+        alone = asyncio.create_task(questions.ask(Question(PROTOCOL, Sample("b", "other"), "model")))
         for _ in range(5):
             await asyncio.sleep(0)
         alone.cancel()

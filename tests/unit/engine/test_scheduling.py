@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from tests.unit.engine.live_stubs import Court, ScriptedJudge
 
-from mixseek.domain.calls import Call
+from mixseek.domain.calls import Answer, Call
 from mixseek.domain.ports import Message
-from mixseek.engine.limits import Called, Endpoint, EndpointDownError, HaltedError, RetryPolicy
+from mixseek.engine.limits import Attempts, Endpoint, EndpointDownError, HaltedError, RetryPolicy
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
 
 
@@ -16,17 +16,28 @@ def ask(number: int = 0) -> Call:
     return Call(str(number), (Message("user", "?"),), {})
 
 
-def permit() -> None:
-    pass
+async def call_through(
+    endpoint: Endpoint,
+    judge: ScriptedJudge,
+    call: Call,
+    permit: Callable[[], None] = lambda: None,
+    keep: Callable[[], None] = lambda: None,
+) -> Attempts:
+    """One call as the engine makes it: turn after turn until there is an answer."""
+    attempts = Attempts()
+    while True:
+        async with endpoint.turn() as turn:
+            permit()
+            answer = await turn.ask(judge, call, attempts)
+            if isinstance(answer, Answer):
+                keep()
+                return attempts
+        await endpoint.rest(answer)
 
 
-def itself(called: Called) -> Called:
-    return called
-
-
-def call_many(court: Court, endpoint: Endpoint, judge: ScriptedJudge, count: int) -> list[Called | BaseException]:
-    async def work() -> list[Called | BaseException]:
-        calls = (endpoint.call(judge, ask(number), permit, itself) for number in range(count))
+def call_many(court: Court, endpoint: Endpoint, judge: ScriptedJudge, count: int) -> list[Attempts | BaseException]:
+    async def work() -> list[Attempts | BaseException]:
+        calls = (call_through(endpoint, judge, ask(number)) for number in range(count))
         return await asyncio.gather(*calls, return_exceptions=True)
 
     return court.time.run(work)
@@ -44,7 +55,7 @@ def test_no_more_calls_are_in_flight_than_the_limit() -> None:
 
     results = call_many(court, court.endpoint(), judge, 20)
 
-    assert all(isinstance(result, Called) and result.tries == 1 for result in results)
+    assert all(isinstance(result, Attempts) and result.tries == 1 for result in results)
     assert judge.most_in_flight == 4
     assert court.time.now == pytest.approx(5.0)
     assert [call.sample_key for call in judge.calls] == [str(number) for number in range(20)]
@@ -57,7 +68,7 @@ def test_a_failure_is_tried_again_after_a_while() -> None:
 
     (result,) = call_many(court, court.endpoint(), judge, 1)
 
-    assert isinstance(result, Called)
+    assert isinstance(result, Attempts)
     assert result.tries == 3
     # Three calls of a second each, and half of 0.5 s and of 1 s in between.
     assert court.time.now == pytest.approx(3.75)
@@ -73,7 +84,7 @@ def test_one_request_that_always_fails_is_given_up_while_others_succeed() -> Non
     results = call_many(court, court.endpoint(), judge, 200)
 
     assert isinstance(results[0], TransientJudgeError)
-    assert all(isinstance(result, Called) for result in results[1:])
+    assert all(isinstance(result, Attempts) for result in results[1:])
     assert judge.times[("0", 1, 1)] == court.policy.tries
     assert not court.told
 
@@ -85,7 +96,7 @@ def test_an_endpoint_that_comes_back_after_thirty_seconds_loses_nothing() -> Non
 
     results = call_many(court, court.endpoint(), judge, 50)
 
-    assert all(isinstance(result, Called) for result in results)
+    assert all(isinstance(result, Attempts) for result in results)
     assert court.time.now < 60.0
     assert len(court.told) == 2
     assert "does not answer (refused)" in court.told[0]
@@ -120,7 +131,7 @@ def test_retry_after_holds_for_everybody() -> None:
 
     results = call_many(court, court.endpoint(), ScriptedJudge(script, court.time, latency_seconds=0.0), 3)
 
-    assert all(isinstance(result, Called) for result in results)
+    assert all(isinstance(result, Attempts) for result in results)
     assert moments[0] == 0.0
     assert all(moment >= 20.0 for moment in moments[1:])
 
@@ -139,7 +150,7 @@ def test_a_stray_retry_after_holds_only_for_whoever_was_told() -> None:
 
     async def work() -> None:
         async def one(number: int) -> None:
-            await endpoint.call(judge, ask(number), permit, itself)
+            await call_through(endpoint, judge, ask(number))
             ends.append(court.time.now)
 
         await asyncio.gather(*map(one, range(640)))
@@ -163,7 +174,7 @@ def test_a_wait_beyond_patience_is_not_kept() -> None:
     results = call_many(court, court.endpoint(), ScriptedJudge(script, court.time), 300)
 
     assert isinstance(results[100], TransientJudgeError)
-    assert all(isinstance(result, Called) for number, result in enumerate(results) if number != 100)
+    assert all(isinstance(result, Attempts) for number, result in enumerate(results) if number != 100)
     assert court.time.now < 60.0
 
 
@@ -180,7 +191,7 @@ def test_overloads_do_not_use_up_tries() -> None:
 
     results = call_many(court, court.endpoint(), judge, 300)
 
-    assert all(isinstance(result, Called) for result in results)
+    assert all(isinstance(result, Attempts) for result in results)
 
 
 def test_a_refusal_is_not_tried_again() -> None:
@@ -206,15 +217,15 @@ def test_a_halt_ends_waiting_but_not_what_is_in_flight() -> None:
         await court.time.sleep(1.1)
         endpoint.halt()
 
-    async def work() -> list[Called | BaseException | None]:
-        calls = (endpoint.call(judge, ask(number), permit, itself) for number in range(6))
+    async def work() -> list[Attempts | BaseException | None]:
+        calls = (call_through(endpoint, judge, ask(number)) for number in range(6))
         return await asyncio.gather(*calls, halt_later(), return_exceptions=True)
 
     results = court.time.run(work)
 
     assert isinstance(results[0], HaltedError)
-    assert isinstance(results[1], Called)
-    assert all(isinstance(result, Called) for result in results[2:4])
+    assert isinstance(results[1], Attempts)
+    assert all(isinstance(result, Attempts) for result in results[2:4])
     assert all(isinstance(result, HaltedError) for result in results[4:6])
     assert endpoint.in_flight == 0
 
@@ -228,10 +239,10 @@ def test_a_permit_that_is_refused_gives_the_place_back() -> None:
     def refuse() -> None:
         raise LookupError("no")
 
-    async def work() -> Called:
+    async def work() -> Attempts:
         with pytest.raises(LookupError):
-            await endpoint.call(judge, ask(), refuse, itself)
-        return await endpoint.call(judge, ask(), permit, itself)
+            await call_through(endpoint, judge, ask(), refuse)
+        return await call_through(endpoint, judge, ask())
 
     assert court.time.run(work).tries == 1
     assert endpoint.in_flight == 0
@@ -245,14 +256,13 @@ def test_a_place_is_free_when_the_answer_is_kept() -> None:
     judge = ScriptedJudge(lambda call, times: "good", court.time)
     endpoint = court.endpoint()
 
-    def keep(called: Called) -> Called:
+    def keep() -> None:
         nonlocal kept, most_unkept
         most_unkept = max(most_unkept, len(judge.calls) - kept)
         kept += 1
-        return called
 
     async def work() -> None:
-        await asyncio.gather(*(endpoint.call(judge, ask(number), permit, keep) for number in range(40)))
+        await asyncio.gather(*(call_through(endpoint, judge, ask(number), keep=keep) for number in range(40)))
 
     court.time.run(work)
 

@@ -10,7 +10,7 @@ from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, changed, 
 from mixseek.domain.calls import Call
 from mixseek.engine.call import CallContext, PendingSample, RunEnd
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.live import LiveAssignment, LiveBatch, judge_many_live
+from mixseek.engine.live import LiveBatch, LiveRun
 
 FAULT = {
     "cross": ("verdict", "FAIL", 'INTERNAL_INCONSISTENCY: verdict is "FAIL"'),
@@ -31,9 +31,8 @@ def judge_one(name: str, first: Any, then: Any) -> tuple[Court, ScriptedJudge]:
     async def work() -> RunEnd:
         commits = GroupCommit(court.journal, court.progress, gather_seconds=0.0)
         context = CallContext(protocol_of(name), PlainLines(), commits, court.cache, court.budget, lambda key: "abc123")
-        assignment = LiveAssignment(context, (court.slot(judge),), False, 8, drain_seconds=1.0)
-        batch = LiveBatch([PendingSample(sample, sample.key())])
-        return await judge_many_live([batch], assignment, court.progress, lambda: False)
+        run = LiveRun(context, (court.slot(judge),), False, 8, 1.0, court.progress, lambda: False)
+        return await run.judge([LiveBatch([PendingSample(sample, sample.key())])])
 
     court.time.run(work)
     return court, judge

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mixseek.domain.judgments import Outcome, Reply
 from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
-from mixseek.engine.questions import Answered
+from mixseek.engine.questions import Answered, Question
 from mixseek.errors import DatasetError
 from mixseek.evaluator.metrics import BaseMetric, JudgeBench
 from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
@@ -29,18 +29,10 @@ class StubAsker:
     details: dict[str, object] = field(default_factory=dict)
     prompts: list[tuple[Message, ...]] = field(default_factory=list)
 
-    async def ask(
-        self,
-        protocol: JudgeProtocol,
-        sample: Sample,
-        judge: str,
-        *,
-        take: int = 1,
-        identity: str | None = None,
-        asks_again: bool = True,
-    ) -> Answered:
+    async def ask(self, question: Question) -> Answered:
+        protocol, sample, judge = question.protocol, question.sample, question.judge
         self.asked.append((protocol, sample, judge))
-        self.identities.append(identity)
+        self.identities.append(question.identity)
         self.prompts.append(protocol.messages(sample, "0123456789abcdef"))
         await asyncio.sleep(0)
         said = self.say(protocol, sample)

@@ -158,23 +158,12 @@ def test_lower_is_better_counts_from_the_top() -> None:
         ({"a": 1.5, "b": -0.5}, "weight of a is 1.5"),
         ({"a": 1.0, "b": 0.0}, "weight of b is 0"),
         ({"a": math.nan, "b": 1.0}, "weight of a is nan"),
-        ({}, "no metric"),
     ],
 )
 def test_weights_that_do_not_add_up_are_refused(weights: dict[str, float | None], message: str) -> None:
     """With the sum that they have."""
     with pytest.raises(ConfigurationError, match=message):
         resolve_weights(weights)
-
-
-def test_two_metrics_of_one_name_are_refused() -> None:
-    """Their weights would be one weight, counted twice: 80 from 40 and 40."""
-    with pytest.raises(ConfigurationError, match="two metrics are called 'a'"):
-        Evaluator([broken("raise", "a"), broken("raise", "a")])
-    with pytest.raises(ConfigurationError, match="a weight for 'b', but there is a"):
-        Evaluator([broken("raise", "a")], {"a": 0.5, "b": 0.5})
-    with pytest.raises(ConfigurationError, match="has no name"):
-        Evaluator([broken("raise", " ")])
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,17 @@ def test_rules_that_decline_leave_the_metric_missing() -> None:
     [
         ("Coverag", {}, "unknown type 'Coverag'; did you mean 'Coverage'\\?"),
         ("Coverage", {"x": 1}, "Coverage takes no options"),
-        ("semantic", {"ground_truht": "x"}, "unknown option 'ground_truht'"),
-        ("semantic", {"ground_truth": 3}, "options.ground_truth must be text"),
-        ("semantic", {"ground_truth_alternatives": "x"}, "must be a list of texts"),
+        (
+            "semantic",
+            {"ground_truht": "x"},
+            "metric m: options: unknown key 'ground_truht'; did you mean 'ground_truth'",
+        ),
+        ("semantic", {"ground_truth": 3}, "options: ground_truth: Input should be a valid string"),
+        (
+            "semantic",
+            {"ground_truth_alternatives": "x"},
+            "options: ground_truth_alternatives: Input should be a valid tuple",
+        ),
         ("protocol:nowhere.toml", {}, "nowhere.toml"),
         ("no.such.module:Metric", {}, "cannot import no.such.module"),
         (f"{HERE}:Nothing", {}, "has no Nothing"),

@@ -112,6 +112,14 @@ def test_an_exact_name_is_worth_more_than_a_similar_one(tmp_path: Path) -> None:
     assert isinstance(found["2"], Missing)
 
 
+def test_a_name_that_could_mean_two_entries_means_none(tmp_path: Path) -> None:
+    """Guessing would give one sample another's score; the exact name still decides."""
+    found = matched(tmp_path / "b.json", [entry("a b.md"), entry("a_b.md")], sample("1", "A B"), sample("2", "a b.md"))
+
+    assert found["1"] == Missing("2 entries could be about id '1': 'a b.md' (b.json), 'a_b.md' (b.json)")
+    assert name_in(found["2"]) == "a b.md"
+
+
 def test_the_row_of_a_bundle_says_which_samples_it_is_about(tmp_path: Path) -> None:
     """One bundle for each model that was judged."""
     rows = [{"target_model": name, "reply": json.dumps([entry("q1.pdf", by=name)])} for name in ("claude", "gemini")]

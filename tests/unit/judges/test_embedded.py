@@ -17,7 +17,6 @@ from mixseek.judges import embedded
 from mixseek.judges.embedded import (
     EmbeddedJudge,
     Loading,
-    Receive,
     Runtime,
     make_embedded_judge,
     read_header,
@@ -55,7 +54,7 @@ class StandIn:
         self.running = self.most_running = 0
         self.stopped = threading.Event()
 
-    def handle_chat_completions(self, request: Mapping[str, Any], receive: Receive, /) -> None:
+    def handle_chat_completions(self, request: Mapping[str, Any], receive: Callable[[Any], bool], /) -> None:
         self.requests.append(request)
         self.running += 1
         self.most_running = max(self.running, self.most_running)

@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import time
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 import orjson
@@ -27,7 +27,7 @@ from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJud
 from mixseek.judges.endpoint import judge as http
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge
-from mixseek.settings.models import JudgeSettings
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 WIRES = ["openai", "anthropic"]
 GOOD: dict[str, Any] = {
@@ -188,22 +188,6 @@ def test_an_endpoint_that_refuses_every_way_is_left_after_four_requests() -> Non
     assert asyncio.run(run()) <= 4
 
 
-def test_judges_of_one_loop_share_a_session_that_the_last_one_closes() -> None:
-    async def run() -> tuple[bool, bool, bool]:
-        async with serving(says(GOOD["openai"])) as endpoint:
-            one, two = judge_at(endpoint.url), judge_at(endpoint.url)
-            await asyncio.gather(one.call(CALL), two.call(CALL))
-            session = one._connection.session()
-            is_shared = session is two._connection.session()
-            await one.close()
-            is_open = not session.closed
-            await two.close()
-            await two.close()
-            return is_shared, is_open, session.closed
-
-    assert asyncio.run(run()) == (True, True, True)
-
-
 def test_a_judge_can_be_used_again_after_being_closed() -> None:
     async def run() -> str:
         async with serving(says(GOOD["openai"])) as endpoint:
@@ -283,10 +267,10 @@ def test_a_key_that_the_endpoint_echoes_reaches_neither_reply_nor_error(wire: st
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_judge_shows_no_credential_anywhere(wire: str) -> None:
+def test_a_judge_shows_no_credential_anywhere(wire: Literal["openai", "anthropic"]) -> None:
     settings = JudgeSettings(
         model="m",
-        wire=wire,
+        wire=WireFormat(wire),
         base_url="http://127.0.0.1:1/v1",
         api_key_env="K",
         headers={"Authorization": f"Bearer {CANARY}", "X-Api-Key": CANARY, "X-Team": "a", "X-Session": "$S"},
@@ -336,12 +320,52 @@ def test_a_header_from_an_unset_variable_is_refused_before_the_run() -> None:
 
 
 def test_no_session_is_left_behind() -> None:
-    async def run() -> int:
+    async def run() -> bool:
         async with serving(says(GOOD["openai"])) as endpoint:
-            await ask(judge_at(endpoint.url))
-            return len(http._SESSIONS)
+            judge = judge_at(endpoint.url)
+            await judge.call(CALL)
+            session = judge._session
+            await judge.close()
+            return session is not None and session.closed and judge._session is None
 
-    assert asyncio.run(run()) == 0
+    assert asyncio.run(run())
+
+
+def test_a_judge_that_was_closed_in_one_loop_may_be_asked_in_another() -> None:
+    """With connections and time limits of the loop that it is asked in."""
+    judge = judge_at("http://127.0.0.1:1")
+
+    async def run() -> str:
+        async with serving(says(GOOD["openai"])) as endpoint:
+            judge._url = judge_at(endpoint.url)._url
+            return (await ask(judge)).reply.text
+
+    assert [asyncio.run(run()), asyncio.run(run())] == [TEXT, TEXT]
+
+
+def test_who_is_cancelled_stays_cancelled_and_who_is_late_goes_on() -> None:
+    """A time limit ends one call of a task, and not the task."""
+
+    async def run() -> tuple[list[str], int, bool]:
+        async with serving(drips(b"{}" * 50, 0.05)) as endpoint:
+            late = []
+            judge = judge_at(endpoint.url, timeout_seconds=0.1)
+            for _ in range(2):
+                with pytest.raises(TransientJudgeError) as caught:
+                    await judge.call(CALL)
+                late.append(str(caught.value).partition(": ")[2])
+            await judge.close()
+            patient = judge_at(endpoint.url)
+            task = asyncio.create_task(patient.call(CALL))
+            await asyncio.sleep(0.05)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await patient.close()
+            current = asyncio.current_task()
+            assert current is not None
+            return late, current.cancelling(), task.cancelled()
+
+    assert asyncio.run(run()) == (["no complete answer within 0.1 s"] * 2, 0, True)
 
 
 @pytest.mark.parametrize(
@@ -380,7 +404,7 @@ def test_proxies_are_obeyed_only_when_asked() -> None:
 
 def test_the_pool_takes_as_many_connections_as_the_engine_allows() -> None:
     async def run() -> Any:
-        session = http._open_session()
+        session = http.open_session()
         connector = session.connector
         await session.close()
         return connector

@@ -3,8 +3,8 @@
 import pytest
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoint.address import PROVIDERS, Target, WireFormat, is_loopback, resolve_target, split_spec
-from mixseek.settings.models import JudgeSettings
+from mixseek.judges.endpoint.address import PROVIDERS, Target, is_loopback, resolve_target, split_spec
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 KEY = "sk-canary-000"
 
@@ -87,7 +87,7 @@ def test_a_usual_key_is_not_sent_in_clear_text_over_a_network(base_url: str, is_
 def test_a_table_is_named_after_its_provider_or_names_it_or_gives_an_address() -> None:
     by_name = target_of("vllm", JudgeSettings(model="m"))
     by_provider = target_of("mine", JudgeSettings(model="m", provider="ollama"))
-    by_address = target_of("mine", JudgeSettings(model="m", base_url="https://h/v1", wire="anthropic"))
+    by_address = target_of("mine", JudgeSettings(model="m", base_url="https://h/v1", wire=WireFormat.ANTHROPIC))
 
     assert (by_name.provider, by_name.base_url) == ("vllm", "http://localhost:8000/v1")
     assert (by_provider.provider, by_provider.endpoint) == ("ollama", "http://localhost:11434")
@@ -107,7 +107,6 @@ def test_a_table_is_named_after_its_provider_or_names_it_or_gives_an_address() -
         ("j", JudgeSettings(model="m"), "judge 'j': no base_url"),
         ("j", JudgeSettings(model="m", provider="opnai"), "provider 'opnai' is not known; did you mean 'openai'?"),
         ("j", JudgeSettings(model="m", provider="zzz"), "provider 'zzz' is not known; one of openai, anthropic"),
-        ("j", JudgeSettings(model="m", wire="grpc"), "wire is 'grpc'; one of openai, anthropic"),
         ("j", JudgeSettings(model="m", base_url="https://h", body={"stream": True}), "body cannot hold 'stream'"),
         ("j", JudgeSettings(model="m", base_url="ftp://h"), "the base URL is not http(s)"),
         ("j", JudgeSettings(model="m", base_url="https://h", api_key_env="MINE"), "set the environment variable MINE"),

@@ -13,10 +13,10 @@ from mixseek.errors import ConfigurationError
 from mixseek.judges.embedded import GgufHeader, read_header, weights_digest
 
 
-def test_the_header_names_the_model_its_context_and_its_control_tokens(tmp_path: Path) -> None:
+def test_the_header_names_the_model_and_its_control_tokens(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "tiny.gguf")
 
-    assert read_header(path) == GgufHeader("Tiny", "llama", 4096, ("<|im_end|>", "<|im|>", "|"))
+    assert read_header(path) == GgufHeader("Tiny", "llama", ("<|im_end|>", "<|im|>", "|"))
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,38 @@ def test_an_address_without_http_is_refused_instead_of_reaching_the_public_host(
     assert "API key" not in str(caught.value)
 
 
+MISSPELT = """
+m@http//localhost:8000 m@http:localhost:8000 m@https:\\\\localhost m＠http://localhost:8000 m﹫localhost:8000
+m@ｈttp://localhost:8000 m@http：//localhost:8000 m@[::1]:8000 m@[::1 http://localhost:8000/v1
+mhttp://localhost:8000 m:http://localhost:8000 m%40http://localhost:8000 m#http://localhost:8000
+m,http://localhost:8000 m=http://localhost:8000 m;base_url=localhost:8000 m|http://localhost:8000
+m/http://localhost:8000 m→http://localhost:8000 m＠gpu-box:8000/v1 m@ws://localhost:8000 m@unix:///tmp/socket
+m@file:///etc/hosts localhost:8000/v1 m:127.0.0.1:8000 m@http:// m@https://:8000 m@http://localhost:99999
+m@http://localhost:port m@http://localhost\\@a.b
+"""
+
+
+@pytest.mark.parametrize(
+    "rest", [*MISSPELT.split(), "m at http://localhost:8000", "m localhost:8000", "m@h\tttp://h/v1"]
+)
+def test_however_an_address_is_misspelt_it_is_no_part_of_a_models_name(rest: str) -> None:
+    """One line that says what to write, or what is wrong with it; with full-width characters as well."""
+    with pytest.raises(ConfigurationError, match=r"write '?openai:|correct it|credential") as caught:
+        make_live_judge(f"openai:{rest}", {}, {"OPENAI_API_KEY": "sk-canary-000"})
+
+    assert "canary" not in str(caught.value)
+    assert "api.openai.com" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "model", ["mistral:7b", "gpt-4o-2024-08-06", "a/b-c_d.e:free", "ft:gpt-4o:org::id", "local-host-7b"]
+)
+def test_names_of_models_are_not_taken_for_addresses(model: str) -> None:
+    judge = make_live_judge(f"openai:{model}", {}, {"OPENAI_API_KEY": "sk-canary-000"})
+
+    assert (judge.endpoint, judge.description["model"]) == ("https://api.openai.com", model)
+
+
 @pytest.mark.parametrize("spec", ["openai:m@user:canary-pw@localhost/v1", "pydantic-ai:x:m@user:canary-pw@localhost"])
 def test_a_password_in_a_mistyped_address_is_not_repeated(spec: str) -> None:
     with pytest.raises(ConfigurationError) as caught:

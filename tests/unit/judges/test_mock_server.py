@@ -19,7 +19,7 @@ from tests.unit.judges.mock_requests import (
 )
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.judges.mock.replies import CALL_FAULTS, HARMLESS_FAULTS, Fault
+from mixseek.judges.mock.replies import Fault
 from mixseek.judges.mock.server import MockOptions
 
 FLAGS = {
@@ -112,7 +112,7 @@ def test_a_bad_reply_earns_exactly_its_flags(fault: Fault) -> None:
         assert (answer["choices"][0]["message"]["refusal"] is not None) == (fault is Fault.REFUSAL)
 
 
-@pytest.mark.parametrize("fault", sorted(HARMLESS_FAULTS))
+@pytest.mark.parametrize("fault", [Fault.FENCED, Fault.SLOW_DRIP])
 def test_a_harmless_fault_leaves_the_verdict_as_it_was(fault: Fault) -> None:
     """A fence around it, or a slow line."""
     with loopback(MockOptions(fault_rate=1, faults=(fault,), drip_seconds=0.2)) as judge, loopback() as calm:
@@ -149,7 +149,6 @@ def test_a_failed_call_looks_like_the_real_thing(fault: Fault, status: int, wire
         got, headers, answer = send(judge, body, path)
 
         assert got == status
-        assert fault in CALL_FAULTS
         assert judge.stats()["faults"] == {fault.value: 1}
         if status == 429:
             assert headers["retry-after"] == "0.5"
@@ -276,13 +275,21 @@ def test_a_full_endpoint_answers_429() -> None:
     assert answered.startswith(b"HTTP/1.1 200 ")
 
 
+def is_listening(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 def test_it_can_be_down_for_a_while_and_come_back_at_the_same_place() -> None:
     """Open connections die, new ones are refused, then all is well."""
-    with loopback(MockOptions(down_after_requests=1, down_seconds=0.4, latency_seconds=0.05)) as judge:
+    with loopback(MockOptions(down_after_requests=1, down_seconds=2, latency_seconds=0.05)) as judge:
         first = send(judge, openai_body(a_sample(1)))[0]
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((judge.server.host, judge.server.port)).close()
-        time.sleep(0.6)
+        wait_until(lambda: is_listening(judge.server.host, judge.server.port), seconds=60)
         again = send(judge, openai_body(a_sample(1)))[0]
 
     assert (first, again) == (0, 200)

@@ -183,7 +183,7 @@ def test_tokens_that_are_not_counted_are_unknown_not_zero(usage: Any) -> None:
     [
         (completion({}, choices=[]), "answered 200: answered without any choice"),
         (completion({}, choices=None), "answered without any choice"),
-        (completion({}, choices=[{"index": 0, "message": None}]), "a choice that holds no message"),
+        (completion({}, choices=[{"index": 0, "message": None}]), "without any choice that holds a message"),
         ({"object": "list", "data": []}, "answered without any choice"),
         ({"error": {"message": "upstream broke"}}, "upstream broke"),
         ({"error": {"message": "busy", "code": 502}}, "answered 502: busy"),

@@ -590,14 +590,103 @@ HARMLESS = [
     ("The spiked stick or rod is called a goad.", "goad", "What is the stick called?"),
 ]
 
+BALLS = "Which ball?\nOptions:\n(A) red\n(B) blue\n(C) green"
+SENTENCE = "Is the following sentence plausible?"
+# Invented after the rules above stood, to see what they had not seen.
+BROTHERS = [
+    ("It's 42, or maybe 44.", "42", ""), ("The answer is probably 42, possibly 43.", "42", ""),
+    ("Somewhere north of 42.", "42", ""), ("The answer is 42 (or 43, I can't decide).", "42", ""),
+    ("The result lies between 40 and 42.", "42", ""), ("42 to 45 apples", "42", ""),
+    ("The total is at least 42.", "42", ""), ("The total is 42 at minimum.", "42", ""),
+    ("No more than 42.", "42", ""), ("Either 41 or 42.", "42", ""), ("The answer is 42? I am not sure.", "42", ""),
+    ("I'd guess 42 but it might be 40.", "42", ""), ("42ish", "42", ""), ("The answer is either 42 or 24.", "42", ""),
+    ("Not 42 but 43.", "42", ""), ("Answer: 42 / 43", "42", ""), ("Answer: 42, 43", "42", ""),
+    ("It could be 42.", "42", ""), ("Anything other than 42.", "42", ""), ("Less than 42", "42", ""),
+    ("\\boxed{42} or \\boxed{43}", "42", ""), ("<answer>42</answer> or <answer>43</answer>", "42", ""),
+    ("The answer is 42 unless the shop is closed.", "42", ""),
+    ("If we ignore tax, the answer is 42; otherwise it is 50.", "42", ""), ("42でしょうか？", "42", ""),
+    ("答えは40から42の間です。", "42", ""), ("たぶん42です。", "42", ""), ("42、いや43です。", "42", ""),
+    ("答案是42还是43？", "42", ""), ("答案大约是42。", "42", ""), ("答案可能是42。", "42", ""),
+    ("答案至少是42。", "42", ""), ("答案是42或者44。", "42", ""), ("也许42，也许43。", "42", ""),
+    ("42到45之间", "42", ""), ("答案超过42。", "42", ""), ("答案应该是42吧，不太确定。", "42", ""),
+    ("A and B are both right.", "(A)", BALLS), ("The answer is (A) or possibly (C).", "(A)", BALLS),
+    ("I'm torn between (A) and (B).", "(A)", BALLS), ("Not (A).", "(A)", BALLS), ("Anything but (A).", "(A)", BALLS),
+    ("The answer is (A), but (B) is just as likely.", "(A)", BALLS), ("The answer could be A.", "(A)", BALLS),
+    ("Maybe A.", "(A)", BALLS), ("All except (A).", "(A)", BALLS),
+    ("The answer is (A) if it rained, (B) otherwise.", "(A)", BALLS), ("A, no wait, B.", "(A)", BALLS),
+    ("Before 05/01/2021", "05/01/2021", ""), ("05/01/2021 - 05/09/2021", "05/01/2021", ""),
+    ("around 1987", "1987", "When was it?"), ("maybe 3 May 1990 or 4 May 1990", "3 May 1990", "When was it?"),
+    ("1987年か1988年", "1987年", "いつですか"), ("不是1987年", "1987年", "哪一年"),
+    ("1987年左右", "1987年", "哪一年"), ("Paris? London?", "Paris", ""), ("Anywhere but Paris.", "Paris", ""),
+    ("Maybe Paris, maybe London.", "Paris", ""), ("Paris, or rather London.", "Paris", ""),
+    ("It is not Paris but Lyon.", "Paris", ""), ("Paris / London", "Paris", ""),
+    ("I used to think Paris, but it is London.", "Paris", ""), ("也许是巴黎，也许是伦敦", "巴黎", ""),
+    ("Paris vs London", "Paris", ""), ("Some say Paris, others say London.", "Paris", ""),
+    ("Somewhere near Paris.", "Paris", ""), ("Yes or no?", "Yes", ""), ("Yes... no.", "Yes", ""),
+    ("Not true.", "True", ""), ("Hardly plausible.", "plausible", SENTENCE), ("Partly true.", "True", ""),
+    ("Yes, in some cases.", "Yes", ""), ("Maybe yes.", "Yes", ""), ("はいともいいえとも言えます。", "Yes", ""),
+    ("はいかいいえか分かりません。", "Yes", ""), ("不一定正确。", "True", ""), ("是，也不是。", "Yes", ""),
+    ("True? False? Hard to say.", "True", ""), ("It might be true.", "True", ""),
+    ("valid only sometimes", "valid", ""), ("正しいとは限りません。", "True", ""),
+    ("Yes, unless it rains.", "Yes", ""), ("I cannot say yes.", "Yes", ""), ("half true", "True", ""),
+    ("The answer is 42 — or is it 43?", "42", ""), ("Could be 42, could be 43.", "42", ""),
+    ("42 and counting", "42", ""), ("42, I think, but don't quote me.", "42", ""),
+    ("The answer might well be 42.", "42", ""), ("between 42 and 50", "42", ""), ("42+ items", "42", ""),
+    ("Nearly 42.", "42", ""), ("A little over 42.", "42", ""), ("Just under 42.", "42", ""),
+    ("The answer is not 42, it's 43.", "42", ""), ("42 is wrong.", "42", ""), ("42 would be wrong.", "42", ""),
+    ("The answer isn't 42 but 40.", "42", ""), ("Let's say 42 or 43.", "42", ""), ("Possibly 42.", "42", ""),
+    ("The answer is one of 42, 43 and 44.", "42", ""), ("x ≤ 42", "42", ""), ("x \\le 42", "42", ""),
+    ("≈ 42", "42", ""), ("答案似乎是42。", "42", ""), ("答案恐怕是42。", "42", ""), ("答案好像是42", "42", ""),
+    ("大概42", "42", ""), ("答案接近42。", "42", ""), ("不到42", "42", ""), ("答案要么是42，要么是43。", "42", ""),
+    ("答えは恐らく42です。", "42", ""), ("答えは42前後です。", "42", ""), ("答えは42だとは言えません。", "42", ""),
+    ("42か、あるいは43です。", "42", ""), ("もしかすると42です。", "42", ""),
+    ("42だと思いますが、自信がありません。", "42", ""), ("答えが42であるとは限りません。", "42", ""),
+    ("B or A", "(A)", BALLS), ("A or B, I'm not sure.", "(A)", BALLS), ("Neither (A) nor (B).", "(A)", BALLS),
+    ("(A) is incorrect.", "(A)", BALLS), ("It's not A.", "(A)", BALLS), ("Both A and C.", "(A)", BALLS),
+    ("A; B", "(A)", BALLS), ("可能是A。", "(A)", BALLS), ("答案是A还是B？", "(A)", BALLS), ("たぶんA", "(A)", BALLS),
+    ("It's (A) or (B), hard to tell.", "(A)", BALLS), ("Possibly (A).", "(A)", BALLS),
+    ("I rule out (A).", "(A)", BALLS), ("either 05/01/2021 or 06/01/2021", "05/01/2021", ""),
+    ("after 05/01/2021", "05/01/2021", ""), ("since 05/01/2021 or 05/02/2021", "05/01/2021", ""),
+    ("no later than 1987", "1987", "When was it?"), ("大约1987年", "1987年", "哪一年"),
+    ("1987年或1988年", "1987年", "哪一年"), ("1987年ごろ", "1987年", "いつですか"),
+    ("1987年以降", "1987年", "いつですか"), ("Perhaps Paris.", "Paris", ""), ("London or Paris", "Paris", ""),
+    ("Paris, I guess, or London.", "Paris", ""), ("Paris; London", "Paris", ""),
+    ("neither Paris nor London", "Paris", ""), ("パリかもしれません", "パリ", ""), ("可能是巴黎", "巴黎", ""),
+    ("巴黎吧，不确定", "巴黎", ""), ("パリじゃない", "パリ", ""), ("パリ以外", "パリ", ""),
+    ("Is it Paris?", "Paris", ""), ("Paris perhaps.", "Paris", ""), ("Yes, no, maybe.", "Yes", ""),
+    ("sort of true", "True", ""), ("not entirely true", "True", ""), ("Possibly true.", "True", ""),
+    ("True and false", "True", ""), ("Yes if it rains.", "Yes", ""), ("Sometimes yes.", "Yes", ""),
+    ("It depends: yes and no.", "Yes", ""), ("はいかもしれません。", "Yes", ""), ("可能正确。", "True", ""),
+    ("部分正确。", "True", ""), ("是或否", "Yes", ""), ("対ですか", "True", ""),
+    ("The argument might be valid.", "valid", ""), ("neither true nor false", "True", ""),
+    ("more or less true", "True", ""), ("Could be plausible.", "plausible", SENTENCE),
+]  # fmt: skip
+PLAIN = [
+    ("It is 42 apples.", "42", ""), ("**42**", "42", ""), ("Answer: $42", "42", ""), ("So 6 * 7 = 42.", "42", ""),
+    ("The answer is 42, no doubt.", "42", ""), ("Forty-two.", "42", ""), ("42個です。", "42", ""),
+    ("一共42个。", "42", ""), ("したがって、答えは42です。", "42", ""), ("因此，答案是42。", "42", ""),
+    ("The answer is 42 because 40 + 2 = 42.", "42", ""), ("I am sure that the answer is 42.", "42", ""),
+    ("It must be 42.", "42", ""), ("42%", "42%", ""), ("The total cost is $42.00.", "42", ""),
+    ("42 minutes", "42", ""), ("42!", "42", ""), ("Definitely 42.", "42", ""), ("The answer is (A).", "(A)", BALLS),
+    ("The answer is A, not B.", "(A)", BALLS), ("Option A is correct.", "(A)", BALLS), ("答案是A。", "(A)", BALLS),
+    ("答えはAです。", "(A)", BALLS), ("正解は(A)です。", "(A)", BALLS), ("选A。", "(A)", BALLS),
+    ("I choose A.", "(A)", BALLS), ("The correct option is (A) because it is red.", "(A)", BALLS),
+    ("The answer is 05/01/2021.", "05/01/2021", ""), ("It was in 1987.", "1987", "When was it?"),
+    ("3 May 1990", "3 May 1990", "When was it?"), ("May 3, 1990", "3 May 1990", "When was it?"),
+    ("It is Paris.", "Paris", ""), ("The capital of France is Paris.", "Paris", "What is the capital of France?"),
+    ("パリです。", "パリ", ""), ("答案是巴黎。", "巴黎", ""), ("No, it is not.", "No", ""), ("はい。", "Yes", ""),
+    ("是的。", "Yes", ""), ("正しいです。", "True", ""), ("正确。", "True", ""),
+    ("The sentence is not plausible.", "implausible", SENTENCE), ("Yes, it does.", "Yes", ""),
+]  # fmt: skip
 
-@pytest.mark.parametrize(("response", "gold", "question"), HEDGED + MORE_HEDGED + DOUBTFUL)
+
+@pytest.mark.parametrize(("response", "gold", "question"), HEDGED + MORE_HEDGED + DOUBTFUL + BROTHERS)
 def test_a_hedged_answer_is_never_correct(response: str, gold: str, question: str) -> None:
     result = match_answer(response, gold, question=question)
     assert result.decision is not Decision.CORRECT, result.rules
 
 
-@pytest.mark.parametrize(("response", "gold", "question"), HARMLESS)
+@pytest.mark.parametrize(("response", "gold", "question"), HARMLESS + PLAIN)
 def test_harmless_words_leave_an_answer_correct(response: str, gold: str, question: str) -> None:
     result = match_answer(response, gold, question=question)
     assert result.decision is Decision.CORRECT, result.rules

@@ -1,10 +1,33 @@
-"""What a dataset is written in, told by its scripts."""
+"""What a dataset is written in, told by its scripts; and the phrases that the rules look for."""
 
+import re
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from mixseek.matching.languages import written_in
+import mixseek.matching
+from mixseek.matching.languages import Phrases, written_in
+
+ROOM = Path(mixseek.matching.__file__).parent
+TABLES = tomllib.loads((ROOM / "phrases.toml").read_text(encoding="utf-8"))
+USES = {
+    found[1]: set(re.findall(r"_SAYS\.(\w+)", text))
+    for path in ROOM.rglob("*.py")
+    if (found := re.search(r'_SAYS\b.* = Phrases\("(\w+)"\)', text := path.read_text(encoding="utf-8")))
+}
+
+
+@pytest.mark.parametrize("table", sorted(USES))
+def test_every_phrase_that_is_looked_for_is_there_and_every_one_there_is_looked_for(table: str) -> None:
+    """Names are looked up while matching: a slip must show here and not in a user's run."""
+    phrases = Phrases(table)
+    patterns = {name: getattr(phrases, name) for name in phrases.texts}
+    within = set(re.findall(r"\{([a-z_]+)\}", "".join(TABLES[table].values())))
+
+    assert USES[table] <= patterns.keys()
+    assert patterns.keys() == USES[table] | within
 
 
 @pytest.mark.parametrize(

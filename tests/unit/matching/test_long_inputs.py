@@ -39,6 +39,6 @@ def test_repeated_text_is_read_in_a_moment(unit: str) -> None:
     response = unit * (200_000 // len(unit))
     for gold, question in _GOLDS:
         for ending in ("", "42", "\nThe answer is 42."):
-            began = time.process_time()
+            began = time.thread_time()
             match_answer(response + ending, gold, question=question)
-            assert time.process_time() - began < 1.0
+            assert time.thread_time() - began < 1.0

@@ -177,8 +177,8 @@ def test_mathematics_is_recognised(gold: str) -> None:
     ],
 )
 def test_no_text_takes_long_or_raises(text: str) -> None:
-    began = time.monotonic()
+    began = time.thread_time()
     plain_value(text)
     compare_maths(text, "1/2", "", None)
     match_answer(text * 200, r"\frac{1}{2}")
-    assert time.monotonic() - began < 1.0
+    assert time.thread_time() - began < 1.0

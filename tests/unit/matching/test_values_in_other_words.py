@@ -2,9 +2,9 @@
 
 import pytest
 
-from mixseek.composition.summary import needs_maths_text
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision
+from mixseek.reporting.summary import needs_maths_text
 
 SAME = [
     ("2.5M", "2.5 million"),
@@ -47,9 +47,22 @@ SAME = [
     ("per 1 person, 34", "34"),
     ("each of the 3 gets 12", "12"),
     ("Step 3: 34", "34"),
+    ("1千", "1000"),
+    ("2百万", "2000000"),
+    ("nineteen eighty-four", "1984"),
+    ("50%", "50 percent"),
 ]
-OPEN = [("0.3333", "1/3"), ("1/3", "0.3333"), ("two dozen", "24"), ("half", "0.5"), ("3:4", "3/4"), ("2.5M", "2.5")]
-OTHER = [("2.5 million", "2.5 billion"), ("one eighth", "8"), ("5", "-5"), ("1.5B", "1.5M"), ("0.25", "1/3")]
+OPEN = [
+    ("0.3333", "1/3"), ("1/3", "0.3333"), ("two dozen", "24"), ("half", "0.5"), ("3:4", "3/4"), ("2.5M", "2.5"),
+    ("half a million", "500000"), ("33.3%", "1/3"), ("1 in 10", "0.1"), ("1 out of 8", "1/8"),
+    ("2.5 Mio", "2.5 million"),
+    ("6.02*10**23", "6.02e23"), ("6.02 x 10 to the 23", "6.02e23"), ("twenty-five percent", "1/4"),
+    ("10 grand", "10000"),
+    ("0.5", "50 percent"), ("三分の一", "1/3"), ("二分之一", "1/2"), ("1億5千万", "150000000"),
+    ("none", "0"), ("nil", "0"),
+]  # fmt: skip
+OTHER = [("2.5 million", "2.5 billion"), ("one eighth", "8"), ("5", "-5"), ("1.5B", "1.5M"), ("0.25", "1/3"),
+         ("1 in 4", "5"), ("3 m", "7"), ("25 percent", "20"), ("5 in 2020", "7"), ("7", "0")]  # fmt: skip
 
 
 @pytest.mark.parametrize("cue", ["{}", "The answer is {}."])

@@ -112,13 +112,13 @@ def test_readers_do_not_learn_each_others_nonces() -> None:
 
 def test_the_same_prompt_comes_out_again_and_another_key_gives_another_fence() -> None:
     """A repeated request hits the cache; a nonce cannot be computed elsewhere."""
-    again = UserPromptBuilder(settings=PromptBuilderSettings(), fence_key=KEY, environment={})
-    other = UserPromptBuilder(settings=PromptBuilderSettings(), fence_key=b"other", environment={})
+    again = UserPromptBuilder(settings=PromptBuilderSettings(), fence_key=KEY, clock=lambda: NOON, environment={})
+    other = UserPromptBuilder(settings=PromptBuilderSettings(), fence_key=b"other", clock=lambda: NOON, environment={})
     context = EvaluatorPromptContext(user_query="the task", submission="plain")
 
-    assert again.build_evaluator_prompt(context, at=NOON) == prompts("plain")["evaluator"]
-    assert other.build_evaluator_prompt(context, at=NOON) != prompts("plain")["evaluator"]
-    assert outside(other.build_evaluator_prompt(context, at=NOON)) == outside(prompts("plain")["evaluator"])
+    assert again.build_evaluator_prompt(context) == prompts("plain")["evaluator"]
+    assert other.build_evaluator_prompt(context) != prompts("plain")["evaluator"]
+    assert outside(other.build_evaluator_prompt(context)) == outside(prompts("plain")["evaluator"])
 
 
 def test_the_reader_is_told_what_the_fence_means() -> None:

@@ -116,10 +116,10 @@ def test_the_position_is_one_sentence() -> None:
     assert generate_position_message(None, 3) == "当該チームにはまだ順位がありません（順位のあるチーム: 3）。"
 
 
-@pytest.mark.parametrize(("position", "total"), [(5, 3), (0, 3), (-1, 3), (1, 0), (None, -1)])
-def test_a_place_that_cannot_be_is_refused(position: int | None, total: int) -> None:
+@pytest.mark.parametrize(("position", "total"), [(5, 3), (0, 3), (-1, 3), (1, 0)])
+def test_a_place_that_cannot_be_is_refused(position: int, total: int) -> None:
     """Fifth of three is a mistake of whoever counts."""
-    with pytest.raises(ValueError, match=r"^(position must be 1 to|total_teams must be 0 or more)"):
+    with pytest.raises(ValueError, match=r"^position must be 1 to"):
         generate_position_message(position, total)
 
 

@@ -101,7 +101,7 @@ def test_the_workspace_of_mixseek_toml_counts_too(
 FAULTS = {
     "not TOML": ("team_user_prompt = ", "prompt_builder.toml: not valid TOML"),
     "unknown key": ('team_user_promt = "x"', "unknown key 'team_user_promt'; did you mean 'team_user_prompt'?"),
-    "foreign key": ('colour = "x"', "unknown key 'colour'; known: evaluator_user_prompt, "),
+    "foreign key": ('colour = "x"', "unknown key 'colour'; known keys here: evaluator_user_prompt, "),
     "wrong type": ("team_user_prompt = 3", "team_user_prompt: Input should be a valid string"),
     "empty": ('judgment_user_prompt = " "', "judgment_user_prompt: prompt template cannot be empty"),
     "bad template": ('team_user_prompt = "{{ x"', "Jinja2 template error: team_user_prompt:1: not a valid Jinja2"),

@@ -6,7 +6,7 @@ import pytest
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
-from mixseek.protocols.identity import Families, Relation, method_of, relation_of
+from mixseek.protocols.identity import Families, Relation, judge_identity, method_of, relate
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,6 @@ def test_a_protocols_own_names_decide_who_is_who() -> None:
     """An alias that only its table knows."""
     reply, sample = Reply("{}", "house-model"), Sample("1", "r", target_model="gpt-x")
 
-    assert relation_of(reply, sample) == Relation(Method.CROSS_JUDGE)
-    assert relation_of(reply, sample, Families(aliases={"house-model": "gpt-x"})) == Relation(Method.SELF_JUDGE)
+    assert method_of(reply, sample) is Method.CROSS_JUDGE
+    table = Families(aliases={"house-model": "gpt-x"})
+    assert relate(judge_identity(reply), sample.target_model, table) == Relation(Method.SELF_JUDGE)

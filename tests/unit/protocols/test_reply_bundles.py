@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.reply.bundles import Bundle, BundleEntry, fold_identity, split_bundle
+from mixseek.domain.judgments import Flag
+from mixseek.protocols.reply.bundles import Bundle, fold_identity, split_bundle
 
 ENTRIES = [
     {"file": "essay one.pdf", "scores": {"form": 2, "sense": 1}, "total": 3},
@@ -37,9 +37,8 @@ def test_entries_are_cut_out_as_they_stand(text: str) -> None:
     """Whatever stands around the list, each entry's text decodes to what the judge wrote."""
     bundle = bundle_of(text)
 
-    assert [json.loads(entry.text) for entry in bundle.entries] == ENTRIES
-    assert [entry.identities for entry in bundle.entries] == [("essay one.pdf",), ("essay_two.pdf",)]
-    assert bundle.is_whole
+    assert [json.loads(entry.text) for entry in bundle] == ENTRIES
+    assert [entry.identities for entry in bundle] == [("essay one.pdf",), ("essay_two.pdf",)]
 
 
 @pytest.mark.parametrize(
@@ -65,22 +64,20 @@ def test_a_broken_entry_is_named_and_spoils_no_other() -> None:
 
     bundle = bundle_of(text)
 
-    assert [entry.problem and entry.problem.flag for entry in bundle.entries] == [None, Flag.UNPARSABLE_OUTPUT, None]
-    assert bundle.entries[1].identities == ("b.md",)
+    assert [entry.problem and entry.problem.flag for entry in bundle] == [None, Flag.UNPARSABLE_OUTPUT, None]
+    assert bundle[1].identities == ("b.md",)
 
 
 def test_a_bundle_cut_anywhere_gives_only_whole_entries_as_good() -> None:
-    """Half an entry never passes for one, and what was cut says so until the list is closed."""
+    """Half an entry never passes for one."""
     text = json.dumps(WRAPPED)
-    closed = text.index("], ", text.index("essay_two")) + 1
     for cut in range(len(text)):
         bundle = split_bundle(text[:cut])
         if bundle is None:
             continue
-        good = [json.loads(entry.text) for entry in bundle.entries if entry.problem is None]
+        good = [json.loads(entry.text) for entry in bundle if entry.problem is None]
 
         assert good == ENTRIES[: len(good)]
-        assert bundle.is_whole == (cut >= closed)
 
 
 def test_copies_count_once_and_contradictions_not_at_all() -> None:
@@ -89,13 +86,8 @@ def test_copies_count_once_and_contradictions_not_at_all() -> None:
     reordered = bundle_of(json.dumps([ENTRIES[0], dict(reversed(ENTRIES[0].items()))]))
     against = bundle_of(json.dumps([ENTRIES[0], ENTRIES[0] | {"total": 2}, ENTRIES[1]]))
 
-    assert [len(twice.entries), len(reordered.entries)] == [2, 1]
-    assert [entry.problem and entry.problem.flag for entry in against.entries] == [Flag.INTERNAL_INCONSISTENCY] * 2 + [
-        None
-    ]
-    finding = against.entry_for(["essay one.pdf"])
-    assert isinstance(finding, Finding)
-    assert Flag.INTERNAL_INCONSISTENCY is finding.flag
+    assert [len(twice), len(reordered)] == [2, 1]
+    assert [entry.problem and entry.problem.flag for entry in against] == [Flag.INTERNAL_INCONSISTENCY] * 2 + [None]
 
 
 @pytest.mark.parametrize(
@@ -111,41 +103,21 @@ def test_flags_of_the_bundle_are_flags_of_every_entry(flags: list[str], flag: Fl
     """Whoever wrote them says that none of it can be used; flags inside an entry are the protocol's business."""
     bundle = bundle_of(json.dumps(WRAPPED | {"flags": flags}))
 
-    assert [entry.problem and entry.problem.flag for entry in bundle.entries] == [flag, flag]
-
-
-@pytest.mark.parametrize("name", ["essay one.pdf", "Essay_One.PDF", "essay-one", "drafts/essay one.pdf", "essayone"])
-def test_a_sample_is_met_by_its_name_in_other_spelling(name: str) -> None:
-    """Case, spaces, underscores, folder and extension do not tell samples apart unless two of them differ so."""
-    found = bundle_of(json.dumps(ENTRIES)).entry_for(["unknown", name])
-
-    assert isinstance(found, BundleEntry)
-    assert ENTRIES[0] == json.loads(found.text)
-
-
-def test_a_name_that_could_mean_two_entries_means_none() -> None:
-    """Guessing would give one sample another's score; the exact name still decides."""
-    bundle = bundle_of(json.dumps([{"file": "a b.md", "total": 1}, {"file": "a_b.md", "total": 2}]))
-    unclear = bundle.entry_for(["A B"])
-
-    assert isinstance(unclear, Finding)
-    assert Flag.INCOMPLETE_COVERAGE is unclear.flag
-    assert isinstance(bundle.entry_for(["a b.md"]), BundleEntry)
-    assert bundle.entry_for(["c"]) is None
+    assert [entry.problem and entry.problem.flag for entry in bundle] == [flag, flag]
 
 
 def test_the_identity_of_a_cross_reply_stands_in_its_meta() -> None:
     """Seed 003 names the sample there."""
     replies = [{"meta": {"output_id": f"o{number}", "question_id": "Q1"}, "scores": {}} for number in range(3)]
 
-    assert [entry.identities for entry in bundle_of(json.dumps(replies)).entries] == [("o0",), ("o1",), ("o2",)]
+    assert [entry.identities for entry in bundle_of(json.dumps(replies))] == [("o0",), ("o1",), ("o2",)]
 
 
 def test_numbers_name_samples_and_truth_values_do_not() -> None:
     """1 is an id; true is not 1."""
     bundle = bundle_of('[{"id": 1, "x": 0}, {"id": "2"}, {"id": true}]')
 
-    assert [entry.identities for entry in bundle.entries] == [("1",), ("2",), ()]
+    assert [entry.identities for entry in bundle] == [("1",), ("2",), ()]
 
 
 def test_folded_names() -> None:
@@ -164,4 +136,4 @@ def test_a_large_bundle_takes_linear_time() -> None:
     """A hundred thousand brackets that never close are passed over once."""
     split_bundle("[{" * 50_000)
 
-    assert len(bundle_of(json.dumps([{"id": number} for number in range(5_000)])).entries) == 5_000
+    assert len(bundle_of(json.dumps([{"id": number} for number in range(5_000)]))) == 5_000

@@ -25,7 +25,6 @@ from tests.unit.protocols.scored_replies import (
 from mixseek.domain.judgments import Flag, Reply, ValidJudgment
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.protocols.registry import describe, load_protocol
-from mixseek.protocols.scored.documentation import documentation
 from mixseek.protocols.scored.prompt import VARIABLES
 from mixseek.protocols.scored.protocol import ScoredProtocol
 
@@ -354,7 +353,7 @@ def test_template_syntax_in_a_sample_stays_text() -> None:
 def test_the_documentation_names_every_field_of_the_reply(name: str, language: str) -> None:
     protocol = load_protocol(name, language)
     assert isinstance(protocol, ScoredProtocol)
-    page = documentation(protocol)
+    page = protocol.documentation()
 
     assert protocol.hash in page
     for field in protocol.reply_schema["required"]:
@@ -368,4 +367,4 @@ def test_the_documentation_follows_the_parameters() -> None:
     protocol = load_protocol("cross", "en", {"verdict": {"rules": {"PASS": {"at_least": 6}}}})
     assert isinstance(protocol, ScoredProtocol)
 
-    assert "total ≥ 6" in documentation(protocol)
+    assert "total ≥ 6" in protocol.documentation()

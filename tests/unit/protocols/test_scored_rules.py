@@ -7,12 +7,12 @@ from tests.unit.protocols.scored_replies import OWN_VALID, RUBRIC_DIMENSIONS, pa
 
 from mixseek.protocols.scored.parameters import (
     ScoredParameters,
+    factors_of,
     maxima_of,
     score_of,
     total_of,
     total_range,
     verdict_of,
-    weights_of,
 )
 
 # Two kinds of letter, and the judge says which it was.
@@ -54,8 +54,8 @@ def test_a_reply_of_no_type_is_not_told_a_range_that_no_type_has() -> None:
 
 
 def test_without_types_every_weight_is_one() -> None:
-    assert set(weights_of(settings_of("cross"), None).values()) == {1}
-    assert set(weights_of(settings_of("cross"), "fact").values()) == {1}
+    assert set(factors_of(settings_of("cross"), None).values()) == {1}
+    assert set(factors_of(settings_of("cross"), "fact").values()) == {1}
 
 
 @pytest.mark.parametrize(("total", "score"), [(-1e-10, 0.0), (0, 0.0), (25, 0.25), (100, 1.0), (100 + 1e-10, 1.0)])

@@ -18,7 +18,6 @@ from tests.unit.protocols.semantic_replies import (
 )
 
 from mixseek.domain.judgments import ErrorType, Flag, InvalidJudgment, Method, Span, ValidJudgment
-from mixseek.protocols.semantic.protocol import SCORES, Verdict
 
 
 def test_a_valid_reply_keeps_the_protocols_own_scale_and_gets_a_score() -> None:
@@ -45,10 +44,6 @@ def test_an_incorrect_answer_is_a_valid_judgment_with_score_zero() -> None:
     )
 
     assert (judgment.score, judgment.verdict) == (0.0, "incorrect")
-
-
-def test_each_verdict_has_a_score_between_zero_and_one() -> None:
-    assert {verdict: SCORES[verdict] for verdict in Verdict} == {Verdict.CORRECT: 1.0, Verdict.INCORRECT: 0.0}
 
 
 CELLS = list(itertools.product([True, False], range(1, 6), list(ErrorType)))

@@ -16,7 +16,7 @@ from mixseek.domain.judgments import ErrorType
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic.reply import FIELDS
+from mixseek.protocols.semantic.protocol import FIELDS
 from mixseek.templating.fence import fence_nonce
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"

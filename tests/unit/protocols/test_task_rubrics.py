@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.protocols.declaration.declaration import Complaint
+from mixseek.protocols.declaration.file import Complaint
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
 
 WHOLE = """---
@@ -47,10 +47,7 @@ def test_a_whole_rubric_is_read() -> None:
     rubric = read_task_rubric(WHOLE)
 
     assert (rubric.task_name, rubric.task_type, rubric.unknown_task_type) == ("tea-ceremony", "creative", None)
-    assert rubric.critical_fail_conditions == ("招待状ではないものを書いている", "字数が 400 字を 超えている")
-    assert rubric.facts == "茶会は 5 月 3 日 14 時から。\n### 場所\n- 松風庵"
-    assert rubric.bonus == ("日時が正しい", "敬語が一貫している")
-    assert rubric.penalty == ("場所の誤り",)
+    assert rubric.may_fail_critically
     assert rubric.text == WHOLE
 
 
@@ -143,7 +140,7 @@ def test_other_task_types_can_be_declared() -> None:
 def test_the_critical_section_is_found_and_needs_no_correction(heading: str) -> None:
     text = f"task_type: fact\n\n{heading}\n- invents a source\n"
 
-    assert read_task_rubric(text).critical_fail_conditions == ("invents a source",)
+    assert read_task_rubric(text).may_fail_critically
     assert complaints(text) == []
 
 
@@ -170,7 +167,7 @@ def test_a_look_alike_of_the_critical_section_is_read_and_named(heading: str) ->
     """The judge would take it as the section; that is no reason to let it stand."""
     text = f"task_type: fact\n\n{heading}\n- invents a source\n"
 
-    assert read_task_rubric(text).critical_fail_conditions == ("invents a source",)
+    assert read_task_rubric(text).may_fail_critically
     assert [(line, "write `## Critical Fail Conditions`" in said) for line, said in complaints(text)] == [(3, True)]
 
 
@@ -178,10 +175,9 @@ def test_a_look_alike_of_the_critical_section_is_read_and_named(heading: str) ->
     "heading",
     ["## 採点者向け事実情報", "### Facts for the Grader", "## facts for the judge", "## 给评分者的事实信息"],
 )
-def test_facts_are_found_in_three_languages(heading: str) -> None:
+def test_facts_are_known_in_three_languages(heading: str) -> None:
     text = f"task_type: fact\n{heading}\nWater boils at 100 °C.\n\n## 加点項目\n- says so\n"
 
-    assert read_task_rubric(text).facts == "Water boils at 100 °C."
     assert complaints(text) == []
 
 
@@ -206,31 +202,20 @@ def test_conditions_in_any_form_leave_room_for_a_critical_fail(text: str, expect
 def test_a_section_that_says_nothing_has_no_conditions(nothing: str) -> None:
     rubric = read_task_rubric(f"## Critical Fail Conditions\n{nothing}\n## 採点者向け事実情報\n{nothing}\n")
 
-    assert rubric.critical_fail_conditions == ()
-    assert rubric.facts is None
+    assert not rubric.may_fail_critically
 
 
 def test_code_within_a_line_opens_no_code() -> None:
     text = "task_type: fact\n```x``` is code\n## Critical Fail Conditions\n- x\n"
 
-    assert read_task_rubric(text).critical_fail_conditions == ("x",)
+    assert read_task_rubric(text).may_fail_critically
     assert complaints(text) == []
 
 
 def test_headings_in_code_are_not_headings() -> None:
     text = "task_type: fact\n- write\n```md\n## Critical Fail Conditions\n- x\n## Critical fail\n```\n"
 
-    assert read_task_rubric(text).critical_fail_conditions == ()
     assert complaints(text) == []
-
-
-def test_signed_and_labelled_items_are_bonus_and_penalty_wherever_they_stand() -> None:
-    rubric = read_task_rubric(
-        "- +5: a\n- 加点：b\n- **Bonus (5)**: c\n- −3 点 d\n-5 e\n- 扣分: f\n- 5 paragraphs\n- 3-4 lines\n"
-    )
-
-    assert rubric.bonus == ("+5: a", "加点：b", "**Bonus (5)**: c")
-    assert rubric.penalty == ("−3 点 d", "-5 e", "扣分: f")
 
 
 CASES: list[tuple[str, int | None, str]] = [
@@ -352,7 +337,7 @@ _BELOW = "\n\n## Critical Fail Conditions\n- Invents a source.\n"
 def test_a_task_type_is_read_wherever_people_write_it(top: str) -> None:
     """In a table's row or column, under a heading, in a fenced block."""
     assert read_task_rubric(top + _BELOW).task_type == "fact"
-    assert read_task_rubric(top + _BELOW).critical_fail_conditions == ("Invents a source.",)
+    assert read_task_rubric(top + _BELOW).may_fail_critically
 
 
 @pytest.mark.parametrize(
@@ -400,7 +385,6 @@ def test_a_section_that_says_there_are_no_conditions_permits_no_critical_fail(sa
         f"task_type: fact\n\n## Critical Fail Conditions\n\n{said}\n\n## Criteria\n- Names the year."
     )
 
-    assert rubric.critical_fail_conditions == ()
     assert not rubric.may_fail_critically
 
 
@@ -423,7 +407,6 @@ def test_a_section_that_says_there_are_no_conditions_permits_no_critical_fail(sa
 def test_a_condition_that_begins_with_no_is_a_condition(said: str) -> None:
     rubric = read_task_rubric(f"task_type: fact\n\n## Critical Fail Conditions\n\n- {said}\n")
 
-    assert rubric.critical_fail_conditions == (said,)
     assert rubric.may_fail_critically
 
 

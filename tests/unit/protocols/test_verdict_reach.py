@@ -92,6 +92,22 @@ def test_the_built_in_verdicts_are_reachable() -> None:
     assert set(unreachable_verdicts(parameters({"top": {"at_least": 101}}, **table))) == {"top"}
 
 
+def test_weights_leave_gaps_between_whole_totals() -> None:
+    types = {"types": {"all": {"weights": {"a": 10, "b": 20, "c": 30}}}}
+    table: dict[str, Any] = {"task_types": types, "total": {"rule": "weighted_sum"}}
+
+    assert set(unreachable_verdicts(parameters({"gap": {"at_least": 11, "at_most": 19}}, **table))) == {"gap"}
+    assert unreachable_verdicts(parameters({"ten": {"at_least": 10, "at_most": 19}}, **table)) == {}
+
+
+@pytest.mark.parametrize("values", ["integer", "number"])
+def test_a_verdict_without_a_threshold_is_reached_by_its_dimensions(values: str) -> None:
+    """With a at zero, totals of b and c lie far from both ends."""
+    rules: dict[str, Any] = {"first": {"nonzero": ["a"]}, "others": {"nonzero": ["b", "c"]}}
+
+    assert unreachable_verdicts(parameters(rules, values)) == {}
+
+
 def test_many_dimensions_do_not_take_for_ever() -> None:
     dimensions = {f"d{number}": {"title": "D"} for number in range(30)}
     table: dict[str, Any] = {"dimensions": dimensions, "scale": {"minimum": 0, "maximum": 100}}

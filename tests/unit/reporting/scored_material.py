@@ -6,6 +6,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from tests.unit.reporting.counting import count_rows
+
 from mixseek.domain.counts import (
     NO_UNITS,
     CoverageCell,
@@ -22,10 +24,9 @@ from mixseek.domain.counts import (
     UnitSums,
     VariantSums,
 )
-from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
-from mixseek.reporting.model import JudgmentRow, Mark, Quote, ReportData, RunHeader, ScoredDetail, ScoredReport
-from mixseek.reporting.scored.build import ScoredInput, build_scored
+from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
+from mixseek.reporting.build import ScoredInput, build_report, build_scored
+from mixseek.reporting.model import ReportData, RunHeader, ScoredReport
 
 RUN = RunHeader("run-1", "cross", "1", "ab" * 32, "outputs.jsonl", 4)
 VALID_CELL = ScoredCell(
@@ -159,22 +160,23 @@ def scored_report(**changes: Any) -> ScoredReport:
     return build_scored(source(**changes), rng=Random(1))
 
 
-DETAIL = ScoredDetail(
-    total=3,
-    maximum=4,
-    marks=(Mark("FORMAT", 2, 2, "three sections"), Mark("FIDELITY", 1, 2, "drifts at the end")),
-    quotes=(
-        Quote("FORMAT", "alpha", "names it", (Span(0, 5),), "exact", None),
-        Quote("FIDELITY", "alpha beta", "says both", (Span(0, 10),), "folded", None),
-        Quote("FIDELITY", "nowhere", "made up", (), None, "not_found"),
-    ),
-    gates=(),
-    confidence="high",
-    notes="a note",
-)
+DETAIL: dict[str, Any] = {
+    "total": 3,
+    "total_maximum": 4,
+    "scores": {"FORMAT": 2, "FIDELITY": 1},
+    "maxima": {"FORMAT": 2, "FIDELITY": 2},
+    "reasons": {"FORMAT": "three sections", "FIDELITY": "drifts at the end"},
+    "evidence": [
+        {"dimension": "FORMAT", "quote": "alpha", "reason": "names it", "spans": [[0, 5]], "stage": "exact"},
+        {"dimension": "FIDELITY", "quote": "alpha beta", "reason": "says both", "spans": [[0, 10]], "stage": "folded"},
+        {"dimension": "FIDELITY", "quote": "nowhere", "reason": "made up", "problem": "not_found"},
+    ],
+    "confidence": "high",
+    "notes": "a note",
+}
 
 
-def judged(name: str, **changes: Any) -> JudgmentRow:
+def judged(name: str, **changes: Any) -> JudgedRow:
     """A valid row with marks and quotes."""
     fields: dict[str, Any] = {
         "id": name,
@@ -187,22 +189,22 @@ def judged(name: str, **changes: Any) -> JudgmentRow:
         "target_model": "m2",
         "question_id": "Q1",
         "prompt_variant": "A",
-        "detail": DETAIL,
+        "fields": DETAIL,
     }
-    return JudgmentRow(**{**fields, **changes})
+    return JudgedRow(**{**fields, **changes})
 
 
 ROWS = (
     judged("Q1-A-m2"),
-    judged("unusable", status=Status.INVALID, verdict=None, score=None, detail=None, raw_reply="{",
+    judged("unusable", status=Status.INVALID, verdict=None, score=None, fields={}, raw_reply="{",
         flags=(Finding(Flag.UNPARSABLE_OUTPUT, "cut off"),)),
     judged("critical", verdict="critical_fail", score=0.0,
-        detail=replace(DETAIL, total=0, gates=(("critical_fail", "names another lighthouse"),))),
+        fields={**DETAIL, "total": 0, "critical_fail": True, "critical_fail_reason": "names another lighthouse"}),
     judged("own", judge="m2", target_model="m2", is_control=True),
 )  # fmt: skip
 
 
-def page_report(*rows: JudgmentRow, **changes: Any) -> ReportData:
+def page_report(*rows: JudgedRow, **changes: Any) -> ReportData:
     """A whole report."""
     counted = count_rows(RUN, {}, rows or ROWS)
     return build_report(replace(counted, scored=scored_report(**changes)))

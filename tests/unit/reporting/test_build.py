@@ -3,35 +3,36 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import FlagCount, ReasonCount
-from mixseek.domain.judgments import Finding, Flag, Status
-from mixseek.reporting.build import ReportInput, build_report, count_rows
-from mixseek.reporting.model import Detail, JudgmentRow, ReportData, RunHeader, StatusCounts, Tone, tone_of
+from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
+from mixseek.reporting.build import ReportInput, build_report
+from mixseek.reporting.model import Detail, ReportData, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.reporting.wording import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval
 
 RUN = RunHeader("run-1", "semantic", "1.0", "abcdef0123456789", "answers.jsonl", samples=10)
 
 
-def correct(name: str, **changes: object) -> JudgmentRow:
-    row = JudgmentRow(
+def correct(name: str, **changes: object) -> JudgedRow:
+    row = JudgedRow(
         id=name, judge="rules", status=Status.VALID, response="It is B.", verdict="correct", score=1.0,
-        error_type="none", task="logic", rules=("final-line", "option:letter"),
+        error_type="none", task_name="logic", rules=("final-line", "option:letter"),
     )  # fmt: skip
     return replace(row, **changes)  # type: ignore[arg-type]  # a test's shorthand for any field
 
 
-def incorrect(name: str, **changes: object) -> JudgmentRow:
+def incorrect(name: str, **changes: object) -> JudgedRow:
     return correct(name, **{"verdict": "incorrect", "score": 0.0, "error_type": "wrong_logic", **changes})
 
 
-def unscored(name: str, status: Status, **changes: object) -> JudgmentRow:
+def unscored(name: str, status: Status, **changes: object) -> JudgedRow:
     fields = {"status": status, "verdict": None, "score": None, "error_type": None, "rules": ("declined",)}
     return correct(name, **{**fields, **changes})
 
 
-def report_of(*rows: JudgmentRow) -> ReportData:
+def report_of(*rows: JudgedRow) -> ReportData:
     return build_report(count_rows(RUN, {}, rows))
 
 
@@ -39,9 +40,9 @@ MIXED = (
     correct("a"),
     correct("b"),
     incorrect("c"),
-    correct("d", task="arithmetic"),
+    correct("d", task_name="arithmetic"),
     unscored("e", Status.UNDECIDED, reason="two options are named"),
-    unscored("f", Status.INVALID, flags=(Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object"),), task=None),
+    unscored("f", Status.INVALID, flags=(Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object"),), task_name=None),
     unscored("g", Status.MISSING, reason="no recorded reply"),
 )
 
@@ -99,10 +100,10 @@ def test_rules_are_counted_with_what_became_of_their_samples() -> None:
 def test_flags_and_reasons_carry_their_details() -> None:
     judge = report_of(*MIXED).judges[0]
 
-    assert [(flag.flag, flag.count, flag.details) for flag in judge.flags] == [
+    assert [(flag.kind, flag.count, flag.details) for flag in judge.flags] == [
         (Flag.UNPARSABLE_OUTPUT, 1, (Detail("no JSON object", 1),))
     ]
-    assert [(reason.status, reason.details) for reason in judge.reasons] == [
+    assert [(reason.kind, reason.details) for reason in judge.reasons] == [
         (Status.UNDECIDED, (Detail("two options are named", 1),)),
         (Status.MISSING, (Detail("no recorded reply", 1),)),
     ]

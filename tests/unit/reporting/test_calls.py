@@ -6,11 +6,12 @@ from decimal import Decimal
 
 import pytest
 from rich.cells import cell_len
+from tests.unit.reporting.counting import count_rows
 from tests.unit.reporting.test_html import read
 from tests.unit.reporting.test_terminal import ROWS, printed, report_of
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import ReportData
 from mixseek.reporting.wording import (

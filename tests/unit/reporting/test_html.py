@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.reporting.counting import count_rows
 
-from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
-from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
+from mixseek.reporting.model import ReportData, RunHeader
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 HOSTILE = (
@@ -30,7 +31,7 @@ HOSTILE = (
     "\ud800 lone \udfff",
     "\u2028\u2029\x00\x1b[2J\x85",
     "javascript:alert(1)",
-    "x" * 200_000,
+    "x" * 90_000,
 )
 
 
@@ -79,15 +80,16 @@ def read(page: str) -> Page:
     return parser
 
 
-def valid(name: str, **changes: Any) -> JudgmentRow:
-    row = JudgmentRow(
-        name, "rules", Status.VALID, "The answer is (B).", "Which one?", "logic", "correct", 1.0, "(B)",
+def valid(name: str, **changes: Any) -> JudgedRow:
+    row = JudgedRow(
+        id=name, judge="rules", status=Status.VALID, response="The answer is (B).", question="Which one?",
+        task_name="logic", verdict="correct", score=1.0, ground_truth="(B)",
         extracted_answer="(B)", span=Span(14, 17), rules=("cue:answer-is", "option:letter"), error_type="none",
     )  # fmt: skip
     return replace(row, **changes)
 
 
-def report_of(*rows: JudgmentRow, run_id: str = "run-1", manifest: dict[str, Any] | None = None) -> ReportData:
+def report_of(*rows: JudgedRow, run_id: str = "run-1", manifest: dict[str, Any] | None = None) -> ReportData:
     header = RunHeader(
         run_id, "semantic", "1.0", "abcdef0123456789", "answers.jsonl", len(rows), ended_at="2026-03-14T09:12:44Z"
     )
@@ -96,7 +98,7 @@ def report_of(*rows: JudgmentRow, run_id: str = "run-1", manifest: dict[str, Any
 
 MIXED = (
     valid("a-1"),
-    valid("a-2", verdict="incorrect", score=0.0, error_type="wrong_logic", task="数え上げ"),
+    valid("a-2", verdict="incorrect", score=0.0, error_type="wrong_logic", task_name="数え上げ"),
     valid("a-3", status=Status.UNDECIDED, verdict=None, score=None, error_type=None, reason="two options"),
     valid(
         "a-4",
@@ -104,7 +106,7 @@ MIXED = (
         verdict=None,
         score=None,
         error_type=None,
-        task="布尔表达式",
+        task_name="布尔表达式",
         flags=(Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object"),),
     ),
 )
@@ -229,12 +231,14 @@ def test_every_asset_is_used() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_in_every_field_changes_nothing_about_the_structure(text: str) -> None:
-    hostile = JudgmentRow(
-        text, text, Status.INVALID, text, text, text, text, None, text, (text,), text, Span(0, len(text)), (text,),
-        text, (Finding(Flag.PROTOCOL_VIOLATION, text),), text, text, text, text,
+    hostile = JudgedRow(
+        id=text, judge=text, status=Status.INVALID, response=text, question=text, task_name=text, verdict=text,
+        ground_truth=text, ground_truth_alternatives=(text,), extracted_answer=text, span=Span(0, len(text)),
+        rules=(text,), error_type=text, flags=(Finding(Flag.PROTOCOL_VIOLATION, text),), comment=text, reason=text,
+        target_model=text, raw_reply=text,
     )  # fmt: skip
     harmless = replace(
-        hostile, id="i", judge="j", response="r", question="q", task="t", rules=("r",), comment="c", verdict="v",
+        hostile, id="i", judge="j", response="r", question="q", task_name="t", rules=("r",), comment="c", verdict="v",
         reason="r", raw_reply="w", flags=(Finding(Flag.PROTOCOL_VIOLATION, "d"),), target_model="m", error_type="e",
         ground_truth="g", ground_truth_alternatives=("a",), extracted_answer="x", span=None,
     )  # fmt: skip
@@ -260,14 +264,14 @@ def test_hostile_text_reaches_the_page_unchanged_as_data(text: str) -> None:
 @settings(max_examples=25)
 @given(st.text(st.characters(codec=None), max_size=40))
 def test_any_text_leaves_a_page_that_can_be_written_and_read(text: str) -> None:
-    page = render_html(report_of(valid(text or "id", response=text, task=text, rules=(text,)), run_id=text))
+    page = render_html(report_of(valid(text or "id", response=text, task_name=text, rules=(text,)), run_id=text))
 
     page.encode("utf-8")
     assert json.loads(read(page).inside("script")[0])["samples"]
 
 
 def test_invisible_characters_are_named_in_the_summary() -> None:
-    text = read(render_html(report_of(valid("a", task="ev\u202eil")))).plain_text
+    text = read(render_html(report_of(valid("a", task_name="ev\u202eil")))).plain_text
 
     assert "ev⟨U+202E⟩il" in text
 
@@ -309,18 +313,18 @@ def test_manifest_puts_plain_lines_before_groups() -> None:
         }
     )
 
-    assert [(entry.key, entry.value) for entry in entries] == [
+    assert entries == [
         ("sealed", "yes"),
         ("seed", "12345"),
         ("none", "–"),
         ("tools", "–"),
-        ("dataset", None),
-        ("judges", None),
+        ("dataset", [("rows", "3")]),
+        ("judges", [("1", [("name", "rules")])]),
     ]
 
 
 def test_links_name_filters_and_survive_any_text() -> None:
-    assert link_to(judge="rules", task=None, rule="a&b=c") == "#judge=rules&rule=a%26b%3Dc"
+    assert link_to(judge="rules", task_name=None, rule="a&b=c") == "#judge=rules&rule=a%26b%3Dc"
     assert re.fullmatch(r"#task=[\w%.+-]*", link_to(task="\ud800<数>"))
 
 

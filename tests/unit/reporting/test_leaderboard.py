@@ -21,19 +21,26 @@ from mixseek.domain.rounds import (
     StopReason,
     TeamProgress,
 )
-from mixseek.reporting.leaderboard.board import (
+from mixseek.reporting.leaderboard import (
+    COLOURS,
     DECIDER_TEXTS,
+    DISTINCT,
     STOP_TEXTS,
     Expense,
     LeaderBoard,
     MetricLine,
     add_expenses,
+    cost_text,
+    curve_text,
     decision_text,
+    draw_chart,
     leader_board_document,
+    print_leader_board,
     read_metrics,
+    score_ticks,
+    spread,
+    team_style,
 )
-from mixseek.reporting.leaderboard.html import COLOURS, DISTINCT, cost_text, draw_chart, score_ticks, spread, team_style
-from mixseek.reporting.leaderboard.terminal import curve_text, print_leader_board
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)
@@ -89,9 +96,10 @@ def test_every_decision_has_words(reason: StopReason | None, decided_by: Decided
     """What holds, and whose word it was."""
     text = decision_text(round_of(1, 1.0, decision=RoundDecision(reason is None, reason, decided_by)))
 
+    assert text is not None
     assert text.startswith("goes on, " if reason is None else f"stops: {STOP_TEXTS[reason]}, ")
     assert text.endswith(DECIDER_TEXTS[decided_by])
-    assert decision_text(round_of(1, 1.0, decision=None)) == ""
+    assert decision_text(round_of(1, 1.0, decision=None)) is None
 
 
 def test_metrics_are_the_evaluators_scored_and_missing() -> None:
@@ -286,10 +294,10 @@ def test_rounds_in_every_state_can_be_shown() -> None:
     )
     board = board_of(TeamProgress("a", "A", rounds), status=ExecutionStatus.RUNNING)
 
-    assert [(entry.is_evaluated, entry.decision_text) for entry in board.teams[0].rounds] == [
+    assert [(entry.is_evaluated, entry.decision) for entry in board.teams[0].rounds] == [
         (True, "goes on, decided by the judge"),
-        (True, ""),
-        (False, ""),
+        (True, None),
+        (False, None),
     ]
     assert "playing" in printed(board)
     assert LAST.stop_reason is StopReason.MAX_ROUNDS

@@ -1,5 +1,6 @@
 """The page in a browser, where one is installed: what keys, filters and addresses do."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -8,18 +9,29 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from tests.unit.reporting import scored_material as scored
+from tests.unit.reporting.counting import count_rows
 
-from mixseek.domain.judgments import Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.domain.counts import DimensionBucket, DimensionCell
+from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import JudgmentRow, RunHeader
+from mixseek.reporting.model import RunHeader
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-ROW = JudgmentRow("tea-1", "model", Status.VALID, "Green tea.", "Which tea?", verdict="correct", score=1.0)
+ROW = JudgedRow(
+    id="tea-1",
+    judge="model",
+    status=Status.VALID,
+    response="Green tea.",
+    question="Which tea?",
+    verdict="correct",
+    score=1.0,
+)
 ROWS = (
     ROW,
-    replace(ROW, repeat=2, verdict="incorrect", score=0.0, reasoning_score=2),
-    replace(ROW, repeat=3, extraction_verified=False, warnings=("extracted_answer_not_in_response",)),
+    replace(ROW, take=2, verdict="incorrect", score=0.0, reasoning_score=2),
+    replace(ROW, take=3, fields={"extraction_verified": False, "warnings": ["extracted_answer_not_in_response"]}),
     replace(ROW, id="coffee-1", response="Black coffee.", reasoning_score=5),
 )
 SCRIPT = """<script>
@@ -54,25 +66,76 @@ const opened = () => document.querySelector(".detail-id")?.textContent + " " + (
 </script></body>"""
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
-def test_keys_filters_and_addresses(tmp_path: Path) -> None:
-    """Escape empties box and filter, excluded judgments close, every repeat has an address of its own."""
-    page = render_html(build_report(count_rows(RunHeader("r", "semantic", "1", "ab" * 32, "d", 2), {}, ROWS)))
+# Texts that lie upon each other, and how far the page can be moved sideways.
+OVERLAPS = """<script>
+/** The box as far as it is seen: what a box around it hides is not. */
+function seen(box, element) {
+  let { left, right, top, bottom } = box;
+  for (let up = element; up; up = up.parentElement) {
+    if (getComputedStyle(up).overflowX === "visible") continue;
+    const edge = up.getBoundingClientRect();
+    left = Math.max(left, edge.left);
+    right = Math.min(right, edge.right);
+    top = Math.max(top, edge.top);
+    bottom = Math.min(bottom, edge.bottom);
+  }
+  return { left, right, top, bottom, text: element.textContent.trim().slice(-20), element };
+}
+function overlap(one, other) {
+  const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+  const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+  return one.element !== other.element && wide > 2 && high > 6;
+}
+addEventListener("load", () => {
+  const boxes = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const parent = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || !parent.checkVisibility()) continue;
+    if (parent.closest(".visually-hidden, option, svg, script, noscript")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(walker.currentNode);
+    for (const box of range.getClientRects()) boxes.push(seen(box, parent));
+  }
+  const shown = boxes.filter((box) => box.right - box.left > 1 && box.bottom - box.top > 1);
+  const found = [];
+  shown.forEach((one, place) => shown.slice(place + 1).forEach((other) => {
+    if (overlap(one, other)) found.push(`${one.text} / ${other.text}`);
+  }));
+  const sideways = document.documentElement.scrollWidth - innerWidth;
+  document.title = "SAID " + JSON.stringify({ texts: shown.length, found: found.slice(0, 9), sideways });
+});
+</script></body>"""
+
+
+def said_by(page: str, script: str, tmp_path: Path, size: str) -> str:
+    """What a script in the page says in the page's title."""
     # The page's own policy would refuse the script that plays the reader.
-    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page).replace("</body>", SCRIPT)
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page).replace("</body>", script)
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     done = subprocess.run(
         [
             str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-            f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,900", "--virtual-time-budget=8000",
+            f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={size}", "--virtual-time-budget=8000",
             "--dump-dom", (tmp_path / "page.html").as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     title = re.search(r"<title>SAID (.*?)</title>", done.stdout)
-
     assert title is not None, done.stderr[-2000:]
-    assert unescape(title[1]).split(" | ") == [
+    return unescape(title[1])
+
+
+def page_of(*rows: JudgedRow) -> str:
+    return render_html(build_report(count_rows(RunHeader("r", "semantic", "1", "ab" * 32, "d", 2), {}, rows)))
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+def test_keys_filters_and_addresses(tmp_path: Path) -> None:
+    """Escape empties box and filter, excluded judgments close, every repeat has an address of its own."""
+    said = said_by(page_of(*ROWS), SCRIPT, tmp_path, "1280,900")
+
+    assert said.split(" | ") == [
         "typed 1 of 4",
         "escaped [] 4 judgments",
         "named tea-1 2",
@@ -81,3 +144,35 @@ def test_keys_filters_and_addresses(tmp_path: Path) -> None:
         "reasoning 1 of 4",
         "sides model #1,model #2,model #3,model #1",
     ]
+
+
+LONG = "a_name_of_more_than_sixty_characters_that_has_no_space_to_break_at_"
+MANY = [
+    replace(
+        ROW, id=f"{LONG}{number}", judge=f"{LONG}{judge}", task_name=f"{LONG}{number}", target_model=f"{LONG}{number}",
+        verdict=f"{LONG}{number % 2}", score=number % 2, error_type=LONG, reasoning_score=number + 1, rules=(LONG,),
+        extracted_answer=LONG, ground_truth=LONG, fields={"extraction_verified": False, "warnings": [LONG]},
+    )
+    for number in range(4)
+    for judge in "ab"
+]  # fmt: skip
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+@pytest.mark.parametrize("kind", ["semantic", "scored"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_name_lies_upon_another(width: int, kind: str, tmp_path: Path) -> None:
+    """Names without a place to break at, on a telephone and on a screen; the page itself never moves sideways."""
+    cells = [scored.cell(1.0, 0.5, judge=f"{LONG}{one}", target=f"{LONG}{two}") for one in "ab" for two in "cd"]
+    marks = [DimensionCell(f"{LONG}a", f"{LONG}c", "A", None, LONG.upper(), 2.0, 3, 4.0, 6.0)]
+    buckets = [DimensionBucket(f"{LONG}a", LONG.upper(), 2.0, 1.0, 1.0, 2)]
+    page = (
+        page_of(*MANY)
+        if kind == "semantic"
+        else render_html(scored.page_report(cells=cells, dimensions=marks, buckets=buckets, variants=()))
+    )
+    said = json.loads(said_by(page, OVERLAPS, tmp_path, f"{width},900"))
+
+    assert said["texts"] > 50
+    assert said["found"] == []
+    assert said["sideways"] <= 0

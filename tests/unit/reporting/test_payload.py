@@ -1,24 +1,28 @@
 """The judgments inside the page: complete, compact, and inert."""
 
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.reporting.counting import count_rows
 
-from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.reporting.build import LONGEST_TEXT, build_report
 from mixseek.reporting.html import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
-from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader
+from mixseek.reporting.model import ReportData, RunHeader
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
 
-def report_of(*rows: JudgmentRow) -> ReportData:
+def report_of(*rows: JudgedRow) -> ReportData:
     return build_report(count_rows(RunHeader("r", "semantic", "1", "00", "d", len(rows)), {}, rows))
 
 
-def valid(name: str, response: str, span: Span | None = None, judge: str = "rules") -> JudgmentRow:
-    return JudgmentRow(name, judge, Status.VALID, response, verdict="incorrect", score=0.0, span=span)
+def valid(name: str, response: str, span: Span | None = None, judge: str = "rules") -> JudgedRow:
+    return JudgedRow(
+        id=name, judge=judge, status=Status.VALID, response=response, verdict="incorrect", score=0.0, span=span
+    )
 
 
 @given(st.recursive(ANY_TEXT, lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner), max_leaves=5))
@@ -53,8 +57,9 @@ def test_a_panel_repeats_no_text() -> None:
 
 
 def test_everything_a_reader_needs_is_there() -> None:
-    row = JudgmentRow(
-        "a", "replay", Status.INVALID, "resp", "quest", "task", ground_truth="B", ground_truth_alternatives=("b",),
+    row = JudgedRow(
+        id="a", judge="replay", status=Status.INVALID, response="resp", question="quest", task_name="task",
+        ground_truth="B", ground_truth_alternatives=("b",),
         extracted_answer="C", rules=("one", "two"), error_type="wrong_logic", comment="why", reason="because",
         flags=(Finding(Flag.PROTOCOL_VIOLATION, "score is 7"),), target_model="model-x", raw_reply="{}",
     )  # fmt: skip
@@ -120,12 +125,28 @@ def test_responses_beyond_the_budget_are_cut_around_the_answer() -> None:
 
 
 def test_questions_and_replies_beyond_the_budget_keep_their_beginning() -> None:
-    row = JudgmentRow("a", "j", Status.INVALID, "r", question="q" * 500, raw_reply="z" * 500)
+    row = JudgedRow(id="a", judge="j", status=Status.INVALID, response="r", question="q" * 500, raw_reply="z" * 500)
 
     payload = page_payload(report_of(row), budget=201)
 
     assert (payload["samples"][0]["question"], payload["samples"][0]["question_cut"]) == ("q" * 100, 400)
     assert (payload["rows"][0]["reply"], payload["rows"][0]["reply_cut"]) == ("z" * 100, 400)
+
+
+def test_a_report_keeps_no_text_of_megabytes() -> None:
+    """Thousands of them would not fit into memory; what is left out is counted, and the answer is still marked."""
+    response = "x" * (3 * LONGEST_TEXT) + "ANSWER" + "y" * 40
+    span = Span(3 * LONGEST_TEXT, 3 * LONGEST_TEXT + 6)
+    row = replace(valid("long", response, span), question="q" * (LONGEST_TEXT + 7), raw_reply="z" * (LONGEST_TEXT + 9))
+    report = report_of(row)
+
+    payload = page_payload(report)
+
+    assert all(len(text or "") <= LONGEST_TEXT for one in report.rows for text in (one.response, one.raw_reply))
+    sample, shown = payload["samples"][0], payload["rows"][0]
+    assert sample["response"][slice(*shown["span"])] == "ANSWER"
+    assert sample["before"] + len(sample["response"]) + sample.get("after", 0) == len(response)
+    assert (sample["question_cut"], shown["reply_cut"]) == (7, 9)
 
 
 @given(st.text(max_size=60), st.integers(1, 70), st.integers(0, 60), st.integers(0, 60))

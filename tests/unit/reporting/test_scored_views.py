@@ -3,7 +3,6 @@
 import io
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -18,11 +17,11 @@ from mixseek.domain.counts import (
     EvidenceCount,
     EvidenceProblem,
 )
-from mixseek.domain.judgments import Span, Status
+from mixseek.domain.judgments import Status
+from mixseek.reporting import wording as words
 from mixseek.reporting.build import select_rows
 from mixseek.reporting.html import page_payload, render_html
-from mixseek.reporting.model import ReportData, ScaleMean, read_detail
-from mixseek.reporting.scored import wording as words
+from mixseek.reporting.model import ReportData, ScaleMean
 from mixseek.reporting.terminal import print_report, print_rows
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"
@@ -94,8 +93,9 @@ def test_the_critical_come_first_in_the_list() -> None:
 
 def test_quotes_reach_the_page_with_their_places_and_problems() -> None:
     """In the page's own units: an emoji is two of them."""
-    quotes = replace(DETAIL, quotes=(replace(DETAIL.quotes[0], spans=(Span(1, 6),)), DETAIL.quotes[2]))
-    payload = page_payload(page_report(judged("emoji", response="😀alpha beta", detail=quotes)))
+    first, _, third = DETAIL["evidence"]
+    quotes = {**DETAIL, "evidence": [{**first, "spans": [[1, 6]]}, third]}
+    payload = page_payload(page_report(judged("emoji", response="😀alpha beta", fields=quotes)))
     (row,) = payload["rows"]
 
     assert payload["dimensions"] == ["FORMAT", "FIDELITY"]
@@ -108,8 +108,8 @@ def test_quotes_reach_the_page_with_their_places_and_problems() -> None:
 
 def test_a_place_outside_of_the_response_is_not_highlighted() -> None:
     """A highlight in the wrong place would be worse than none."""
-    beyond = replace(DETAIL, quotes=(replace(DETAIL.quotes[0], spans=(Span(5, 99),)),))
-    (row,) = page_payload(page_report(judged("short", detail=beyond)))["rows"]
+    beyond = {**DETAIL, "evidence": [{**DETAIL["evidence"][0], "spans": [[5, 99]]}]}
+    (row,) = page_payload(page_report(judged("short", fields=beyond)))["rows"]
 
     assert "spans" not in row["quotes"][0]
 
@@ -130,21 +130,19 @@ def test_self_judgments_are_marked_in_the_list() -> None:
 
 
 def hostile_report(text: str) -> ReportData:
-    detail = read_detail(
-        {
-            "scores": {text: 1},
-            "maxima": {text: 2},
-            "total": 1,
-            "total_maximum": 2,
-            "reasons": {text: text},
-            "evidence": [{"dimension": text, "quote": text, "reason": text, "spans": [[0, 1]], "problem": text}],
-            "gates": {text: {"failed": True, "reason": text}},
-            "confidence": text,
-            "task_type": text,
-            "notes": text,
-        }
-    )
-    row = judged(text, judge=text, verdict=text, detail=detail, question_id=text, prompt_variant=text)
+    fields = {
+        "scores": {text: 1},
+        "maxima": {text: 2},
+        "total": 1,
+        "total_maximum": 2,
+        "reasons": {text: text},
+        "evidence": [{"dimension": text, "quote": text, "reason": text, "spans": [[0, 1]], "problem": text}],
+        "gates": {text: {"failed": True, "reason": text}},
+        "confidence": text,
+        "task_type": text,
+        "notes": text,
+    }
+    row = judged(text, judge=text, verdict=text, fields=fields, question_id=text, prompt_variant=text)
     cells = (
         cell(1.0, judge=text, target=text, variant=text, language=text, verdict=text, confidence=text, task_type=text),
         invalid(1, judge="m2"),

@@ -7,17 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting.build import Kind, kind_of, select_rows
-from mixseek.reporting.model import JudgmentRow
 
 SCORES = {Kind.LOW: 0.0, Kind.HIGH: 1.0}
 STATUSES = {Kind.INVALID: Status.INVALID, Kind.UNDECIDED: Status.UNDECIDED, Kind.MISSING: Status.MISSING}
 
 
-def rows_of(counts: dict[Kind, int]) -> list[JudgmentRow]:
+def rows_of(counts: dict[Kind, int]) -> list[JudgedRow]:
     rows = [
-        JudgmentRow(f"{kind.name}-{n}", "rules", STATUSES.get(kind, Status.VALID), "", score=SCORES.get(kind))
+        JudgedRow(
+            id=f"{kind.name}-{n}",
+            judge="rules",
+            status=STATUSES.get(kind, Status.VALID),
+            response="",
+            score=SCORES.get(kind),
+        )
         for kind, count in counts.items()
         for n in range(count)
     ]
@@ -25,7 +30,7 @@ def rows_of(counts: dict[Kind, int]) -> list[JudgmentRow]:
     return rows
 
 
-def kinds(rows: tuple[JudgmentRow, ...]) -> dict[Kind, int]:
+def kinds(rows: tuple[JudgedRow, ...]) -> dict[Kind, int]:
     return dict(Counter(kind_of(row.status, row.score) for row in rows))
 
 
@@ -82,6 +87,6 @@ def test_valid_judgments_split_at_half_marks(score: float | None, kind: Kind) ->
 
 
 def test_ids_that_are_no_unicode_text_can_be_drawn() -> None:
-    rows = [JudgmentRow(f"\ud800{n}", "rules", Status.VALID, "", score=1.0) for n in range(5)]
+    rows = [JudgedRow(id=f"\ud800{n}", judge="rules", status=Status.VALID, response="", score=1.0) for n in range(5)]
 
     assert len(select_rows(rows, 2)) == 2

@@ -1,30 +1,38 @@
 """The report on terminals of every kind."""
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import ReaskCount
-from mixseek.domain.judgments import Finding, Flag, Span, Status
-from mixseek.reporting.build import build_report, count_rows
+from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.reporting.build import build_report
 from mixseek.reporting.html import render_html
-from mixseek.reporting.model import JudgmentRow, ReportData, RunHeader, RunLine, StatusCounts
+from mixseek.reporting.model import ReportData, RunHeader, RunLine, StatusCounts
 from mixseek.reporting.terminal import print_report, print_rows, print_runs
 
 WIDTHS = (20, 60, 80, 120, 200)
-ROW = JudgmentRow(
-    "ja-001", "rules", Status.VALID, "順に考えます。答えは(B)です。", "正しいのはどれですか。", "論理推論", "incorrect",
-    0.0, "(C)", ("C",), "(B)", Span(10, 13), ("cue:答えは", "option:letter"), "wrong_logic",
+ROW = JudgedRow(
+    id="ja-001", judge="rules", status=Status.VALID, response="順に考えます。答えは(B)です。",
+    question="正しいのはどれですか。", task_name="論理推論", verdict="incorrect", score=0.0, ground_truth="(C)",
+    ground_truth_alternatives=("C",), extracted_answer="(B)", span=Span(10, 13),
+    rules=("cue:答えは", "option:letter"), error_type="wrong_logic",
 )  # fmt: skip
 ROWS = (
     ROW,
-    replace(ROW, id="en-001", task="logical_deduction_five_objects", verdict="correct", score=1.0, error_type="none"),
-    replace(ROW, id="zh-001", task="布尔表达式", status=Status.UNDECIDED, verdict=None, score=None, reason="無定論"),
     replace(
-        ROW, id="x", task=None, status=Status.INVALID, verdict=None, score=None, rules=(), raw_reply="{not json",
+        ROW, id="en-001", task_name="logical_deduction_five_objects", verdict="correct", score=1.0, error_type="none",
+    ),
+    replace(
+        ROW, id="zh-001", task_name="布尔表达式", status=Status.UNDECIDED, verdict=None, score=None, reason="無定論",
+    ),
+    replace(
+        ROW, id="x", task_name=None, status=Status.INVALID, verdict=None, score=None, rules=(), raw_reply="{not json",
         flags=(Finding(Flag.UNPARSABLE_OUTPUT, "no JSON object in the reply"),),
     ),
     replace(ROW, id="y", status=Status.MISSING, verdict=None, score=None, rules=(), reason="no recorded reply"),
@@ -40,7 +48,7 @@ def output_of(console: Console) -> str:
     return console.file.getvalue()
 
 
-def report_of(*rows: JudgmentRow) -> ReportData:
+def report_of(*rows: JudgedRow) -> ReportData:
     header = RunHeader("run-1", "semantic", "1.0", "abcdef0123456789", "answers.jsonl", len(rows))
     return build_report(count_rows(header, {}, rows))
 
@@ -51,7 +59,7 @@ def printed(report: ReportData, width: int = 120, *, colour: bool = False) -> st
     return output_of(console)
 
 
-def shown(row: JudgmentRow, width: int = 80, *, colour: bool = False) -> str:
+def shown(row: JudgedRow, width: int = 80, *, colour: bool = False) -> str:
     console = console_of(width, colour=colour)
     print_rows([row], console)
     return output_of(console)
@@ -101,7 +109,7 @@ def test_columns_that_are_nought_everywhere_are_left_out() -> None:
 
 
 def test_many_tasks_are_cut_and_counted() -> None:
-    rows = [replace(ROW, id=str(n), task=f"task-{n:03}") for n in range(70)]
+    rows = [replace(ROW, id=str(n), task_name=f"task-{n:03}") for n in range(70)]
 
     assert "… 10 more" in printed(report_of(*rows))
 
@@ -171,7 +179,9 @@ def test_an_empty_response_is_said_to_be_empty() -> None:
 
 def test_judged_text_cannot_drive_the_terminal() -> None:
     evil = "\x1b]0;owned\x07 [bold]no markup[/bold] \u202e \ud800"
-    row = replace(ROW, id=evil, response=evil, question=evil, verdict=evil, task=evil, rules=(evil,), raw_reply=evil)
+    row = replace(
+        ROW, id=evil, response=evil, question=evil, verdict=evil, task_name=evil, rules=(evil,), raw_reply=evil
+    )
 
     text = shown(row, 200) + printed(report_of(row), 200)
 
@@ -184,7 +194,9 @@ def test_judged_text_cannot_drive_the_terminal() -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_runs_are_one_table(width: int) -> None:
     runs = [
-        RunLine("run-1", "semantic", "abcdef0123", "answers.jsonl", ("rules",), StatusCounts(9, 1), 0.5, "2026-03-14"),
+        RunLine(
+            "run-1", "semantic", "abcdef0123", "answers.jsonl", ("rules",), StatusCounts(9, 0, 1), 0.5, "2026-03-14"
+        ),
         RunLine("評価-2", "semantic", "abcdef0123", "回答.jsonl", ("rules", "replay"), StatusCounts(), is_sealed=False),
     ]
     console = console_of(width)
@@ -209,7 +221,7 @@ def test_tasks_keep_their_names_at_any_width(width: int) -> None:
     """Names give way only as far as they can still be told apart; below that, rows are stacked."""
     names = [f"tracking_shuffled_objects_{number}_objects" for number in ("three", "five", "seven")]
     rows = [
-        replace(ROW, id=f"{name}-{status.value}", task=name, status=status, reasoning_score=2)
+        replace(ROW, id=f"{name}-{status.value}", task_name=name, status=status, reasoning_score=2)
         for name in names
         for status in (Status.VALID, Status.INVALID, Status.UNDECIDED)
     ]
@@ -233,21 +245,23 @@ def test_a_judgment_shows_its_reasoning_score_warnings_and_repeat() -> None:
         verdict="correct",
         score=1.0,
         reasoning_score=1,
-        extraction_verified=False,
-        warnings=("extracted_answer_not_in_response", "correct_with_low_reasoning_score"),
-        repeat=3,
+        fields={
+            "extraction_verified": False,
+            "warnings": ["extracted_answer_not_in_response", "correct_with_low_reasoning_score"],
+        },
+        take=3,
     )
     text = shown(row)
 
     assert "judge rules, repeat 3" in text
     assert "not in the response: unverified" in text
-    assert "reasoning score" in text
+    assert re.search(r"^  reasoning score +1 *$", text, re.MULTILINE)
     assert "the extracted answer is not in the response; correct, with the reasoning score" in " ".join(text.split())
 
 
 def test_the_report_counts_what_is_unverified_and_asked_again() -> None:
-    copied = replace(ROW, verdict="correct", score=1.0, reasoning_score=5, extraction_verified=False)
-    copied = replace(copied, warnings=("extracted_answer_not_in_response",))
+    copied = replace(ROW, verdict="correct", score=1.0, reasoning_score=5)
+    copied = replace(copied, fields={"extraction_verified": False, "warnings": ["extracted_answer_not_in_response"]})
     report = report_of(copied, replace(ROW, id="b", reasoning_score=2, target_model="m2"))
     (judge,) = report.judges
     text = printed(replace(report, judges=(replace(judge, first_replies=ReaskCount("rules", 50, 12, 12)),)))
@@ -257,6 +271,16 @@ def test_the_report_counts_what_is_unverified_and_asked_again() -> None:
     assert "0 invalid after 12 re-asks" in text
     assert "Reasoning scores: mean 3.50, 5.00 where correct, 2.00 where incorrect" in text
     assert "Targets" in text
+
+
+def test_reasoning_scores_stand_on_the_page_by_correctness_task_and_target() -> None:
+    """Two targets, one right with 5 and one wrong with 2."""
+    right = replace(ROW, verdict="correct", score=1.0, reasoning_score=5, target_model="m1")
+    page = render_html(report_of(right, replace(ROW, id="b", reasoning_score=2, task_name="other", target_model="m2")))
+
+    assert "mean 3.50, 5.00 where correct, 2.00 where incorrect" in page
+    assert page.count('<td class="number" data-value="5.0">5.00</td>') == 2
+    assert page.count('<td class="number" data-value="2.0">2.00</td>') == 2
 
 
 def test_first_replies_that_were_invalid_stand_beside_each_judge_on_terminal_and_page() -> None:

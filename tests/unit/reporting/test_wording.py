@@ -25,7 +25,7 @@ def scored(right: int, wrong: int, undecided: int = 0, unverified: int = 0) -> S
     return ScoreSummary(
         StatusCounts(valid=valid, undecided=undecided),
         right / valid if valid else None,
-        wilson_interval(right, valid),
+        wilson_interval(right, valid) if valid else None,
         Bounds((right - unverified) / total, (right + undecided) / total) if total else None,
         is_binary=True,
         samples=valid,

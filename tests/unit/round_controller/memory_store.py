@@ -187,5 +187,5 @@ class Diary:
 
     events: list[TeamEvent] = field(default_factory=list)
 
-    def told(self, event: TeamEvent) -> None:
+    def __call__(self, event: TeamEvent) -> None:
         self.events.append(event)

@@ -14,7 +14,7 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Outcome, Re
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RankedTeam, RoundState
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError
-from mixseek.engine.questions import Answered
+from mixseek.engine.questions import Answered, Question
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
@@ -188,13 +188,13 @@ def test_languages_have_prompts_of_their_own_and_others_are_refused() -> None:
 
 
 class RecallingAsker(StubAsker):
-    """The first take was answered with nonsense in an earlier process."""
+    """The first question was answered with nonsense in an earlier process."""
 
-    async def ask(self, protocol: Any, sample: Sample, judge: str, *, take: int = 1, **more: Any) -> Answered:
-        answered = await super().ask(protocol, sample, judge, **more)
-        if take > 1:
+    async def ask(self, question: Question) -> Answered:
+        answered = await super().ask(question)
+        if question.repeat > 1:
             return answered
-        return Answered(parse("no idea"), Reply("no idea", judge), is_recalled=True)
+        return Answered(parse("no idea"), Reply("no idea", question.judge), is_recalled=True)
 
 
 @pytest.mark.parametrize(("asks_anew", "takes"), [(False, 1), (True, 2)])

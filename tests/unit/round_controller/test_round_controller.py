@@ -21,16 +21,14 @@ from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import (
-    OutagePolicy,
     RoundController,
     RoundParts,
-    RoundRules,
     Submission,
     TeamEnd,
-    TimeLimits,
     awaits_score,
 )
 from mixseek.round_controller.judgment_client import JudgmentClient
+from mixseek.settings.race import OutagePolicy, RoundsTable
 
 RISING = (10.0, 20.0, 30.0, 40.0, 50.0)
 PROMPTS = UserPromptBuilder(settings=PromptBuilderSettings())
@@ -64,7 +62,7 @@ def play(given: RoundParts, team: ScriptedTeam | None = None) -> TeamEnd:
 def test_a_submission_is_stored_before_it_is_evaluated_and_evaluated_before_it_is_judged() -> None:
     """Round by round, and the end at the end."""
     store = MemoryStore()
-    end = play(parts(store, rules=RoundRules(1, 2)))
+    end = play(parts(store, rules=RoundsTable(min=1, max=2)))
 
     assert end == TeamEnd("alpha", "Alpha", StopReason.MAX_ROUNDS)
     assert store.written == [
@@ -83,14 +81,14 @@ def test_a_submission_is_stored_before_it_is_evaluated_and_evaluated_before_it_i
 def test_wherever_it_dies_it_ends_the_same_and_nothing_stored_is_done_again(when: str, step: int) -> None:
     """All steps of two rounds, before and after each."""
     calm = MemoryStore()
-    play(parts(calm, rules=RoundRules(1, 2)))
+    play(parts(calm, rules=RoundsTable(min=1, max=2)))
     store, metric, team = MemoryStore(), ScriptedMetric(RISING), ScriptedTeam()
     setattr(store, when, step)
     with pytest.raises(CrashError):
-        play(parts(store, metric, rules=RoundRules(1, 2)), team)
+        play(parts(store, metric, rules=RoundsTable(min=1, max=2)), team)
     stored = list(store.written)
     store.crash_before = store.crash_after = None
-    end = play(parts(store, metric, rules=RoundRules(1, 2)), team)
+    end = play(parts(store, metric, rules=RoundsTable(min=1, max=2)), team)
 
     assert end.stop_reason is StopReason.MAX_ROUNDS
     assert (store.teams, store.written) == (calm.teams, calm.written)
@@ -117,7 +115,7 @@ def test_what_the_judge_says_is_stored_beside_what_is_decided() -> None:
     store = MemoryStore()
     more = ImprovementJudgment(True, "more", 0.9)
     judge = ScriptedJudge(more, more)
-    play(parts(store, judgment=judge, rules=RoundRules(1, 2)))
+    play(parts(store, judgment=judge, rules=RoundsTable(min=1, max=2)))
     last = store.teams["alpha"].rounds[-1]
 
     assert judge.asked == [1, 2]
@@ -129,9 +127,9 @@ def test_what_the_judge_says_is_stored_beside_what_is_decided() -> None:
 @pytest.mark.parametrize(
     ("opinion", "policy", "reason", "rounds"),
     [
-        (ImprovementJudgment(False, "enough", 1.0), OutagePolicy.CONTINUE, StopReason.JUDGED_ENOUGH, 2),
-        (NoOpinion("out"), OutagePolicy.CONTINUE, StopReason.MAX_ROUNDS, 3),
-        (NoOpinion("out"), OutagePolicy.STOP, StopReason.JUDGE_OUT, 2),
+        (ImprovementJudgment(False, "enough", 1.0), "continue", StopReason.JUDGED_ENOUGH, 2),
+        (NoOpinion("out"), "continue", StopReason.MAX_ROUNDS, 3),
+        (NoOpinion("out"), "stop", StopReason.JUDGE_OUT, 2),
     ],
 )
 def test_the_opinion_or_the_policy_ends_it(
@@ -140,7 +138,7 @@ def test_the_opinion_or_the_policy_ends_it(
     """From the minimum of rounds on; a judge that is out is recorded as such."""
     store = MemoryStore()
     judge = ScriptedJudge(opinion, opinion, opinion)
-    end = play(parts(store, judgment=judge, rules=RoundRules(2, 3, on_judge_outage=policy)))
+    end = play(parts(store, judgment=judge, rules=RoundsTable(min=2, max=3), on_judge_outage=policy))
     stored = store.teams["alpha"].rounds
 
     assert (end.stop_reason, len(stored)) == (reason, rounds)
@@ -150,10 +148,10 @@ def test_the_opinion_or_the_policy_ends_it(
 def test_a_judge_that_was_out_is_asked_again_by_the_next_command() -> None:
     """The round it had reached is neither submitted nor evaluated again."""
     store, team = MemoryStore(), ScriptedTeam()
-    rules = RoundRules(2, 3, on_judge_outage=OutagePolicy.STOP)
-    first = play(parts(store, judgment=ScriptedJudge(*[NoOpinion("out")] * 2), rules=rules), team)
+    stops: Any = {"rules": RoundsTable(min=2, max=3), "on_judge_outage": "stop"}
+    first = play(parts(store, judgment=ScriptedJudge(*[NoOpinion("out")] * 2), **stops), team)
     enough = ImprovementJudgment(False, "enough", 1.0)
-    end = play(parts(store, judgment=ScriptedJudge(*[enough] * 2), rules=rules), team)
+    end = play(parts(store, judgment=ScriptedJudge(*[enough] * 2), **stops), team)
 
     assert (first.stop_reason, first.is_final) == (StopReason.JUDGE_OUT, False)
     assert (end.stop_reason, end.is_final) == (StopReason.JUDGED_ENOUGH, True)
@@ -164,7 +162,9 @@ def test_a_judge_that_was_out_is_asked_again_by_the_next_command() -> None:
 def test_no_gain_ends_it_without_a_model() -> None:
     """Two rounds without a better score."""
     store = MemoryStore()
-    end = play(parts(store, ScriptedMetric([50.0, 40.0, 45.0, 90.0]), rules=RoundRules(1, 5, no_gain_rounds=2)))
+    end = play(
+        parts(store, ScriptedMetric([50.0, 40.0, 45.0, 90.0]), rules=RoundsTable(min=1, max=5, no_gain_rounds=2))
+    )
 
     assert end.stop_reason is StopReason.NO_GAIN
     assert [one.score for one in store.teams["alpha"].rounds] == [50, 40, 45]
@@ -209,7 +209,7 @@ def test_half_a_character_is_replaced_before_it_is_stored(given: str, kept: str)
             return Submission(given)
 
     store = MemoryStore()
-    end = play(parts(store, rules=RoundRules(1, 2)), Odd())
+    end = play(parts(store, rules=RoundsTable(min=1, max=2)), Odd())
 
     assert end.stop_reason is StopReason.MAX_ROUNDS
     assert {one.submission for one in store.teams["alpha"].rounds} == {kept}
@@ -218,7 +218,7 @@ def test_half_a_character_is_replaced_before_it_is_stored(given: str, kept: str)
 def test_a_round_that_takes_too_long_is_cut_off() -> None:
     """The team is cancelled, and what it had stays."""
     store, team = MemoryStore(), ScriptedTeam(seconds={2: 30.0})
-    end = play(parts(store, limits=TimeLimits(round_seconds=0.05)), team)
+    end = play(parts(store, rules=RoundsTable(round_timeout_seconds=0.05)), team)
 
     assert (end.stop_reason, end.message) == (StopReason.ROUND_TIMEOUT, "round 2: no submission within 0.05 s")
     assert team.cancelled == [2]
@@ -229,9 +229,9 @@ def test_a_teams_time_is_added_up_over_rounds_and_restarts() -> None:
     """What is stored counts: dying does not buy time."""
     ticks = count(0, 100)
     store, team = MemoryStore(), ScriptedTeam()
-    limits = TimeLimits(round_seconds=900, team_seconds=250)
-    end = play(parts(store, limits=limits, stopwatch=lambda: float(next(ticks))), team)
-    again = play(parts(store, limits=limits), team)
+    rules = RoundsTable(round_timeout_seconds=900, team_timeout_seconds=250)
+    end = play(parts(store, rules=rules, stopwatch=lambda: float(next(ticks))), team)
+    again = play(parts(store, rules=rules), team)
 
     assert end == again
     assert (end.stop_reason, end.message) == (StopReason.TEAM_TIMEOUT, "round 4: the team's 250 s are used up")
@@ -246,13 +246,13 @@ def test_a_time_limit_does_not_swallow_a_timeout_of_the_teams_own() -> None:
             raise TimeoutError("of its own")
 
     with pytest.raises(TimeoutError, match="of its own"):
-        play(parts(MemoryStore(), limits=TimeLimits(round_seconds=30)), Odd())
+        play(parts(MemoryStore(), rules=RoundsTable(round_timeout_seconds=30)), Odd())
 
 
 def test_without_a_score_the_round_counts_as_played_and_the_team_goes_on() -> None:
     """None, not 0; the reason is stored."""
     store = MemoryStore()
-    end = play(parts(store, ScriptedMetric([None, 20.0]), rules=RoundRules(1, 2)))
+    end = play(parts(store, ScriptedMetric([None, 20.0]), rules=RoundsTable(min=1, max=2)))
     first = store.teams["alpha"].rounds[0]
 
     assert end.stop_reason is StopReason.MAX_ROUNDS
@@ -263,10 +263,10 @@ def test_without_a_score_the_round_counts_as_played_and_the_team_goes_on() -> No
 def test_a_round_without_a_score_is_evaluated_again_by_the_next_command() -> None:
     """Missing is nothing yet, also for a team that has ended; what was decided meanwhile stays decided."""
     store, metric, team = MemoryStore(), ScriptedMetric([None, 20.0]), ScriptedTeam()
-    play(parts(store, metric, rules=RoundRules(1, 2)), team)
-    still = play(parts(store, metric, rules=RoundRules(1, 2), on_missing_metric=OutagePolicy.STOP), team)
+    play(parts(store, metric, rules=RoundsTable(min=1, max=2)), team)
+    still = play(parts(store, metric, rules=RoundsTable(min=1, max=2), on_missing_metric="stop"), team)
     metric.scores[0] = 15.0
-    end = play(parts(store, metric, rules=RoundRules(1, 2)), team)
+    end = play(parts(store, metric, rules=RoundsTable(min=1, max=2)), team)
 
     assert still.stop_reason is end.stop_reason is StopReason.MAX_ROUNDS
     assert [one.score for one in store.teams["alpha"].rounds] == [15, 20]
@@ -277,7 +277,7 @@ def test_a_round_without_a_score_is_evaluated_again_by_the_next_command() -> Non
 def test_where_the_policy_says_so_a_missing_metric_stops_the_team_and_is_tried_again() -> None:
     """The submission waits for the evaluation; it is not made again."""
     store, metric, team = MemoryStore(), ScriptedMetric([None, 20.0]), ScriptedTeam()
-    given = parts(store, metric, rules=RoundRules(1, 2), on_missing_metric=OutagePolicy.STOP)
+    given = parts(store, metric, rules=RoundsTable(min=1, max=2), on_missing_metric="stop")
     end = play(given, team)
     metric.scores[0] = 10.0
     again = play(given, team)
@@ -291,8 +291,8 @@ def test_where_the_policy_says_so_a_missing_metric_stops_the_team_and_is_tried_a
 @pytest.mark.parametrize(
     ("policy", "reason", "rounds"),
     [
-        (OutagePolicy.CONTINUE, StopReason.MAX_ROUNDS, ["too long", 20.0]),
-        (OutagePolicy.STOP, StopReason.EVALUATION_FAILED, ["too long"]),
+        ("continue", StopReason.MAX_ROUNDS, ["too long", 20.0]),
+        ("stop", StopReason.EVALUATION_FAILED, ["too long"]),
     ],
 )
 def test_what_is_missing_for_good_is_not_tried_again(
@@ -300,7 +300,7 @@ def test_what_is_missing_for_good_is_not_tried_again(
 ) -> None:
     """The next command only shows how it ended, whichever way the policy has it."""
     store, metric, team = MemoryStore(), ScriptedMetric(["too long", 20.0]), ScriptedTeam()
-    given = parts(store, metric, rules=RoundRules(1, 2), on_missing_metric=policy)
+    given = parts(store, metric, rules=RoundsTable(min=1, max=2), on_missing_metric=policy)
     ends = [play(given, team) for _ in range(2)]
 
     assert ends[0] == ends[1]
@@ -331,7 +331,7 @@ def test_a_round_awaits_its_score_while_asking_again_may_give_it_one(missing: li
 def test_teams_see_scores_and_remarks_but_not_what_they_cost() -> None:
     """The second prompt holds the first round's evaluation."""
     team = ScriptedTeam()
-    play(parts(MemoryStore(), rules=RoundRules(1, 2)), team)
+    play(parts(MemoryStore(), rules=RoundsTable(min=1, max=2)), team)
 
     assert "まだ過去の提出はありません。" in team.prompts[0]
     assert "a remark" in team.prompts[1]
@@ -345,8 +345,8 @@ def test_a_stop_is_obeyed_between_any_two_steps(after: int) -> None:
     """And what was stored by then is whole steps."""
     store = MemoryStore()
     with pytest.raises(HaltedError):
-        play(parts(store, rules=RoundRules(1, 3), stop=lambda: store.steps >= after))
-    end = play(parts(store, rules=RoundRules(1, 3)))
+        play(parts(store, rules=RoundsTable(min=1, max=3), stop=lambda: store.steps >= after))
+    end = play(parts(store, rules=RoundsTable(min=1, max=3)))
 
     assert end.stop_reason is StopReason.MAX_ROUNDS
     assert len(store.written) == 10

@@ -2,17 +2,19 @@
 
 import pytest
 
-from mixseek.stats.agreement import AgreementSums, krippendorff_alpha
+from mixseek.domain.counts import PanelSums
+from mixseek.stats.agreement import krippendorff_alpha
 
 
-def sums_of(samples: list[list[float]]) -> AgreementSums:
+def sums_of(samples: list[list[float]]) -> PanelSums:
     """What a database returns for these samples."""
     panels = [own for own in samples if len(own) > 1]
     scores = [score for own in panels for score in own]
     within = sum(
         (2 * len(own) * sum(score * score for score in own) - 2 * sum(own) ** 2) / (len(own) - 1) for own in panels
     )
-    return AgreementSums(len(scores), sum(scores), sum(score * score for score in scores), within)
+    squares = sum(score * score for score in scores)
+    return PanelSums(len(panels), 0, len(scores), 0.0, sum(scores), squares, within)
 
 
 def test_the_published_example() -> None:

@@ -5,14 +5,18 @@ from random import Random
 
 import pytest
 
-from mixseek.stats.agreement import ClusterSums, paired_difference
+from mixseek.domain.counts import VariantSums
+from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import IntervalMethod
 
 
-def sums_of(clusters: list[list[float]]) -> ClusterSums:
+def sums_of(clusters: list[list[float]]) -> VariantSums:
     """What a database returns for these differences."""
-    return ClusterSums(
-        clusters=len(clusters),
+    return VariantSums(
+        measure=None,
+        base="A",
+        other="B",
+        questions=len(clusters),
         pairs=sum(len(own) for own in clusters),
         total=sum(sum(own) for own in clusters),
         total_of_squares=sum(sum(own) ** 2 for own in clusters),

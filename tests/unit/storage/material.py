@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import orjson
 
+from mixseek.domain.counts import OutcomeCount
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -17,10 +18,12 @@ from mixseek.domain.judgments import (
     Outcome,
     Reply,
     Span,
+    Status,
     Undecided,
     ValidJudgment,
 )
 from mixseek.domain.samples import Sample
+from mixseek.storage.index.run import RunIndex
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
@@ -157,3 +160,29 @@ def write_parquet(path: Path, query: str) -> Path:
     with duckdb.connect() as connection:
         connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
     return path
+
+
+class JudgeTotals(NamedTuple):
+    """How one judge's samples ended; `mean_score` is over valid ones, None where there are none."""
+
+    judge: str
+    valid: int
+    invalid: int
+    undecided: int
+    missing: int
+    mean_score: float | None
+
+
+def totals_of(index: RunIndex) -> list[JudgeTotals]:
+    """In the order of the judges; a model on its own output apart."""
+    cells = [cell for cell in index.counts(OutcomeCount, final_only=False) if not cell.is_control]
+    found = []
+    for judge in dict.fromkeys(cell.judge for cell in cells):
+        own = [cell for cell in cells if cell.judge == judge]
+        valid, invalid, undecided, missing = (
+            sum(cell.count for cell in own if cell.status is status)
+            for status in (Status.VALID, Status.INVALID, Status.UNDECIDED, Status.MISSING)
+        )
+        mean = sum(cell.score_total for cell in own) / valid if valid else None
+        found.append(JudgeTotals(judge, valid, invalid, undecided, missing, mean))
+    return found

@@ -19,8 +19,8 @@ from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
 
 ROOT = Path(__file__).parents[3]
-TEAMS = 40
-ROUNDS = 3
+TEAMS = 20
+ROUNDS = 2
 
 
 def start(*arguments: str) -> "subprocess.Popen[str]":
@@ -33,7 +33,7 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
     )
 
 
-def test_forty_writers_and_a_second_process_that_reads_lose_nothing(tmp_path: Path) -> None:
+def test_twenty_writers_and_a_second_process_that_reads_lose_nothing(tmp_path: Path) -> None:
     """The reader looks on all the while, in a process of its own, and sees everything in the end."""
     watcher = start("watch", str(tmp_path), str(TEAMS * ROUNDS))
     assert watcher.stdout is not None
@@ -55,12 +55,12 @@ def test_forty_writers_and_a_second_process_that_reads_lose_nothing(tmp_path: Pa
 
     assert (output, errors) == (f"saw {TEAMS * ROUNDS}\n", "")
     assert {name: [entry.score for entry in team.rounds] for name, team in progress.items()} == {
-        f"team-{number:02}": [1.0, 2.0, 3.0] for number in range(TEAMS)
+        f"team-{number:02}": [1.0, 2.0] for number in range(TEAMS)
     }
     assert [len(team.rounds) for team in progress.values()] == [ROUNDS] * TEAMS
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_what_was_promised_survives_kill_9(tmp_path: Path, seed: int) -> None:
     """A writer says each round after it was stored, and is killed at a random moment."""
     writer = start("write", str(tmp_path))
@@ -126,7 +126,8 @@ def test_whoever_may_wait_for_ever_waits_and_says_so(tmp_path: Path, monkeypatch
 
     async def wait_long() -> bool:
         reading = asyncio.ensure_future(read(store))
-        await asyncio.sleep(0.6)
+        while not told and not reading.done():
+            await asyncio.sleep(0.01)
         is_waiting = not reading.done()
         stops.set()
         with pytest.raises(BusyError):

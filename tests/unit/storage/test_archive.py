@@ -2,6 +2,7 @@
 
 import errno
 import json
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from mixseek.errors import StorageError
 from mixseek.protocols.registry import load_protocol
 from mixseek.storage.archive.check import ArchiveCheck, read_marker
 from mixseek.storage.archive.documents import (
-    AttemptCounts,
+    JudgeTally,
     describe_run_log,
     describe_temperature,
     label_judge,
@@ -78,7 +79,7 @@ def test_whatever_was_said_is_read_again_to_the_same(
     check = ArchiveCheck(root / "out", read_marker(root / "out"), PROTOCOL)
 
     assert list(check.problems()) == []
-    assert archived.valid + archived.invalid == check.files == len(said)
+    assert archived["valid"] + archived["invalid"] == check.files == len(said)
 
 
 def test_a_line_break_before_a_letter_is_not_read_again_as_latex(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_what_was_never_judged_is_listed_without_a_file(tmp_path: Path) -> None:
     archived = write_archive(run, {}, tmp_path / "out", READ)
 
     rows = [json.loads(line) for line in (tmp_path / "out" / "index.jsonl").read_bytes().splitlines()]
-    assert (archived.valid, archived.invalid, archived.unjudged) == (0, 0, 2)
+    assert archived == {"valid": 0, "invalid": 0, "unjudged": 2, "asked_again": 0}
     assert [(row["id"], row["status"], row["path"]) for row in rows] == [
         ("s1", "missing", None),
         ("s2", "missing", None),
@@ -158,8 +159,9 @@ def test_the_run_log_names_models_parameters_and_counts() -> None:
     judge = JudgeEntry(name="a|b", kind="openai", model="m-1", parameters={"temperature": 0.2, "max_tokens": 512})
     manifest = make_manifest(judges=("x",)).model_copy(update={"judges": (judge,), "network_used": True})
 
-    counts = {"a|b": {"valid": 5, "invalid": 2, "missing": 1}}
-    log = run_log(manifest, {"a|b": ["m-1-2026"]}, counts, {"a|b": AttemptCounts(7, 3, 2)})
+    counts = Counter({"valid": 5, "invalid": 2, "missing": 1})
+    tally = JudgeTally(counts, models={"m-1-2026": None}, takes=7, first_invalid=3, asked_again=2)
+    log = run_log(manifest, {"a|b": tally})
     text = describe_run_log(log)
 
     assert log["judges"][0]["parameters"] == {"temperature": 0.2, "max_tokens": 512}

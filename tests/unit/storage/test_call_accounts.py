@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample
+from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample, totals_of
 
-from mixseek.domain.calls import CallAccount, Latency
+from mixseek.domain.calls import CallAccount, Latency, LostRequests
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
@@ -57,18 +57,23 @@ def test_requests_that_brought_nothing_are_tries_too(tmp_path: Path) -> None:
     """Beside replies, and of a judge that never gave one; what is missing for good is told apart."""
     one, other = make_sample(1), make_sample(2)
     lines = reply_lines("live", {"tries": 2})[:-1]
-    lines += [encode_outcome(one, one.key(), "live", CORRECT, lost_tries=3), encode_sample(other)]
     lines += [
-        encode_outcome(sample, sample.key(), "dead", Missing("too long", number == 1), lost_tries=4)
+        encode_outcome(one, one.key(), "live", CORRECT, lost=LostRequests(3, 100, 10, 0.25)),
+        encode_sample(other),
+    ]
+    lines += [
+        encode_outcome(sample, sample.key(), "dead", Missing("too long", number == 1), lost=LostRequests(4))
         for number, sample in enumerate((one, other))
     ]
     workspace, run = make_run(tmp_path, lines, judges=("live", "dead"))
 
     with open_run_index(workspace, run) as index:
-        accounts = {account.judge: (account.calls, account.tries) for account in index.call_accounts()}
+        accounts = {
+            account.judge: (account.calls, account.tries, account.cost_usd) for account in index.call_accounts()
+        }
         missing_for_good = index.missing_for_good()
 
-    assert accounts == {"live": (1, 5), "dead": (0, 8)}
+    assert accounts == {"live": (1, 5, Decimal("0.250357")), "dead": (0, 8, 0)}
     assert missing_for_good == 1
 
 
@@ -165,7 +170,7 @@ def test_recorded_replies_are_no_calls(tmp_path: Path, details: Mapping[str, Any
 
     with open_run_index(workspace, run) as index:
         assert index.call_accounts() == []
-        assert index.totals()[0].valid == 1
+        assert totals_of(index)[0].valid == 1
 
 
 def test_details_of_another_type_count_as_unknown(tmp_path: Path) -> None:
@@ -200,7 +205,7 @@ def test_a_resumed_run_counts_what_it_adds(tmp_path: Path) -> None:
         assert index.call_accounts()[0].calls == 3
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(latencies=st.lists(st.floats(0.0, 600.0), min_size=2, max_size=60))
 def test_percentiles_are_those_of_the_textbook(
     tmp_path_factory: pytest.TempPathFactory, latencies: list[float]

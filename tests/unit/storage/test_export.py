@@ -27,8 +27,9 @@ from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 from mixseek.domain.judgments import Missing, Outcome, Reply, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.archive.documents import NOT_JUDGED, JournalPairs
 from mixseek.storage.index.export import COLUMNS, export_run
+from mixseek.storage.index.loading import NOT_JUDGED
+from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -165,7 +166,8 @@ def test_an_outcome_comes_with_the_reply_it_rests_on(tmp_path: Path) -> None:
     lines += [encode_outcome(sample, key, judge, INVALID, take) for judge, take in (("a", 1), ("a", 2), ("b", 1))]
     _, run = make_run(tmp_path, lines, ("a", "b", "c"))
 
-    takes = JournalPairs(run.journal, ["a", "b", "c"], cascade=False).takes(with_replies=True)
+    with open_run_index(workspace_of(run), run) as index:
+        takes = list(index.takes())
 
     assert [(one.judge, one.take, one.reply and one.reply["text"]) for one in takes] == [
         ("a", 1, "again"),
@@ -227,7 +229,7 @@ AWKWARD = ("\ud800", "a\udfffb", "\0", '"', "'", "a\r\nb", "\u2028", "a,b;c\td",
 
 
 # Many texts in each of a few exports: what costs time is DuckDB and three files, not a row.
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(judged=st.lists(st.tuples(SAMPLES, ANY_OUTCOME), min_size=8, max_size=24, unique_by=lambda one: one[0].key()))
 def test_any_text_can_be_exported(
     judged: list[tuple[Sample, Outcome]], tmp_path_factory: pytest.TempPathFactory
@@ -300,18 +302,6 @@ def test_a_target_that_cannot_be_written_is_one_line(tmp_path: Path, suffix: str
     assert str(caught.value).startswith(f"/proc/out.{suffix}: cannot write: ")
 
 
-def test_pairs_hold_places_and_no_text(tmp_path: Path) -> None:
-    """What makes an export of a million rows fit in memory."""
-    _, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
-
-    pairs = JournalPairs(run.journal, ["rules"], cascade=False)
-
-    assert len(pairs) == 1
-    assert [(sample["id"], judge, outcome and outcome["verdict"]) for sample, judge, outcome in pairs] == [
-        ("s1", "rules", "correct")
-    ]
-
-
 def test_an_empty_run_is_an_empty_table(tmp_path: Path) -> None:
     """With its header where the format has one."""
     _, run = make_run(tmp_path, [])
@@ -342,14 +332,14 @@ def test_no_spreadsheet_computes_a_cell_of_a_csv_file(tmp_path: Path) -> None:
 
 def test_a_long_journal_is_exported_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, one header, a sample that was taken up twice once, whatever the parts are."""
-    lines = [line for number in range(20) for line in judged_lines(make_sample(number), {"a": CORRECT, "b": INVALID})]
-    lines += judged_lines(make_sample(3), {"a": INCORRECT}) + judged_lines(make_sample(20), {})
+    lines = [line for number in range(8) for line in judged_lines(make_sample(number), {"a": CORRECT, "b": INVALID})]
+    lines += judged_lines(make_sample(3), {"a": INCORRECT}) + judged_lines(make_sample(8), {})
     _, run = make_run(tmp_path, lines, ("a", "b"))
     whole = exported(run)
 
     monkeypatch.setattr("mixseek.storage.index.export._PART_BYTES", 1_000)
 
-    assert [(row["id"], row["judge"]) for row in whole] == [(f"s{n}", judge) for n in range(21) for judge in "ab"]
+    assert [(row["id"], row["judge"]) for row in whole] == [(f"s{n}", judge) for n in range(9) for judge in "ab"]
     assert exported(run) == whole
     assert exported(run, "out.parquet") == whole
     assert [row["id"] for row in exported(run, "out.csv")] == [row["id"] for row in whole]

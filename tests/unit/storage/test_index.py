@@ -1,5 +1,6 @@
 """The index says what the journal says, and can be thrown away."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -24,15 +25,17 @@ from tests.unit.storage.material import (
     judged_lines,
     make_run,
     make_sample,
+    totals_of,
 )
 from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
-from mixseek.domain.judgments import Method, Missing, Outcome, Status, ValidJudgment, status_of
+from mixseek.domain.counts import DimensionCell, EvidenceCount, OutcomeCount, ScoredCell
+from mixseek.domain.judgments import JudgedRow, Method, Missing, Outcome, Status, ValidJudgment, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.storage.index import loading as index
 from mixseek.storage.index.loading import ensure_indexed, index_error, index_run, is_fresh
-from mixseek.storage.index.run import JudgedRow, RowOrder, RowQuery, open_run_index
+from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -66,10 +69,10 @@ def test_every_kind_of_outcome_is_indexed(tmp_path: Path) -> None:
     assert [row.raw_reply for row in rows] == [f"reply {number}" for number in range(1, 6)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(
-    samples=st.lists(SAMPLES, min_size=1, max_size=4, unique_by=lambda sample: sample.key()),
-    outcomes=st.lists(ANY_OUTCOME, min_size=4, max_size=4),
+    samples=st.lists(SAMPLES, min_size=1, max_size=12, unique_by=lambda sample: sample.key()),
+    outcomes=st.lists(ANY_OUTCOME, min_size=12, max_size=12),
 )
 def test_journal_to_index_and_back_is_a_round_trip(
     samples: list[Sample], outcomes: list[Outcome], tmp_path_factory: pytest.TempPathFactory
@@ -227,7 +230,7 @@ def test_an_index_of_another_version_is_rebuilt(tmp_path: Path) -> None:
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     ensure_indexed(workspace, run)
     with duckdb.connect(str(run.index)) as connection:
-        connection.execute("UPDATE index_version SET version = 999")
+        connection.execute("UPDATE index_state SET version = 1")
         connection.execute("ALTER TABLE samples DROP COLUMN language")
         connection.execute('CREATE TABLE "odd ""name" (x INTEGER)')
 
@@ -260,24 +263,29 @@ def test_where_the_usual_memory_does_not_do_most_of_the_machines_is_given(
     """No command fails for memory that the machine has; with all of it, the remedy is named."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
     build = index.build
-    asked: list[bool] = []
+    limits: list[str] = []
 
-    def build_with_much(*arguments: Any, is_ample: bool) -> Any:
-        asked.append(is_ample)
-        if not is_ample:
+    def build_with_much(*arguments: Any) -> Any:
+        limits.append(arguments[-1]["memory_limit"])
+        if len(limits) == 1:
             raise duckdb.TransactionException(words)
-        return build(*arguments, is_ample=is_ample)
+        return build(*arguments)
 
     monkeypatch.setattr(index, "build", build_with_much)
     assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
-    assert asked == [False, True]
+    usual, ample = (int(limit.removesuffix("KiB")) for limit in limits)
+    assert usual < ample
     assert "free some memory" in str(index_error(Path("index"), duckdb.TransactionException(words)))
 
 
 def test_a_read_only_workspace_is_said_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the disk's own error as the cause, from which the exit code is derived."""
     workspace, run = make_run(tmp_path, journal_of(CORRECT))
-    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "replace", refuse)
 
     with pytest.raises(StorageError, match="cannot write the index: permission denied; make it writable") as caught:
         index_run(workspace, run)
@@ -347,14 +355,13 @@ def test_a_journal_that_has_grown_is_read_from_where_the_index_ends(
 
 def everything_about(workspace: Workspace, run: RunDirectory) -> list[Any]:
     with open_run_index(workspace, run) as opened:
-        scored = opened.scored()
-        assert scored is not None
+        assert opened.has_scores()
         return [
             list(opened.rows()),
-            opened.outcome_counts(final_only=True),
-            scored.cells(),
-            scored.dimension_cells(),
-            scored.evidence_counts(),
+            opened.counts(OutcomeCount, final_only=True),
+            opened.counts(ScoredCell),
+            opened.counts(DimensionCell),
+            opened.counts(EvidenceCount),
         ]
 
 
@@ -402,9 +409,9 @@ def test_nobody_waits_for_another_process_that_indexes(tmp_path: Path) -> None:
         with open_run_index(workspace, run) as opened:
             append_lines(run, judged_lines(make_sample(2), {"rules": INCORRECT}))
             index_run(workspace, run)
-            assert [totals.valid for totals in opened.totals()] == [1]
+            assert [totals.valid for totals in totals_of(opened)] == [1]
         assert len(rows_of(workspace, run)) == 2
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 50
         other.kill()
 
 
@@ -491,17 +498,4 @@ def test_rows_of_every_shape_are_indexed(tmp_path: Path, shape: str) -> None:
     workspace, run = make_run(tmp_path, lines, ("a",))
 
     with open_run_index(workspace, run) as opened:
-        assert [totals.valid for totals in opened.totals()] == [6_000 if "takes" in shape else count]
-
-
-def test_rows_are_paged_with_offset_and_order(tmp_path: Path) -> None:
-    """For whoever looks at a million of them, a page at a time."""
-    lines = [line for n in range(9) for line in judged_lines(make_sample(n, response="x" * (20 - n)), {"a": CORRECT})]
-    workspace, run = make_run(tmp_path, lines, ("a",))
-
-    with open_run_index(workspace, run) as opened:
-        pages = [[row.id for row in opened.rows(RowQuery(limit=4, offset=offset))] for offset in (0, 4, 8, 12)]
-        longest = [row.id for row in opened.rows(RowQuery(limit=2, offset=1, order=RowOrder.LONGEST_FIRST))]
-
-    assert pages == [["s0", "s1", "s2", "s3"], ["s4", "s5", "s6", "s7"], ["s8"], []]
-    assert longest == ["s1", "s2"]
+        assert [totals.valid for totals in totals_of(opened)] == [6_000 if "takes" in shape else count]

@@ -6,15 +6,20 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 
 import pytest
-from tests.unit.storage.material import CORRECT, INVALID, judged_lines, make_sample
+from tests.unit.storage.material import CORRECT, INVALID, judged_lines, make_manifest, make_sample
 
-from mixseek.errors import BusyError, StorageError
-from mixseek.storage.journal.journal import JournalFile, read_lines, read_records
+from mixseek.errors import BusyError, DamagedError, StorageError
+from mixseek.storage.journal import journal as journal_module
+from mixseek.storage.journal.journal import JournalFile, VerifiedStart, read_lines, read_records, verify_journal
+from mixseek.storage.journal.manifest import JournalSeal, RunStatus, write_manifest
 from mixseek.storage.journal.records import OutcomeRecord, SampleRecord
+from mixseek.storage.workspace import RunDirectory
 
 LINES = judged_lines(make_sample(1), {"rules": CORRECT}) + judged_lines(make_sample(2), {"rules": INVALID})
 SECOND = judged_lines(make_sample(3), {"rules": CORRECT})
@@ -226,3 +231,39 @@ def test_reading_a_journal_that_is_not_there_is_one_line(path: Path) -> None:
     with JournalFile(path) as journal:
         journal.append(LINES)
         assert len(list(read_records(path))) == 4
+
+
+def test_of_a_growing_journal_only_what_was_added_is_verified_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a reader that knows its start; a change in what was added is noticed, one in the start at the run's end."""
+    run = RunDirectory("trial", tmp_path)
+    read: list[int] = []
+    blocks = journal_module.read_blocks
+
+    def note(file: FileIO, begin: int, end: int) -> Iterator[bytes]:
+        read.append(end - begin)
+        return blocks(file, begin, end)
+
+    def grow(line: bytes) -> JournalSeal:
+        with JournalFile(run.journal) as journal:
+            journal.append([line])
+            write_manifest(run.manifest, make_manifest(journal=journal.seal))
+            return journal.seal
+
+    grow(b"x" * 9_999 + b"\n")
+    known = verify_journal(run)
+    seal = grow(b"one more line\n")
+    monkeypatch.setattr(journal_module, "read_blocks", note)
+
+    assert known == VerifiedStart(10_000, zlib.crc32(b"x" * 9_999 + b"\n"))
+    assert verify_journal(run, known) == VerifiedStart(seal.bytes, seal.crc32 or 0)
+    assert read == [len(b"one more line\n")]
+    data = run.journal.read_bytes()
+    run.journal.write_bytes(data.replace(b"one more", b"two more"))
+    with pytest.raises(DamagedError, match="changed since it was written"):
+        verify_journal(run, known)
+    run.journal.write_bytes(data.replace(b"xxx", b"yyy", 1))
+    write_manifest(run.manifest, make_manifest(status=RunStatus.COMPLETE, journal=seal))
+    with pytest.raises(DamagedError, match="changed since it was written"):
+        verify_journal(run, known)

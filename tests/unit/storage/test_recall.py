@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.storage.material import CORRECT, INVALID, MISSING, OUTCOMES, UNDECIDED, judged_lines, make_sample
 
+from mixseek.domain.calls import LostRequests, ReplyKey
 from mixseek.domain.judgments import Missing, Outcome, Reply, Status, status_of
 from mixseek.errors import StorageError
 from mixseek.storage.journal.journal import JournalFile
@@ -34,12 +35,12 @@ def test_every_pair_of_outcomes_under_two_judges_is_remembered(tmp_path: Path) -
 
     for number, pair in enumerate(pairs):
         expected = {
-            judge: status_of(outcome)
+            ReplyKey(judge): status_of(outcome)
             for judge, outcome in zip("ab", pair, strict=True)
             if not isinstance(outcome, Missing)
         }
-        assert judged.statuses(make_sample(number)) == expected
-    assert judged.statuses(make_sample(999)) == {}
+        assert judged.statuses(make_sample(number).key()) == expected
+    assert judged.statuses(make_sample(999).key()) == {}
     assert len(judged) == len(pairs) - 1
     assert judged.counts()["a"] == {Status.VALID: 10, Status.INVALID: 5, Status.UNDECIDED: 5}
 
@@ -58,7 +59,9 @@ def test_the_last_outcome_counts(tmp_path: Path, told: list[Outcome], expected: 
     sample = make_sample(1)
     lines = [line for outcome in told for line in judged_lines(sample, {"a": outcome}, reply="text")]
 
-    assert recall(tmp_path, lines, "a").statuses(sample) == expected
+    assert recall(tmp_path, lines, "a").statuses(sample.key()) == {
+        ReplyKey(judge): status for judge, status in expected.items()
+    }
 
 
 def test_what_is_missing_for_good_is_recalled_and_what_merely_failed_is_not(tmp_path: Path) -> None:
@@ -68,14 +71,17 @@ def test_what_is_missing_for_good_is_recalled_and_what_merely_failed_is_not(tmp_
         sample = make_sample(number)
         key = sample.key()
         outcome = Missing("too long", is_permanent)
-        lines += [encode_sample(sample, key), encode_outcome(sample, key, "a", outcome, lost_tries=number)]
+        lines += [encode_sample(sample, key), encode_outcome(sample, key, "a", outcome, lost=LostRequests(number))]
 
     judged = recall(tmp_path, lines, "a")
 
     first, second = (make_sample(number).key() for number in (1, 2))
-    assert judged.takes(first) == {}
-    assert judged.takes(second) == {("a", 1): Status.MISSING}
-    assert (judged.lost_tries(first), judged.lost_tries(second)) == ({("a", 1): 1}, {("a", 1): 2})
+    assert judged.statuses(first) == {}
+    assert judged.statuses(second) == {ReplyKey("a", 1): Status.MISSING}
+    assert (judged.lost(first), judged.lost(second)) == (
+        {ReplyKey("a"): LostRequests(1)},
+        {ReplyKey("a"): LostRequests(2)},
+    )
 
 
 def test_a_sample_that_changed_is_a_sample_never_seen(tmp_path: Path) -> None:
@@ -84,21 +90,21 @@ def test_a_sample_that_changed_is_a_sample_never_seen(tmp_path: Path) -> None:
 
     judged = recall(tmp_path, lines, "a")
 
-    assert judged.statuses(make_sample(1, metadata={"seed": 1})) == {"a": Status.VALID}
-    assert judged.statuses(make_sample(1, response="another")) == {}
+    assert judged.statuses(make_sample(1, metadata={"seed": 1}).key()) == {ReplyKey("a"): Status.VALID}
+    assert judged.statuses(make_sample(1, response="another").key()) == {}
 
 
 def test_judges_that_are_not_asked_in_this_run_are_passed_over(tmp_path: Path) -> None:
     """Their outcomes stay in the journal, and decide nothing."""
     judged = recall(tmp_path, judged_lines(make_sample(1), {"old": CORRECT}), "new")
 
-    assert judged.statuses(make_sample(1)) == {}
+    assert judged.statuses(make_sample(1).key()) == {}
     assert len(judged) == 0
 
 
 def test_an_empty_journal_recalls_nothing(tmp_path: Path) -> None:
     """The first start of a run."""
-    assert recall(tmp_path, [], "a").statuses(make_sample(1)) == {}
+    assert recall(tmp_path, [], "a").statuses(make_sample(1).key()) == {}
 
 
 def test_takes_are_remembered_one_by_one(tmp_path: Path) -> None:
@@ -110,12 +116,11 @@ def test_takes_are_remembered_one_by_one(tmp_path: Path) -> None:
 
     judged = recall(tmp_path, lines, "a", "b", repeats=2)
 
-    assert judged.takes(key) == {("b", 1): Status.VALID, ("b", 2): Status.INVALID}
-    assert judged.statuses(sample) == {"b": Status.VALID}
-    assert judged.takes(make_sample(2).key()) == {}
-    assert judged.lost_tries(key) == {}
+    assert judged.statuses(key) == {ReplyKey("b", 1): Status.VALID, ReplyKey("b", 2): Status.INVALID}
+    assert judged.statuses(make_sample(2).key()) == {}
+    assert judged.lost(key) == {}
     assert judged.counts() == {"a": {}, "b": {Status.VALID: 1, Status.INVALID: 1}}
-    assert recall(tmp_path, lines, "b").takes(key) == {("b", 1): Status.VALID}
+    assert recall(tmp_path, lines, "b").statuses(key) == {ReplyKey("b", 1): Status.VALID}
 
 
 def test_replies_that_nobody_read_are_kept_until_their_outcome_is_told(tmp_path: Path) -> None:
@@ -131,9 +136,9 @@ def test_replies_that_nobody_read_are_kept_until_their_outcome_is_told(tmp_path:
     other = recall(tmp_path, [*lines, encode_outcome(sample, key, "b", CORRECT)], "a", "b", repeats=2)
     none = recall(tmp_path, [*lines, told, encode_outcome(sample, key, "a", CORRECT, 2)], "a", repeats=2)
 
-    assert both.unread_replies(key) == {("a", 1): (first, again), ("a", 2): (second,)}
+    assert both.unread_replies(key) == {ReplyKey("a", 1): (first, again), ReplyKey("a", 2): (second,)}
     assert other.unread_replies(key) == both.unread_replies(key)
-    assert half.unread_replies(key) == {("a", 2): (second,)}
+    assert half.unread_replies(key) == {ReplyKey("a", 2): (second,)}
     assert none.unread_replies(key) == {}
     assert both.unread_replies(make_sample(2).key()) == {}
 
@@ -141,11 +146,14 @@ def test_replies_that_nobody_read_are_kept_until_their_outcome_is_told(tmp_path:
 def test_lost_tries_are_those_of_the_sample(tmp_path: Path) -> None:
     """Of another one, nothing is known."""
     sample = make_sample(1)
-    lines = [encode_sample(sample), encode_outcome(sample, sample.key(), "a", MISSING, lost_tries=3)]
+    lines = [
+        encode_sample(sample),
+        encode_outcome(sample, sample.key(), "a", MISSING, lost=LostRequests(3, 10, 5, 0.25)),
+    ]
     judged = recall(tmp_path, lines, "a")
 
-    assert judged.lost_tries(sample.key()) == {("a", 1): 3}
-    assert judged.lost_tries(make_sample(2).key()) == {}
+    assert judged.lost(sample.key()) == {ReplyKey("a"): LostRequests(3, 10, 5, 0.25)}
+    assert judged.lost(make_sample(2).key()) == {}
 
 
 @pytest.mark.parametrize("kind", ["outcome", "reply"])

@@ -33,7 +33,6 @@ from mixseek.storage.journal.records import (
     encode_readable_line,
     encode_reply,
     encode_sample,
-    peek,
 )
 
 # Surrogates included: a response may hold what UTF-8 cannot.
@@ -114,16 +113,6 @@ def test_every_line_is_one_line_that_every_json_reader_accepts(sample: Sample, j
         assert line.index(b"\n") == len(line) - 1
         assert isinstance(orjson.loads(line), dict)
         assert json.loads(line)["key"] == key
-
-
-@given(SAMPLES, TEXT, ANY_OUTCOME)
-def test_peeking_agrees_with_reading(sample: Sample, judge: str, outcome: Outcome) -> None:
-    """Whatever the judge is called."""
-    key = sample.key()
-
-    assert peek(encode_sample(sample, key)) == ("sample", key, None)
-    assert peek(encode_outcome(sample, key, judge, outcome)) == ("outcome", key, judge)
-    assert peek(encode_reply(key, Reply("x", judge))) == ("reply", key, judge)
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: type(outcome).__name__)

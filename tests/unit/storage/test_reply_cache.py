@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Reply
-from mixseek.engine.caching import ReplyCache
+from mixseek.engine.call import ReplyCache
 from mixseek.storage.reply_cache import ReplyCacheFile, encode_cached, parts_of
 
 NOW = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)
@@ -86,7 +86,7 @@ def test_an_empty_request_is_an_empty_answer(cache: ReplyCacheFile) -> None:
     assert cache.get_many([]) == {}
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     replies=st.dictionaries(
         st.binary(min_size=32, max_size=32), st.tuples(ANY_TEXT, st.dictionaries(st.text(), JSON_VALUES))

@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +211,15 @@ def test_pdf_text_is_taken_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     one_sample(tmp_path, "q3.pdf", make_pdf("x"))
 
     assert asked == ["out/q3.pdf"]
+
+
+def test_without_the_extra_everything_but_a_pdf_is_read(tmp_path: Path) -> None:
+    """A plain installation has no pypdf: it is named when a PDF is met, and not missed before."""
+    data = tmp_path / "answers.jsonl"
+    data.write_text('{"id": "1", "response": "B", "ground_truth": "B"}\n')
+    block = "import sys; sys.modules['pypdf'] = None; from mixseek.cli.main import run; run()"
+    command = [sys.executable, "-c", block, "judge", str(data), "--judge", "rules", "--workspace", str(tmp_path)]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr

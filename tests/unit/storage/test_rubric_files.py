@@ -30,7 +30,7 @@ def rubrics(tmp_path: Path) -> Path:
 
 
 def dataset_of(tmp_path: Path, rubric: Path | None, *rows: dict[str, Any]) -> Dataset:
-    rubrics = RubricDirectory.open(rubric) if rubric else None
+    rubrics = RubricDirectory(rubric) if rubric else None
     path = write_jsonl(tmp_path / "d.jsonl", *({"id": n, "response": "x", **row} for n, row in enumerate(rows, 1)))
     requirements = RowRequirements(protocol="rubric", rubric=True, task_types=TYPES, rubrics=rubrics)
     return open_dataset(str(path), mapping={}, spool_directory=None, requirements=requirements)
@@ -137,5 +137,5 @@ def test_a_shelf_that_cannot_serve_is_refused_at_once(tmp_path: Path, rubrics: P
     }
     for path, words in said.items():
         with pytest.raises(ConfigurationError) as caught:
-            RubricDirectory.open(path)
+            RubricDirectory(path)
         assert words in str(caught.value)

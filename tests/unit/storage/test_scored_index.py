@@ -8,23 +8,41 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.unit.storage.material import CORRECT, INVALID, MISSING, judged_lines, make_manifest, make_run, make_sample
+from tests.unit.storage.material import (
+    CORRECT,
+    INVALID,
+    MISSING,
+    judged_lines,
+    make_manifest,
+    make_run,
+    make_sample,
+    totals_of,
+)
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored, scored_lines
 
-from mixseek.domain.counts import CoverageCell, Disagreement, EvidenceCount, EvidenceProblem
+from mixseek.domain.counts import (
+    CoverageCell,
+    DimensionBucket,
+    DimensionCell,
+    Disagreement,
+    EvidenceCount,
+    EvidenceProblem,
+    FlagCount,
+    ScoredCell,
+    VariantSums,
+)
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Status, ValidJudgment
 from mixseek.domain.samples import Sample
+from mixseek.storage.index.loading import read_totals
 from mixseek.storage.index.run import RunIndex, open_run_index
-from mixseek.storage.index.scored import ScoredIndex
 from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
 
 JUDGES = ("m1", "m2")
 
 
-def asked(index: RunIndex) -> ScoredIndex:
-    found = index.scored()
-    assert found is not None
-    return found
+def asked(index: RunIndex) -> RunIndex:
+    assert index.has_scores()
+    return index
 
 
 def random_run(seed: int, samples: int = 60) -> list[tuple[Sample, dict[str, Outcome]]]:
@@ -43,7 +61,7 @@ def random_run(seed: int, samples: int = 60) -> list[tuple[Sample, dict[str, Out
 
 
 @contextmanager
-def indexed(root: Path, run: list[tuple[Sample, dict[str, Outcome]]]) -> Iterator[ScoredIndex]:
+def indexed(root: Path, run: list[tuple[Sample, dict[str, Outcome]]]) -> Iterator[RunIndex]:
     """The run, written and opened."""
     lines = [line for sample, outcomes in run for line in scored_lines(sample, outcomes)]
     workspace, directory = make_run(root, lines, JUDGES)
@@ -56,7 +74,7 @@ def test_a_protocol_without_dimensions_costs_and_shows_nothing(tmp_path: Path) -
     workspace, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
 
     with open_run_index(workspace, run) as index:
-        assert index.scored() is None
+        assert not index.has_scores()
 
 
 def test_a_run_in_which_nothing_is_valid_is_still_counted(tmp_path: Path) -> None:
@@ -67,10 +85,9 @@ def test_a_run_in_which_nothing_is_valid_is_still_counted(tmp_path: Path) -> Non
         write_manifest(run.manifest, make_manifest(("m1",), protocol=entry))
 
         with open_run_index(workspace, run) as index:
-            found = index.scored()
-            assert (found is not None) == is_scored
-            if found is not None:
-                assert [(cell.status, cell.count) for cell in found.cells()] == [(Status.INVALID, 1)]
+            assert index.has_scores() == is_scored
+            if is_scored:
+                assert [(cell.status, cell.count) for cell in index.counts(ScoredCell)] == [(Status.INVALID, 1)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -78,7 +95,7 @@ def test_cells_are_what_counting_by_hand_gives(tmp_path: Path, seed: int) -> Non
     """Every judgment stands in exactly one cell; sums are of valid ones."""
     run = random_run(seed)
     with indexed(tmp_path, run) as found:
-        cells = found.cells()
+        cells = found.counts(ScoredCell)
     by_hand: dict[tuple[str, str | None, str | None, bool, Status], list[float]] = defaultdict(list)
     for sample, outcomes in run:
         for judge, outcome in outcomes.items():
@@ -102,7 +119,7 @@ def test_variants_are_paired_by_question_target_and_judge(tmp_path: Path, seed: 
     """Sums over questions, from cross judgments that both variants have."""
     run = random_run(seed)
     with indexed(tmp_path, run) as found:
-        all_sums = found.variant_sums()
+        all_sums = found.counts(VariantSums)
     scores = {
         (sample.question_id, sample.target_model, judge, sample.prompt_variant): outcome.score
         for sample, outcomes in run
@@ -135,14 +152,14 @@ def test_self_judgments_are_in_no_statistic_whatever_became_of_them(tmp_path: Pa
     workspace, run = make_run(tmp_path, lines, JUDGES)
 
     with open_run_index(workspace, run) as index:
-        controls = [(cell.judge, cell.status) for cell in asked(index).cells() if cell.is_control]
+        controls = [(cell.judge, cell.status) for cell in asked(index).counts(ScoredCell) if cell.is_control]
         assert sorted(controls) == [("m1", Status.INVALID), ("m1", Status.MISSING), ("m1", Status.VALID)]
-        assert [(total.judge, total.valid, total.invalid) for total in index.totals()] == [("m2", 2, 1)]
-        whole = index.final_totals()
+        assert [(total.judge, total.valid, total.invalid) for total in totals_of(index)] == [("m2", 2, 1)]
+        whole = read_totals(run)
         assert whole is not None
-        assert (whole.valid, whole.invalid, whole.mean_score) == (2, 1, 0.25)
-        assert index.flag_counts()[0].count == 1
-        assert {cell.judge for cell in asked(index).dimension_cells()} == {"m2"}
+        assert (whole.counts["valid"], whole.counts["invalid"], whole.mean_score) == (2, 1, 0.25)
+        assert index.counts(FlagCount)[0].count == 1
+        assert {cell.judge for cell in asked(index).counts(DimensionCell)} == {"m2"}
         assert asked(index).panel_sums() is None
         rows = {(row.id, row.judge): row for row in index.rows()}
         assert rows["Q2-A-m1", "m1"].is_control
@@ -159,7 +176,7 @@ def test_names_that_only_the_protocol_knows_to_be_one_model_are_followed(tmp_pat
     workspace, run = make_run(tmp_path, lines, ("house",))
 
     with open_run_index(workspace, run) as index:
-        cells = {(cell.target, cell.status): cell.is_control for cell in asked(index).cells()}
+        cells = {(cell.target, cell.status): cell.is_control for cell in asked(index).counts(ScoredCell)}
 
     assert cells == {
         ("tuned", Status.VALID): True,
@@ -179,7 +196,7 @@ def test_a_recorded_reply_counts_for_the_model_that_gave_it(tmp_path: Path) -> N
     workspace, run = make_run(tmp_path, lines, ("replay:x",))
 
     with open_run_index(workspace, run) as index:
-        cells = asked(index).cells()
+        cells = asked(index).counts(ScoredCell)
         assert {cell.judge for cell in cells} == {"m1"}
         assert Counter(cell.is_control for cell in cells) == {True: 2, False: 1}
         assert index.judge_models() == models
@@ -193,7 +210,7 @@ def test_an_unnamed_recording_counts_for_whom_it_names_itself(tmp_path: Path) ->
         workspace, run = make_run(tmp_path / judge.replace(":", "-"), lines, (judge,))
 
         with open_run_index(workspace, run) as index:
-            assert [cell.judge for cell in asked(index).cells()] == [known_as]
+            assert [cell.judge for cell in asked(index).counts(ScoredCell)] == [known_as]
 
 
 def test_marks_are_counted_in_steps_or_tenths(tmp_path: Path) -> None:
@@ -210,7 +227,7 @@ def test_marks_are_counted_in_steps_or_tenths(tmp_path: Path) -> None:
         workspace, run = make_run(tmp_path / name, lines, ("m1",))
         with open_run_index(workspace, run) as index:
             buckets[name] = [
-                (part.dimension, part.low, part.high, part.count) for part in asked(index).dimension_buckets()
+                (part.dimension, part.low, part.high, part.count) for part in asked(index).counts(DimensionBucket)
             ]
 
     assert buckets["short"] == [
@@ -252,8 +269,8 @@ def test_coverage_of_a_product_too_large_to_lay_out_lists_what_was_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No grid, and no list of what the dataset never held."""
-    monkeypatch.setattr("mixseek.storage.index.scored._GRID_CELLS", 1)
-    monkeypatch.setattr("mixseek.storage.index.scored._PRODUCT_CELLS", 1)
+    monkeypatch.setattr("mixseek.storage.index.run._GRID_CELLS", 1)
+    monkeypatch.setattr("mixseek.storage.index.run._PRODUCT_CELLS", 1)
     lines = [
         *scored_lines(output("Q1", "A", "t"), {"m1": scored(2, 2), "m2": UNUSABLE}),
         *scored_lines(output("Q2", "B", "t"), {"m1": scored(2, 2), "m2": scored(1, 1)}),
@@ -277,9 +294,9 @@ def test_quotes_are_counted_by_how_they_were_found_or_why_not(tmp_path: Path) ->
     with open_run_index(workspace, run) as index:
         counts = [
             (cell.judge, cell.dimension, cell.stage, cell.problem, cell.count)
-            for cell in asked(index).evidence_counts()
+            for cell in asked(index).counts(EvidenceCount)
         ]
-        problems = asked(index).evidence_problems()
+        problems = asked(index).counts(EvidenceProblem)
 
     assert counts == [("m1", "FIDELITY", None, "not_found", 1), ("m1", "FORMAT", "exact", None, 1)]
     assert problems == [EvidenceProblem("Q1-A-t", "m1", "FIDELITY", "not_found", "invented")]
@@ -293,7 +310,7 @@ def test_quotes_of_invalid_judgments_count_and_those_not_looked_for_do_not(tmp_p
     workspace, run = make_run(tmp_path, scored_lines(output("Q1", "A", "t"), {"m1": refused, "m2": unseen}), JUDGES)
 
     with open_run_index(workspace, run) as index:
-        counts = asked(index).evidence_counts()
+        counts = asked(index).counts(EvidenceCount)
 
     assert counts == [EvidenceCount("m1", "FIDELITY", None, "not_found", 1)]
 
@@ -309,12 +326,12 @@ def test_disagreements_come_from_the_widest_on(tmp_path: Path) -> None:
     workspace, run = make_run(tmp_path, lines, JUDGES)
 
     with open_run_index(workspace, run) as index:
-        items = asked(index).disagreements()
+        items = asked(index).counts(Disagreement)
         sums = asked(index).panel_sums()
 
     assert items == [
-        Disagreement("Q2-A-t", "t", "A", "Q2", 1.0, 2, (("m2", 0.0, "FAIL"), ("m1", 1.0, "PASS"))),
-        Disagreement("Q3-A-t", "t", "A", "Q3", 0.25, 1, (("m1", 0.25, "PARTIAL"), ("m2", 0.5, "PARTIAL"))),
+        Disagreement("Q2-A-t", "t", "A", "Q2", 1.0, 2, [("m2", 0.0, "FAIL"), ("m1", 1.0, "PASS")]),
+        Disagreement("Q3-A-t", "t", "A", "Q3", 0.25, 1, [("m1", 0.25, "PARTIAL"), ("m2", 0.5, "PARTIAL")]),
     ]
     assert sums is not None
     assert (sums.samples, sums.unanimous, sums.judgments) == (3, 2, 6)
@@ -337,7 +354,7 @@ def test_critical_fails_are_known_by_their_gate_or_their_name(tmp_path: Path) ->
     workspace, run = make_run(tmp_path, lines, ("m1",))
 
     with open_run_index(workspace, run) as index:
-        assert sum(cell.count for cell in asked(index).cells() if cell.is_critical) == 2
+        assert sum(cell.count for cell in asked(index).counts(ScoredCell) if cell.is_critical) == 2
 
 
 def test_a_run_indexed_again_holds_everything_once(tmp_path: Path) -> None:
@@ -345,9 +362,9 @@ def test_a_run_indexed_again_holds_everything_once(tmp_path: Path) -> None:
     lines = scored_lines(output("Q1", "A", "t"), {"m1": scored(2, 2, evidence=[quote("FORMAT", "x", [(0, 1)])])})
     workspace, run = make_run(tmp_path, lines, ("m1",))
     with open_run_index(workspace, run) as index:
-        before = asked(index).cells(), asked(index).dimension_cells(), asked(index).evidence_counts()
+        before = asked(index).counts(ScoredCell), asked(index).counts(DimensionCell), asked(index).counts(EvidenceCount)
     run.journal.touch()
     with open_run_index(workspace, run) as index:
-        after = asked(index).cells(), asked(index).dimension_cells(), asked(index).evidence_counts()
+        after = asked(index).counts(ScoredCell), asked(index).counts(DimensionCell), asked(index).counts(EvidenceCount)
 
     assert before == after

@@ -3,98 +3,50 @@
 import difflib
 import ipaddress
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from pathlib import Path
 from shlex import quote
+from unicodedata import normalize
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from pydantic import TypeAdapter
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.keys import Secret, looks_like_credential, read_key
-from mixseek.settings.models import JudgeSettings
-
-
-class WireFormat(StrEnum):
-    """How an endpoint is spoken to."""
-
-    OPENAI = "openai"
-    ANTHROPIC = "anthropic"
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What is known of an endpoint before it is asked."""
+    """What is known of an endpoint before it is asked; what the fields mean is said in providers.toml."""
 
-    wire: WireFormat
-    base_url: str | None
-    key_variables: tuple[str, ...]
+    wire: WireFormat = WireFormat.OPENAI
+    base_url: str | None = None
+    key_variables: tuple[str, ...] = ()
     key_required: bool = True
     key_header: str = "Authorization"
-    # Where the base URL can be found in the environment, and what is appended to it.
     url_variable: str | None = None
     url_suffix: str = ""
     limit_parameter: str = "max_tokens"
+    escapes_control_tokens: bool = False
+    model_prefixes: tuple[str, ...] = ()
 
 
-def _hosted(base_url: str, *key_variables: str) -> Provider:
-    return Provider(WireFormat.OPENAI, base_url, key_variables)
-
-
-def _local(base_url: str, *key_variables: str) -> Provider:
-    return Provider(WireFormat.OPENAI, base_url, key_variables, key_required=False)
-
-
-PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider(
-        WireFormat.OPENAI,
-        "https://api.openai.com/v1",
-        ("OPENAI_API_KEY",),
-        # As in OpenAI's own library: whoever set it means that nothing goes anywhere else.
-        url_variable="OPENAI_BASE_URL",
-        limit_parameter="max_completion_tokens",
-    ),
-    "anthropic": Provider(
-        WireFormat.ANTHROPIC,
-        "https://api.anthropic.com",
-        ("ANTHROPIC_API_KEY",),
-        key_header="x-api-key",
-        url_variable="ANTHROPIC_BASE_URL",
-    ),
-    "openrouter": _hosted("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "azure": Provider(
-        WireFormat.OPENAI,
-        None,
-        ("AZURE_OPENAI_API_KEY",),
-        key_header="api-key",
-        url_variable="AZURE_OPENAI_ENDPOINT",
-        url_suffix="/openai/v1",
-        limit_parameter="max_completion_tokens",
-    ),
-    "mistral": _hosted("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    "deepseek": _hosted("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-    "groq": _hosted("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "together": _hosted("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-    "xai": _hosted("https://api.x.ai/v1", "XAI_API_KEY"),
-    "gemini": _hosted("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "vllm": _local("http://localhost:8000/v1", "VLLM_API_KEY"),
-    "ollama": _local("http://localhost:11434/v1"),
-    "llamacpp": _local("http://localhost:8080/v1", "LLAMA_API_KEY"),
-}
-# Of these it is known that a control token in a message is text to them; others may run any server.
-_ESCAPING = frozenset({"openai", "azure", "anthropic", "gemini", "mistral"})
-# A [judges.NAME] that names no provider: anything that speaks chat completions.
-_ANY_ENDPOINT = Provider(WireFormat.OPENAI, None, (), key_required=False)
-_ANY_ANTHROPIC = Provider(WireFormat.ANTHROPIC, None, (), key_required=False, key_header="x-api-key")
-
-
+PROVIDERS = TypeAdapter(dict[str, Provider]).validate_python(
+    tomllib.loads((Path(__file__).parent / "providers.toml").read_text(encoding="utf-8"))
+)
 # Where the address of `provider:model@base_url` begins.
-_ADDRESS_BEGINS = re.compile(r"@https?://", re.IGNORECASE)
+_ADDRESS_BEGINS = re.compile(r"@(?=https?://)", re.IGNORECASE)
+# What was meant as one, however it is misspelt: an at sign, a scheme, this machine, a host's number.
+_ADDRESS_MEANT = re.compile(
+    r"@|[a-z][a-z0-9+.-]*:?//|\bbase_url\b|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])", re.IGNORECASE
+)
 # What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
 _NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
 # What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
 _RESERVED_BODY = ("model", "messages", "stream")
-
-
 _CREDENTIAL_IN_URL = (
     "a judge's base URL holds a credential; put it into an environment variable and name that with api_key_env"
 )
@@ -133,31 +85,33 @@ class Target:
 def split_spec(spec: str) -> tuple[str, str, str | None]:
     """Provider, model and base URL of `provider:model@base_url`; a model may hold colons, and at signs before one.
 
-    Raises ConfigurationError for an at sign that no http(s) address follows: taken for a part of the model's name,
-    it would send data and key to the provider's public host.
+    Raises ConfigurationError for what was meant as an address and is none: taken for a part of the model's name, it
+    would send data and key to the provider's public host.
     """
     provider, _, rest = spec.partition(":")
-    found = _ADDRESS_BEGINS.search(rest)
-    if found is not None:
-        return provider, rest[: found.start()], rest[found.start() + 1 :]
-    if "@" in rest:
+    model, *address = _ADDRESS_BEGINS.split(rest, maxsplit=1)
+    if not address and means_address(rest):
         raise refuse_address(provider, rest)
-    return provider, rest, None
+    return provider, model, address[0] if address else None
+
+
+def means_address(text: str) -> bool:
+    """Also in full-width characters, as keyboards for Japanese and Chinese write them."""
+    return _ADDRESS_MEANT.search(normalize("NFKC", text)) is not None
 
 
 def refuse_address(provider: str, rest: str) -> ConfigurationError:
     """What to write instead; more than one at sign may be a password, which is not repeated."""
-    model, _, address = rest.partition("@")
-    if "@" in address:
-        written, offered = f"{provider}:…", f"{provider}:MODEL@http://HOST:PORT/v1"
-    else:
-        host = address.rpartition("://")[2].strip().lstrip("/") or "HOST:PORT/v1"
-        # What leaves the machine had better be encrypted.
-        scheme = "http" if is_loopback(f"http://{host}") or host.startswith("HOST") else "https"
-        written, offered = f"{provider}:{rest}", f"{provider}:{model}@{scheme}://{host}"
+    plain = normalize("NFKC", rest)
+    found = _ADDRESS_MEANT.search(plain)
+    written, model, address = f"{provider}:…", "MODEL", "http://HOST:PORT/v1"
+    if found is not None and plain.count("@") <= 1:
+        written, model = f"{provider}:{rest}", plain[: found.start()].rstrip(" :,;|#=/") or model
+        host = re.split(r":?/{2}|=|@", plain[found.start() :])[-1].strip().lstrip("/")
+        address = _with_scheme(host) if host else address
     return ConfigurationError(
         f"judge {written!r}: after the @ stands an address that begins with http:// or https://; "
-        f"write {quote(offered)} "
+        f"write {quote(f'{provider}:{model}@{address}')} "
         f'(a model whose own name holds an @ needs a [judges.NAME] table with model = "…" in mixseek.toml)'
     )
 
@@ -165,58 +119,53 @@ def refuse_address(provider: str, rest: str) -> ConfigurationError:
 def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> Target:
     """The judge that `spec` means; raises ConfigurationError that says what to add."""
     if spec in configured:
-        return _from_settings(spec, configured[spec], environment)
-    provider, model, base_url = split_spec(spec)
-    if not model:
-        raise ConfigurationError(f"judge {spec!r}: no model; write {provider}:MODEL or {provider}:MODEL@BASE_URL")
-    return _target(spec, provider, PROVIDERS[provider], JudgeSettings(model=model, base_url=base_url), environment)
-
-
-def _from_settings(name: str, settings: JudgeSettings, environment: Mapping[str, str]) -> Target:
-    place = f"[judges.{name}]"
-    if settings.wire is not None and settings.wire not in list(WireFormat):
-        raise ConfigurationError(f"{place}: wire is {settings.wire!r}; one of {', '.join(WireFormat)}")
-    label = settings.provider or (name if name in PROVIDERS else None)
-    if label is not None and label not in PROVIDERS:
-        close = difflib.get_close_matches(label, PROVIDERS, n=1)
-        advice = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(PROVIDERS)}"
-        raise ConfigurationError(f"{place}: provider {label!r} is not known; {advice}")
-    if not settings.model:
-        raise ConfigurationError(f'{place}: no model; add model = "…"')
-    reserved = [key for key in _RESERVED_BODY if key in settings.body]
-    if reserved:
-        raise ConfigurationError(f"{place}: body cannot hold {reserved[0]!r}; remove it")
-    if label is None:
-        provider = _ANY_ANTHROPIC if settings.wire == WireFormat.ANTHROPIC else _ANY_ENDPOINT
-        return _target(name, "endpoint", provider, settings, environment)
-    return _target(name, label, PROVIDERS[label], settings, environment)
-
-
-def _target(
-    name: str, label: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]
-) -> Target:
-    base_url = _find_url(name, provider, settings, environment)
-    wire = WireFormat(settings.wire) if settings.wire else provider.wire
+        label, settings = _checked_label(spec, configured[spec]), configured[spec]
+    else:
+        label, model, address = split_spec(spec)
+        if not model:
+            raise ConfigurationError(f"judge {spec!r}: no model; write {label}:MODEL or {label}:MODEL@BASE_URL")
+        settings = JudgeSettings(model=model, base_url=address)
+    # Without a provider: anything that speaks chat completions, or what `wire` says.
+    provider = PROVIDERS.get(label, Provider(key_required=False))
+    base_url = _find_url(spec, provider, settings, environment)
+    wire = settings.wire or provider.wire
     if wire is WireFormat.ANTHROPIC:
         # The wire format brings its own /v1; people paste either form.
         base_url = base_url.removesuffix("/v1")
-    is_own_host = provider.base_url is not None and urlsplit(provider.base_url).netloc == urlsplit(base_url).netloc
-    key, hint = _find_key(name, provider, settings, base_url, environment)
-    if key is None and provider.key_required and (is_own_host or provider.base_url is None):
-        raise ConfigurationError(f"judge {name!r}: no API key; {hint}")
+    # A provider without an address of its own is whatever its user says it is.
+    is_own_host = urlsplit(provider.base_url or base_url).netloc == urlsplit(base_url).netloc
+    key, hint = _find_key(spec, provider, settings, base_url, environment)
+    if key is None and (settings.api_key_env is not None or (provider.key_required and is_own_host)):
+        raise ConfigurationError(f"judge {spec!r}: no API key; {hint}")
     return Target(
-        name=name,
+        name=spec,
         provider=label,
         wire=wire,
         base_url=base_url,
         model=settings.model or "",
         settings=settings,
         key_header="x-api-key" if wire is WireFormat.ANTHROPIC else provider.key_header,
-        limit_parameter=provider.limit_parameter if is_own_host or provider.base_url is None else "max_tokens",
+        limit_parameter=provider.limit_parameter if is_own_host else "max_tokens",
         key=key,
         key_hint=hint,
-        escapes_control_tokens=label in _ESCAPING and (is_own_host or provider.base_url is None),
+        escapes_control_tokens=provider.escapes_control_tokens and is_own_host,
     )
+
+
+def _checked_label(name: str, settings: JudgeSettings) -> str:
+    label = settings.provider or (name if name in PROVIDERS else None)
+    reserved = [key for key in _RESERVED_BODY if key in settings.body]
+    if label is not None and label not in PROVIDERS:
+        close = difflib.get_close_matches(label, PROVIDERS, n=1)
+        advice = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(PROVIDERS)}"
+        problem = f"provider {label!r} is not known; {advice}"
+    elif not settings.model:
+        problem = 'no model; add model = "…"'
+    elif reserved:
+        problem = f"body cannot hold {reserved[0]!r}; remove it"
+    else:
+        return label or "endpoint"
+    raise ConfigurationError(f"[judges.{name}]: {problem}")
 
 
 def _find_url(name: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]) -> str:
@@ -236,60 +185,48 @@ def _find_url(name: str, provider: Provider, settings: JudgeSettings, environmen
 def _find_key(
     name: str, provider: Provider, settings: JudgeSettings, base_url: str, environment: Mapping[str, str]
 ) -> tuple[Secret | None, str]:
-    if settings.api_key_env is not None:
-        key = read_key(settings.api_key_env, environment)
-        if key is None:
-            raise ConfigurationError(f"judge {name!r}: no API key; set the environment variable {settings.api_key_env}")
-        return key, f"the key is read from {settings.api_key_env}"
-    if not provider.key_variables:
+    named = settings.api_key_env
+    names = (named,) if named is not None else provider.key_variables
+    variables = " or ".join(names)
+    if not names:
         return None, f"no key was sent; name its environment variable with api_key_env in [judges.{name}]"
-    variables = " or ".join(provider.key_variables)
-    if urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
+    if named is None and urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         # A provider's usual key is not put on a network in clear text unless the user names it for this judge.
         return None, f"{variables} is not sent over plain http; name it with api_key_env in mixseek.toml to send it"
-    for variable in provider.key_variables:
-        key = read_key(variable, environment)
-        if key is not None:
-            return key, f"the key is read from {variable}"
-    return None, f"set the environment variable {variables}"
+    found = ((key, f"the key is read from {one}") for one in names if (key := read_key(one, environment)))
+    return next(found, (None, f"set the environment variable {variables}"))
 
 
 def checked_url(base_url: str, place: str, suffix: str = "") -> str:
-    """http or https with a host and nothing secret in it: the URL stands in manifests and messages.
-
-    `place` says whose address it is, where it has to be refused; `suffix` is added to its path.
-    """
+    """http or https with a host and nothing secret in it: the URL stands in manifests and messages."""
     base_url = base_url.strip()
-    parts = None
+    if "@" in base_url.partition("?")[0].partition("://")[2].partition("/")[0]:
+        # The name itself may hold the password here: it is not repeated.
+        raise ConfigurationError(_CREDENTIAL_IN_URL)
     try:
         parts = urlsplit(base_url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        is_usable = False
-    if "@" in base_url.partition("?")[0].partition("://")[2].partition("/")[0]:
-        # The name itself may hold the password here: it is not repeated.
-        raise ConfigurationError(_CREDENTIAL_IN_URL)
-    if parts is None or not is_usable or _NEVER_IN_ADDRESS.search(base_url):
-        raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{_offer_scheme(base_url)}")
-    query = [key for key, _ in parse_qsl(parts.query, keep_blank_values=True)]
-    if any(looks_like_credential(key) for key in query):
+        parts, is_usable = urlsplit(""), False
+    if not is_usable or _NEVER_IN_ADDRESS.search(base_url):
+        # A host that only lacks its scheme is offered with it; anything else is not worth guessing at.
+        is_host = re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url)
+        offer = f", for instance to {_with_scheme(base_url)}" if is_host else ""
+        raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{offer}")
+    if any(looks_like_credential(key) for key, _ in parse_qsl(parts.query, keep_blank_values=True)):
         raise ConfigurationError(_CREDENTIAL_IN_URL)
     return urlunsplit((parts.scheme, parts.netloc.lower(), parts.path.rstrip("/") + suffix, parts.query, ""))
 
 
-def _offer_scheme(base_url: str) -> str:
-    """A host that only lacks its scheme is offered with it; anything else is not worth guessing at."""
-    if not re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url):
-        return ""
-    return f", for instance to {'http' if is_loopback(f'http://{base_url}') else 'https'}://{base_url}"
+def _with_scheme(host: str) -> str:
+    """What leaves the machine had better be encrypted."""
+    return f"http://{host}" if is_loopback(f"http://{host}") else f"https://{host}"
 
 
 def is_loopback(url: str) -> bool:
     """True when what is sent to `url` does not leave the machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False

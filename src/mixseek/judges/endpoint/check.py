@@ -1,31 +1,30 @@
 """One cheap call that says whether a judge can be used, and if not, what to change."""
 
-import asyncio
-import ssl
+import difflib
 from dataclasses import dataclass
-
-import aiohttp
 
 from mixseek.domain.calls import Answer, Call, LiveJudge
 from mixseek.domain.ports import Message
-from mixseek.errors import JudgeCallError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.errors import StatusError
+from mixseek.errors import JudgeCallError, TransientJudgeError
+from mixseek.judges.endpoint.errors import StatusError, mishap_of
 from mixseek.judges.endpoint.judge import EndpointJudge
+from mixseek.judges.endpoint.wire import SchemaMode
 
 SLOW_SECONDS = 20.0
 _SHOWN_MODELS = 12
+_SHAPE = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}},
+    "required": ["ok"],
+    "additionalProperties": False,
+}
 _CALL = Call(
-    sample_key="check",
-    messages=(
+    "check",
+    (
         Message("system", "You answer with one JSON object and nothing else."),
         Message("user", 'Answer with the JSON object {"ok": true}.'),
     ),
-    reply_schema={
-        "type": "object",
-        "properties": {"ok": {"type": "boolean"}},
-        "required": ["ok"],
-        "additionalProperties": False,
-    },
+    reply_schema=_SHAPE,
 )
 
 
@@ -46,7 +45,6 @@ class CheckResult:
 
     @property
     def is_usable(self) -> bool:
-        """True when calls can be answered."""
         return self.problem is None
 
 
@@ -55,34 +53,18 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
     try:
         answer = await judge.call(_CALL)
     except JudgeCallError as error:
-        return CheckResult(judge.name, judge.endpoint, str(error), await _advice_on(error, judge))
-    return CheckResult(
-        judge=judge.name,
-        endpoint=judge.endpoint,
-        problem=None,
-        advice=(*_warnings_of(judge), *_remarks(answer)),
-        latency_seconds=answer.latency_seconds,
-        model=answer.model,
-        schema=_schema_of(answer),
-        input_tokens=answer.usage.input_tokens,
-        output_tokens=answer.usage.output_tokens,
-    )
-
-
-def _schema_of(answer: Answer) -> str | None:
-    schema = answer.reply.details.get("schema")
-    return schema if isinstance(schema, str) else None
-
-
-def _warnings_of(judge: LiveJudge) -> tuple[str, ...]:
-    """What must be said wherever this judge is shown, such as that its model judges at chance."""
+        return CheckResult(judge.name, judge.endpoint, str(error), (await _advice_on(error, judge),))
+    # What must be said wherever this judge is shown, such as that its model judges at chance.
     warning = judge.description.get("warning")
-    return (warning,) if isinstance(warning, str) else ()
+    advice = (*([warning] if isinstance(warning, str) else []), *_remarks(answer))
+    schema = answer.reply.details.get("schema")
+    seconds, (spent, written, _) = answer.latency_seconds, answer.usage
+    return CheckResult(judge.name, judge.endpoint, None, advice, seconds, answer.model, schema, spent, written)
 
 
 def _remarks(answer: Answer) -> list[str]:
     remarks = []
-    if _schema_of(answer) == "none":
+    if answer.reply.details.get("schema") == SchemaMode.NONE:
         remarks.append("no JSON mode: the endpoint does not constrain replies; expect more invalid ones")
     if not answer.reply.text.strip():
         reason = answer.finish_reason or "no reason given"
@@ -98,78 +80,47 @@ def _remarks(answer: Answer) -> list[str]:
     return remarks
 
 
-async def _advice_on(error: JudgeCallError, judge: LiveJudge) -> tuple[str, ...]:
+async def _advice_on(error: JudgeCallError, judge: LiveJudge) -> str:
     cause = error.__cause__
-    match cause:
-        case StatusError():
-            return await _advice_on_status(cause, judge)
-        case aiohttp.ClientConnectorDNSError():
-            return ("DNS: the host name does not resolve; check its spelling and that this machine is online",)
-        case ssl.CertificateError() | aiohttp.ClientConnectorCertificateError():
-            return (
-                "TLS: the certificate is not trusted here; install its authority (SSL_CERT_FILE), or mend the host",
-            )
-        case aiohttp.ClientSSLError() | ssl.SSLError():
-            return ("TLS: the handshake failed; does the port speak https, or should the base URL begin with http://?",)
-        case asyncio.TimeoutError():
-            return (
-                "no answer in time: the host is slow, loading its model, or behind a firewall; see timeout_seconds",
-            )
-        case aiohttp.ClientConnectorError():
-            return ("nothing listens there: start the server, or correct host and port of the base URL",)
-        case aiohttp.ServerDisconnectedError() | ConnectionResetError() | aiohttp.ClientPayloadError():
-            return ("the server closed the connection: look into its log; does the port speak http?",)
-        case _:
-            return _general_advice(error)
+    if isinstance(cause, StatusError):
+        return await _advice_on_status(cause, judge)
+    known = None if cause is None else mishap_of(cause).advice
+    if known is None and isinstance(error, TransientJudgeError):
+        return "this may pass; if it stays, check that the base URL is that of the API (it often ends in /v1)"
+    return known or "correct the judge's settings"
 
 
-def _general_advice(error: JudgeCallError) -> tuple[str, ...]:
-    match error:
-        case TransientJudgeError():
-            return ("this may pass; if it stays, check that the base URL is that of the API (it often ends in /v1)",)
-        case PermanentJudgeError():
-            return ("correct the judge's settings",)
-        case _:
-            return ()
-
-
-async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> tuple[str, ...]:
+async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> str:
     refusal = cause.refusal
-    if refusal.is_out_of_money:
-        return ("the account has no credit left: top it up, or use another key",)
+    if refusal.is_about("out_of_money"):
+        return "the account has no credit left: top it up, or use another key"
     if cause.status == 401:
-        return ("the key was refused or is missing: set the variable that api_key_env or the provider names",)
+        return "the key was refused or is missing: set the variable that api_key_env or the provider names"
     if cause.status == 403 and not refusal.names_model:
-        return ("the key is valid but not allowed to do this: check its project, region and permissions",)
+        return "the key is valid but not allowed to do this: check its project, region and permissions"
     if cause.status in (403, 404, 405) or refusal.names_model:
         return await _models_advice(judge)
     if cause.status == 429:
-        return ("the endpoint limits its rate: set rpm, tpm or concurrency for this judge",)
+        return "the endpoint limits its rate: set rpm, tpm or concurrency for this judge"
     if cause.status >= 500:
-        return ("the endpoint is up but failing: try again later, or look into its log",)
-    return ("the endpoint refuses the request as it was put: remove the parameter that it names",)
+        return "the endpoint is up but failing: try again later, or look into its log"
+    return "the endpoint refuses the request as it was put: remove the parameter that it names"
 
 
-async def _models_advice(judge: LiveJudge) -> tuple[str, ...]:
+async def _models_advice(judge: LiveJudge) -> str:
     wrong_path = "the path may be wrong: a base URL often ends in /v1"
     if not isinstance(judge, EndpointJudge):
-        return (wrong_path,)
+        return wrong_path
     try:
         models = await judge.list_models()
     except JudgeCallError:
-        return (f"no list of models could be had either; {wrong_path}",)
+        return f"no list of models could be had either; {wrong_path}"
     if not models:
-        return ("the endpoint lists no models; load one first",)
-    if judge.target.model in models:
-        return (f"the model is listed there, so {wrong_path}",)
-    return (f"model {judge.target.model!r} is not served there; {_listed(judge.target.model, models)}",)
-
-
-def _listed(wanted: str, models: tuple[str, ...]) -> str:
-    import difflib
-
+        return "the endpoint lists no models; load one first"
+    wanted = judge.target.model
+    if wanted in models:
+        return f"the model is listed there, so {wrong_path}"
     close = difflib.get_close_matches(wanted, models, n=3, cutoff=0.5)
-    rest = [name for name in sorted(models) if name not in close]
-    shown = [*close, *rest][:_SHOWN_MODELS]
+    shown = [*close, *(name for name in sorted(models) if name not in close)][:_SHOWN_MODELS]
     more = f" and {len(models) - len(shown)} more" if len(models) > len(shown) else ""
-    return f"available: {', '.join(shown)}{more}"
+    return f"model {wanted!r} is not served there; available: {', '.join(shown)}{more}"

@@ -1,14 +1,15 @@
 """Every way in which a call can fail, turned into "worth another try" or "asking again changes nothing"."""
 
-import asyncio
 import os
 import re
 import ssl
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import aiohttp
 import orjson
@@ -20,6 +21,8 @@ from mixseek.judges.keys import Redaction
 # How long an endpoint asks to be left alone, in any of the ways in which endpoints say it.
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+# float() would also read "nan", "inf", "1_0" and digits of other scripts.
+_NUMBER = re.compile(r"[0-9]{1,16}(\.[0-9]{1,16})?")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 # Larger numbers are moments since 1970, not durations: nobody asks for a wait of thirty years.
 _EPOCH_FROM = 1e9
@@ -28,94 +31,42 @@ _EPOCH_MILLISECONDS_FROM = 1e12
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
     """Seconds from `now`, never negative; None where the endpoint named no time that can be read."""
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return max(0.0, milliseconds / 1000)
-    if "retry-after" in headers:
-        seconds = _wait(headers["retry-after"], now)
-        if seconds is not None:
-            return seconds
-    waits = dict(_reset_waits(headers, now))
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.fullmatch(milliseconds):
+        return float(milliseconds) / 1000
+    seconds = _wait(headers.get("retry-after", ""), now)
+    if seconds is not None:
+        return seconds
+    resets = {name.lower(): value.strip() for name, value in headers.items() if "ratelimit" in name.lower()}
+    waits = {name: wait for name in resets if "reset" in name and (wait := _wait(resets[name], now)) is not None}
     # Only a limit that is used up has to be waited for; the others recover in the background.
-    exhausted = [wait for limit, wait in waits.items() if _is_used_up(headers, limit)]
-    if exhausted:
-        return max(exhausted)
-    return min(waits.values()) if waits else None
-
-
-def _reset_waits(headers: Mapping[str, str], now: datetime) -> Iterator[tuple[str, float]]:
-    for name, value in headers.items():
-        lowered = name.lower()
-        if "ratelimit" in lowered and "reset" in lowered:
-            wait = _wait(value, now)
-            if wait is not None:
-                yield lowered, wait
-
-
-def _is_used_up(headers: Mapping[str, str], reset_name: str) -> bool:
-    return headers.get(reset_name.replace("reset", "remaining"), "").strip() == "0"
+    exhausted = [wait for name, wait in waits.items() if resets.get(name.replace("reset", "remaining"), "") == "0"]
+    return max(exhausted) if exhausted else min(waits.values(), default=None)
 
 
 def _wait(value: str, now: datetime) -> float | None:
     value = value.strip()
-    number = _number(value)
-    if number is not None:
-        if number >= _EPOCH_MILLISECONDS_FROM:
-            number = number / 1000 - now.timestamp()
-        elif number >= _EPOCH_FROM:
-            number -= now.timestamp()
+    if _NUMBER.fullmatch(value):
+        number = float(value)
+        if number >= _EPOCH_FROM:
+            number = number / (1000 if number >= _EPOCH_MILLISECONDS_FROM else 1) - now.timestamp()
         return max(0.0, number)
     if value and _DURATION.sub("", value) == "":
         return sum(float(amount) * _UNIT_SECONDS[unit] for amount, unit in _DURATION.findall(value))
-    moment = _moment(value)
-    return None if moment is None else max(0.0, (moment - now).total_seconds())
-
-
-def _number(value: str) -> float | None:
-    value = value.strip()
-    # float() would also read "nan", "inf", "1_0" and digits of other scripts.
-    return float(value) if re.fullmatch(r"[0-9]{1,16}(\.[0-9]{1,16})?", value) else None
-
-
-def _moment(value: str) -> datetime | None:
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = read(value)
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
-        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - now).total_seconds())
     return None
 
 
 # What an endpoint says about a request that it refuses, and what the refusal is about.
 
-_CONTEXT_OVERFLOW = re.compile(
-    r"context[_ -]?(length|size|window|limit)|maximum context|prompt is too long|too many (input )?tokens|"
-    r"string_above_max_length|string too long|request[_ ]too[_ ]large|input (is|was) too long|reduce the length|"
-    r"exceeds? the (available|maximum|model'?s?) .{0,30}(context|tokens|length)|longer than the model",
-    re.IGNORECASE,
-)
-_CONTENT = re.compile(
-    r"content[_ ]?(filter|policy|management)|moderation|flagged|responsible ?ai|safety (system|reasons)|"
-    r"usage policy|data_inspection|inappropriate content",
-    re.IGNORECASE,
-)
-_NO_MONEY = re.compile(
-    r"insufficient[_ ](quota|balance|credits?|funds)|exceeded your current quota|credit balance is too low|"
-    r"billing|payment required|out of credits",
-    re.IGNORECASE,
-)
-_UNKNOWN_MODEL = re.compile(
-    r"model_?not_?found|(unknown|invalid|unsupported|no such) model|"
-    r"\bmodel\b.{0,120}?(not found|does ?n[o']t exist|not exist|is not supported|not available|is unknown|"
-    r"not a valid|no access|is invalid)|not a valid model|no endpoints found",
-    re.IGNORECASE | re.DOTALL,
-)
-_SCHEMA_NAMES = re.compile(
-    r"response_format|json_?schema|json_object|json mode|structured[_ ]outputs?|output_(config|format)|guided|"
-    r"grammar|must contain the word .?json",
-    re.IGNORECASE,
-)
+_REFUSALS = tomllib.loads((Path(__file__).parent / "refusals.toml").read_text(encoding="utf-8"))
+_WORDINGS = {subject: re.compile("|".join(wordings), re.IGNORECASE) for subject, wordings in _REFUSALS.items()}
 _LEADING_NAME = re.compile(r"^([a-z_]{2,}(?:\.[\w.-]+|\[\d+\][\w.]*)?): ")
 _BODY_ROOT = re.compile(r"[.\[]")
 # What differs from sample to sample: a complaint about it concerns one sample.
@@ -130,43 +81,30 @@ class Refusal:
     code: str = ""
     parameter: str | None = None
 
-    @property
-    def _words(self) -> str:
-        return f"{self.code} {self.message}"
+    def is_about(self, subject: str) -> bool:
+        """One of the subjects of refusals.toml."""
+        return _WORDINGS[subject].search(f"{self.code} {self.message}") is not None
 
     @property
-    def is_context_overflow(self) -> bool:
-        """This prompt is too long; others may fit."""
-        return bool(_CONTEXT_OVERFLOW.search(self._words))
-
-    @property
-    def is_about_content(self) -> bool:
-        """A filter objected to this sample's text."""
-        return bool(_CONTENT.search(self._words))
-
-    @property
-    def is_out_of_money(self) -> bool:
-        """Waiting does not help; paying does."""
-        return bool(_NO_MONEY.search(self._words))
+    def is_about_this_sample(self) -> bool:
+        return self.is_about("context_overflow") or self.is_about("content")
 
     @property
     def names_model(self) -> bool:
-        """The model is unknown there, or not for this key."""
-        return self.parameter == "model" or bool(_UNKNOWN_MODEL.search(self._words))
+        return self.parameter == "model" or self.is_about("unknown_model")
 
     @property
     def names_schema(self) -> bool:
         """The way in which the reply's shape was asked for is what it objects to."""
-        if self.is_context_overflow or self.is_about_content:
-            return False
-        return bool(_SCHEMA_NAMES.search(f"{self.parameter or ''} {self._words}"))
+        is_named = _WORDINGS["schema"].search(self.parameter or "") is not None
+        return (is_named or self.is_about("schema")) and not self.is_about_this_sample
 
     def names_any(self, parameters: Iterable[str]) -> bool:
         """True when one of the parameters that were sent is blamed; the sample's own text does not count."""
         if self.parameter is not None:
             return self.parameter in set(parameters) - _SAMPLE_PARAMETERS
         names = [re.escape(name) for name in parameters if name not in _SAMPLE_PARAMETERS and name != "model"]
-        return bool(names) and re.search(rf"\b({'|'.join(names)})\b", self._words) is not None
+        return bool(names) and bool(re.search(rf"\b({'|'.join(names)})\b", f"{self.code} {self.message}"))
 
 
 def read_refusal(body: bytes) -> Refusal:
@@ -191,23 +129,16 @@ def read_refusal(body: bytes) -> Refusal:
 
 
 def _message(holder: Mapping[str, Any], error: Any) -> str:
-    if isinstance(error, str) and error:
-        return error
-    for name in ("message", "detail", "error_message", "msg"):
-        value = holder.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, list) and all(isinstance(item, dict) and "msg" in item for item in value):
-            # A validator's complaints; they also repeat the input, and with it the judged text.
-            return "; ".join(f"{_location(item)}: {item['msg']}" for item in value)
-        if value:
-            return orjson.dumps(value, default=str).decode()
-    return orjson.dumps(holder, default=str).decode() if holder else ""
-
-
-def _location(complaint: Mapping[str, Any]) -> str:
-    place = complaint.get("loc")
-    return ".".join(str(part) for part in place if part != "body") if isinstance(place, list) else "request"
+    told = (holder.get(name) for name in ("message", "detail", "error_message", "msg"))
+    value = error if isinstance(error, str) and error else next(filter(None, told), holder or "")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, dict) and "msg" in item for item in value):
+        # A validator's complaints; they also repeat the input, and with it the judged text.
+        places = [item["loc"] if isinstance(item.get("loc"), list) else ["request"] for item in value]
+        named = [".".join(str(part) for part in place if part != "body") for place in places]
+        return "; ".join(f"{place}: {item['msg']}" for place, item in zip(named, value, strict=True))
+    return orjson.dumps(value, default=str).decode()
 
 
 def _plain(text: str) -> str:
@@ -220,15 +151,13 @@ def _plain(text: str) -> str:
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 # What a request may raise; asyncio.CancelledError is not a failure and passes through.
-FOREIGN_ERRORS = (aiohttp.ClientError, HttpProcessingError, asyncio.TimeoutError, OSError)
+FOREIGN_ERRORS = (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError)
 _OVERLOAD_STATUSES = frozenset({429, 503, 529})
 _TRANSIENT_STATUSES = frozenset({408, 409, 425, *_OVERLOAD_STATUSES})
 # Shorter ones are kept without a word.
 _LONG_WAIT_SECONDS = 60.0
 # A refusal of what was sent; whether it blames this sample or every sample is in its words.
 _REQUEST_STATUSES = frozenset({400, 413, 422})
-_CERTIFICATE_ERRORS = (ssl.CertificateError, aiohttp.ClientConnectorCertificateError, aiohttp.ServerFingerprintMismatch)
-_ADDRESS_ERRORS = (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, aiohttp.RedirectClientError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,38 +185,73 @@ class StatusError(Exception):
         self.refusal = refusal
 
 
+class Mishap(NamedTuple):
+    """An error on the way: what is said of it in a run ({reason}, {seconds}, {error}), and what a check advises."""
+
+    kinds: tuple[type[BaseException], ...]
+    words: str
+    advice: str | None = None
+    is_permanent: bool = False
+
+
+_LATE = "no answer in time: the host is slow, loading its model, or behind a firewall; see timeout_seconds"
+_CLOSED = "the server closed the connection: look into its log; does the port speak http?"
+# The first kind that fits.
+_MISHAPS = (
+    Mishap(
+        (aiohttp.ClientConnectorDNSError,),
+        # A laptop may be offline for a moment.
+        "its host name cannot be resolved; offline, or misspelt?",
+        "DNS: the host name does not resolve; check its spelling and that this machine is online",
+    ),
+    Mishap(
+        (ssl.CertificateError, aiohttp.ClientConnectorCertificateError, aiohttp.ServerFingerprintMismatch),
+        "its TLS certificate is not trusted ({reason})",
+        "TLS: the certificate is not trusted here; install its authority (SSL_CERT_FILE), or mend the host",
+        is_permanent=True,
+    ),
+    Mishap(
+        (aiohttp.ClientSSLError, ssl.SSLError),
+        "TLS failed ({reason})",
+        "TLS: the handshake failed; does the port speak https, or should the base URL begin with http://?",
+    ),
+    Mishap(
+        (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError, aiohttp.RedirectClientError),
+        "the base URL is not usable; correct it",
+        is_permanent=True,
+    ),
+    Mishap((aiohttp.ClientHttpProxyError,), "the proxy answered {error.status} {error.message}"),
+    Mishap((aiohttp.ConnectionTimeoutError,), "no connection within the time limit", _LATE),
+    Mishap((TimeoutError,), "no complete answer within {seconds:g} s", _LATE),
+    Mishap((aiohttp.ClientPayloadError,), "the answer broke off ({reason})", _CLOSED),
+    Mishap(
+        (aiohttp.ServerDisconnectedError, aiohttp.ClientConnectionResetError, ConnectionResetError),
+        "the connection was dropped before an answer came",
+        _CLOSED,
+    ),
+    Mishap(
+        (aiohttp.ClientConnectorError, ConnectionRefusedError),
+        "cannot connect ({reason})",
+        "nothing listens there: start the server, or correct host and port of the base URL",
+    ),
+    Mishap((aiohttp.ClientResponseError,), "what came back is not HTTP ({reason})"),
+    Mishap((BaseException,), "the call failed ({reason})"),
+)
+
+
+def mishap_of(error: BaseException) -> Mishap:
+    """Which of them it is."""
+    return next(mishap for mishap in _MISHAPS if isinstance(error, mishap.kinds))
+
+
 def map_exception(error: Exception, place: Place, timeout_seconds: float) -> TransientJudgeError | PermanentJudgeError:
     """For an error on the way to the endpoint or back; raise the result from `error`."""
-    match error:
-        case aiohttp.ClientConnectorDNSError():
-            # A laptop may be offline for a moment; `judges check` explains it if it is not.
-            return TransientJudgeError(place.line("its host name cannot be resolved; offline, or misspelt?"))
-        case _ if isinstance(error, _CERTIFICATE_ERRORS):
-            return PermanentJudgeError(
-                place.line(f"its TLS certificate is not trusted ({_reason(error)})"), concerns_everything=True
-            )
-        case aiohttp.ClientSSLError() | ssl.SSLError():
-            return TransientJudgeError(place.line(f"TLS failed ({_reason(error)})"))
-        case _ if isinstance(error, _ADDRESS_ERRORS):
-            return PermanentJudgeError(place.line("the base URL is not usable; correct it"), concerns_everything=True)
-        case aiohttp.ClientHttpProxyError():
-            is_refused = error.status in (401, 403, 407)
-            text = place.line(f"the proxy answered {error.status} {error.message}")
-            return PermanentJudgeError(text, concerns_everything=True) if is_refused else TransientJudgeError(text)
-        case aiohttp.ConnectionTimeoutError():
-            return TransientJudgeError(place.line("no connection within the time limit"))
-        case asyncio.TimeoutError():
-            return TransientJudgeError(place.line(f"no complete answer within {timeout_seconds:g} s"))
-        case aiohttp.ClientPayloadError():
-            return TransientJudgeError(place.line(f"the answer broke off ({_reason(error)})"))
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientConnectionResetError() | ConnectionResetError():
-            return TransientJudgeError(place.line("the connection was dropped before an answer came"))
-        case aiohttp.ClientConnectorError() | ConnectionRefusedError():
-            return TransientJudgeError(place.line(f"cannot connect ({_reason(error)})"))
-        case aiohttp.ClientResponseError():
-            return TransientJudgeError(place.line(f"what came back is not HTTP ({_reason(error)})"))
-        case _:
-            return TransientJudgeError(place.line(f"the call failed ({_reason(error)})"))
+    mishap = mishap_of(error)
+    line = place.line(mishap.words.format(reason=_reason(error), seconds=timeout_seconds, error=error))
+    is_refused = isinstance(error, aiohttp.ClientHttpProxyError) and error.status in (401, 403, 407)
+    if mishap.is_permanent or is_refused:
+        return PermanentJudgeError(line, concerns_everything=True)
+    return TransientJudgeError(line)
 
 
 def map_status(
@@ -297,12 +261,11 @@ def map_status(
     refusal = read_refusal(place.redaction.body(body))
     words = refusal.message.strip() or "no explanation"
     failure: TransientJudgeError | PermanentJudgeError
-    if status == 429 and refusal.is_out_of_money:
-        failure = PermanentJudgeError(place.line(f"answered 429: {words}"), concerns_everything=True)
-    elif status < 300:
+    is_broke = status == 429 and refusal.is_about("out_of_money")
+    if status < 300:
         # 204, 101 and their like hold no reply: a proxy's slip in the middle of a run, as a 502 is.
         failure = TransientJudgeError(place.line(f"answered {status} without a reply"))
-    elif status in _TRANSIENT_STATUSES or status >= 500:
+    elif (status in _TRANSIENT_STATUSES or status >= 500) and not is_broke:
         is_overload = status in _OVERLOAD_STATUSES
         wait = retry_after_seconds(headers, now) if is_overload or "retry-after" in headers else None
         asked = f" (asks to wait {wait:.0f} s)" if wait is not None and wait >= _LONG_WAIT_SECONDS else ""
@@ -312,28 +275,23 @@ def map_status(
     elif 300 <= status < 400:
         # Not followed: it would carry the key to another host.
         target = headers.get("location", "nowhere")
-        failure = PermanentJudgeError(
-            place.line(f"answered {status}, a redirect to {target}; use the final address as base URL"),
-            concerns_everything=True,
-        )
+        line = place.line(f"answered {status}, a redirect to {target}; use the final address as base URL")
+        failure = PermanentJudgeError(line, concerns_everything=True)
     else:
-        concerns_everything = _concerns_everything(status, refusal, parameters)
         hint = f"; {place.key_hint}" if status == 401 and place.key_hint else ""
-        failure = PermanentJudgeError(
-            place.line(f"answered {status}: {place.redaction.line(words)}{hint}"),
-            concerns_everything=concerns_everything,
-        )
+        line = place.line(f"answered {status}: {place.redaction.line(words)}{hint}")
+        failure = PermanentJudgeError(line, concerns_everything=_concerns_everything(status, refusal, parameters))
     failure.__cause__ = StatusError(status, refusal)
     return failure
 
 
 def _concerns_everything(status: int, refusal: Refusal, parameters: Collection[str]) -> bool:
     if status in _REQUEST_STATUSES:
-        if refusal.is_context_overflow or refusal.is_about_content or status == 413:
+        if refusal.is_about_this_sample or status == 413:
             return False
-        return refusal.is_out_of_money or refusal.names_model or refusal.names_any(parameters)
+        return refusal.is_about("out_of_money") or refusal.names_model or refusal.names_any(parameters)
     # A gateway's moderation answers 403 for one prompt; every other 403 is about the key.
-    return not (status in (403, 451) and refusal.is_about_content)
+    return not (status in (403, 451) and refusal.is_about("content"))
 
 
 def _reason(error: Exception) -> str:
@@ -341,14 +299,10 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return str(error.certificate_error)
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(inner, ssl.SSLError):
-        return inner.strerror or str(inner)
-    if isinstance(inner, OSError):
+    if isinstance(inner, OSError) and not isinstance(inner, ssl.SSLError):
         # asyncio writes "Connect call failed" over the system's own words, once per address that was tried.
         number = inner.errno or next((int(found) for found in _ERRNO.findall(str(inner))), 0)
         if number > 0:
             return os.strerror(number)
-        return inner.strerror or str(inner) or type(inner).__name__
-    if isinstance(inner, aiohttp.ClientResponseError):
-        return inner.message or type(inner).__name__
-    return str(inner) or type(inner).__name__
+    said = (getattr(inner, name, None) for name in ("strerror", "message"))
+    return str(next(filter(None, said), inner)) or type(inner).__name__

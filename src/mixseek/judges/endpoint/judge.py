@@ -5,11 +5,12 @@ import hashlib
 import json
 import re
 import time
-import weakref
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,10 +20,9 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mixseek.domain.calls import Answer, Call
-from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Message
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Target, WireFormat
+from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
 from mixseek.judges.endpoint.wire import (
     PROCESS_MEMORY,
@@ -33,238 +33,93 @@ from mixseek.judges.endpoint.wire import (
     OpenAIChat,
     ReadAnswer,
     Wire,
+    decoding,
+    items,
+    make_answer,
 )
 from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
+from mixseek.settings.models import WireFormat
 
-# Control tokens of chat templates in a prompt, split so that no server can read them as turns.
+# Control tokens of chat templates in a prompt are split so that no server can read them as turns.
 #
 # Servers such as vLLM, SGLang and llama.cpp render messages into one text and then look for their tokens in all of it:
 # a judged text that says `<|im_end|>` could close its turn and open the system's. The blank keeps the words readable,
-# and
-# quotes that a judge takes from them are still found, because the locator folds blanks.
-
-# What the widespread templates use; a model's own list is known only where its weights are (`gguf:`).
-# Two patterns that each begin with one character: a search for that costs a tenth of a search for either. Case does not
-# count: servers fold it, or a judge does.
-_ANGLED = re.compile(
-    r"<(?:\|[^<>|\n]{1,40}\|>"  # ChatML, Llama 3, Phi, GLM, Granite, Harmony
-    r"|｜[^<>｜\n]{1,40}｜>"  # DeepSeek
-    r"|/?s>|/?(?:bos|eos|pad|unk|mask|cls|sep|sop|eop|eod|eoh|eom|eoa|eot|sot|gmask|image|video|audio)>"
-    r"|(?:start|end)_of_(?:turn|image|audio|text|message)>"  # Gemma
-    r"|(?:bos|eos|pad|unk|cls|sep|mask|eop|sop)_token>"  # Command
-    r"|(?:reserved|unused|extra_id|extra_token|special|sentinel|mask|placeholder)(?:_?(?:special_)?(?:token)?_?\d{1,4})>"
-    r"|/?(?:SPECIAL|TOOLCALL|tool_call|tool_response|tool_calls|available_tools|function_call|tools|im_start|im_end)"
-    r"(?:_\d{1,4})?>"  # Nemotron, Qwen, Hermes
-    r"|(?:human|bot|user|assistant|system|unk_?id)>(?=\s*:)"
-    r"|</?SYS>>"
-    r"|\[(?:Human|Bot|User|Assistant|System)\]>)",
-    re.IGNORECASE,
-)
-_SQUARE = re.compile(
-    # Mistral
-    r"\[(?:/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|ARGS|CALL_ID|PREFIX"
-    r"|SUFFIX|MIDDLE|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|MODEL_SETTINGS)"
-    # ChatGLM, BERT, Baichuan, InternLM, Solar
-    r"|g?s?MASK|CLS|SEP|PAD|UNK|EOS|BOS|control_\d{1,4}|UNUSED_TOKEN_\d{1,4}|unused\d{1,4}|/?SYS|\|[^\[\]|\n]{1,40}\|)\]",
-    re.IGNORECASE,
-)
+# and quotes that a judge takes from them are still found, because the locator folds blanks.
+#
+# Two patterns that each begin with one character: a search for that costs a tenth of a search for either.
+_TOKENS = tomllib.loads((Path(__file__).parent / "control_tokens.toml").read_text(encoding="utf-8"))
+_ANGLED = re.compile(f"<(?:{'|'.join(_TOKENS['angled'])})", re.IGNORECASE)
+_SQUARE = re.compile(rf"\[(?:{'|'.join(_TOKENS['square'])})\]", re.IGNORECASE)
 
 
-def split_control_tokens(messages: Sequence[Message]) -> tuple[tuple[Message, ...], int]:
+def split_control_tokens(
+    messages: Sequence[Message], patterns: tuple[re.Pattern[str], ...] = (_ANGLED, _SQUARE)
+) -> tuple[tuple[Message, ...], int]:
     """The messages with a blank inside every token, and how many there were."""
-    split, count = [], 0
-    for message in messages:
-        content, changes = _split_text(message.content)
-        count += changes
-        split.append(replace(message, content=content) if changes else message)
-    return tuple(split), count
+    split = [_split_text(message.content, patterns) for message in messages]
+    changed = tuple(replace(message, content=text) for message, (text, _) in zip(messages, split, strict=True))
+    return changed, sum(count for _, count in split)
 
 
 # The system's message is the same for every sample, and three times as long as the rest.
 @lru_cache(maxsize=16)
-def _split_text(text: str) -> tuple[str, int]:
-    text, angled = _ANGLED.subn(_with_blank, text)
-    text, square = _SQUARE.subn(_with_blank, text)
-    return text, angled + square
+def _split_text(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[str, int]:
+    total = 0
+    for pattern in patterns:
+        text, count = pattern.subn(_with_blank, text)
+        total += count
+    return text, total
 
 
 def _with_blank(found: re.Match[str]) -> str:
     return f"{found[0][0]} {found[0][1:]}"
 
 
-# How long a call may take as a whole: one alarm for all calls of a judge; a timer each costs a sixth of a call.
-
-
-class Deadlines:
-    """Calls that may all take equally long, so the one that began first is due first."""
-
-    __slots__ = ("_alarm", "_due", "_loop", "_overdue", "_seconds")
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._loop: asyncio.AbstractEventLoop | None = None
-        # In the order of their beginning; a task makes one call at a time.
-        self._due: dict[asyncio.Task[object], float] = {}
-        self._overdue: set[asyncio.Task[object]] = set()
-        self._alarm: asyncio.TimerHandle | None = None
-
-    def begin(self) -> "asyncio.Task[object]":
-        """The running task's call begins; `end` must follow."""
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("a call is made by a task")
-        loop = task.get_loop()
-        if loop is not self._loop:
-            # Calls of a loop that is gone are nobody's any more.
-            self._loop, self._alarm, self._due, self._overdue = loop, None, {}, set()
-        self._due[task] = loop.time() + self._seconds
-        if self._alarm is None:
-            self._alarm = loop.call_later(self._seconds, self._ring)
-        return task
-
-    def end(self, task: "asyncio.Task[object]") -> None:
-        """Whatever became of it."""
-        self._due.pop(task, None)
-        if task in self._overdue:
-            # It ended in another way than by our cancelling, which must not count against its next call.
-            self._overdue.discard(task)
-            task.uncancel()
-
-    def was_reached(self, task: "asyncio.Task[object]") -> bool:
-        """Asked when the task was cancelled: True where only the time was up, and nobody else wants it to stop."""
-        if task not in self._overdue:
-            return False
-        self._overdue.discard(task)
-        return task.uncancel() == 0
-
-    def _ring(self) -> None:
-        self._alarm = None
-        loop = self._loop
-        if loop is None:
-            return
-        now = loop.time()
-        while self._due:
-            task, due = next(iter(self._due.items()))
-            if due > now:
-                self._alarm = loop.call_at(due, self._ring)
-                return
-            del self._due[task]
-            self._overdue.add(task)
-            task.cancel()
-
-
-# One connection pool for all judges of an event loop, and nothing between it and the socket.
-
-CONNECT_TIMEOUT_SECONDS = 10.0
-# Shorter than what servers keep an idle connection for: one closed under our hands costs a retry.
-_KEEPALIVE_SECONDS = 30.0
-_DNS_CACHE_SECONDS = 300
+_CONNECT_TIMEOUT_SECONDS = 10.0
 # More than any judgment; a stream without end must not fill the memory.
 MAX_BODY_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(slots=True)
-class _SharedSession:
-    session: aiohttp.ClientSession
-    users: int = 0
-
-
-_SESSIONS: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _SharedSession]" = weakref.WeakKeyDictionary()
-
-
-class Connection:
-    """A judge's share of its loop's session: opened at the first use, closed with the last user's."""
-
-    __slots__ = ("_loop", "_shared")
-
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._shared: _SharedSession | None = None
-
-    def session(self) -> aiohttp.ClientSession:
-        """The session of the running loop; a judge that moves to another loop takes that one's."""
-        loop = asyncio.get_running_loop()
-        if self._shared is None or self._loop is not loop:
-            self._loop, self._shared = loop, _shared_session(loop)
-        return self._shared.session
-
-    async def close(self) -> None:
-        """The last one out closes the session; a judge that is called again opens it anew."""
-        shared, loop, self._shared, self._loop = self._shared, self._loop, None, None
-        if shared is None or loop is None:
-            return
-        shared.users -= 1
-        if shared.users == 0:
-            _SESSIONS.pop(loop, None)
-            await shared.session.close()
-
-
-def _shared_session(loop: asyncio.AbstractEventLoop) -> _SharedSession:
-    shared = _SESSIONS.get(loop)
-    if shared is None:
-        shared = _SESSIONS[loop] = _SharedSession(_open_session())
-    shared.users += 1
-    return shared
-
-
-def _open_session() -> aiohttp.ClientSession:
+def open_session() -> aiohttp.ClientSession:
+    """Nothing between it and the socket: no cookies, and no proxies or .netrc that nobody asked for."""
     connector = aiohttp.TCPConnector(
         # The engine limits what is in flight; a second limit here would only make calls wait inside their timeout.
         limit=0,
-        ttl_dns_cache=_DNS_CACHE_SECONDS,
-        keepalive_timeout=_KEEPALIVE_SECONDS,
+        ttl_dns_cache=300,
+        # Shorter than what servers keep an idle connection for: one closed under our hands costs a retry.
+        keepalive_timeout=30.0,
     )
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         # Answers are small: unpacking them costs more than receiving them.
         headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "mixseek"},
-        # The environment's proxies and .netrc are looked at by whoever asks for them, never behind a judge's back.
         trust_env=False,
     )
 
 
-def connect_timeout(total_seconds: float) -> aiohttp.ClientTimeout:
-    """For connecting alone; see `deadlines` for a call as a whole."""
-    return aiohttp.ClientTimeout(total=None, sock_connect=min(CONNECT_TIMEOUT_SECONDS, total_seconds))
-
-
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
-    """All of it at once; more than MAX_BODY_BYTES is given up on as aiohttp.ClientPayloadError."""
-    length = response.content_length
-    # The length of a packed answer says nothing about what it unpacks to.
-    if length is not None and length <= MAX_BODY_BYTES and "Content-Encoding" not in response.headers:
-        return await response.read()
-    chunks: list[bytes] = []
-    size = 0
+    """More than MAX_BODY_BYTES, once unpacked, is given up on as aiohttp.ClientPayloadError."""
+    body = bytearray()
     async for chunk in response.content.iter_any():
-        size += len(chunk)
-        if size > MAX_BODY_BYTES:
-            response.close()
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
             raise aiohttp.ClientPayloadError(f"the answer is larger than {MAX_BODY_BYTES // 2**20} MiB")
-        chunks.append(chunk)
-    return b"".join(chunks)
+    return bytes(body)
 
 
 def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
     """What HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say about `url`."""
-    given = {name.lower(): value for name, value in environment.items() if name.lower().endswith("_proxy") and value}
+    given = {name.lower(): value for name, value in environment.items() if value}
     parts = urlsplit(url)
-    if _is_exempt(parts.hostname or "", given.get("no_proxy", "")):
+    # `*`, a host, or a domain with all that is below it; ports are not looked at.
+    exempt = [entry.strip().lower().lstrip(".").partition(":")[0] for entry in given.get("no_proxy", "").split(",")]
+    if "*" in exempt or any(f".{parts.hostname}".endswith(f".{entry}") for entry in exempt if entry):
         return None
     return given.get(f"{parts.scheme}_proxy") or given.get("all_proxy")
 
 
-def _is_exempt(host: str, no_proxy: str) -> bool:
-    """`*`, a host, or a domain with all that is below it; ports are not looked at."""
-    entries = [entry.strip().lower().lstrip(".").partition(":")[0] for entry in no_proxy.split(",")]
-    return any(entry in ("*", host) or host.endswith(f".{entry}") for entry in entries if entry)
-
-
-_WIRES: Mapping[WireFormat, Wire] = {
-    WireFormat.OPENAI: OpenAIChat(),
-    WireFormat.ANTHROPIC: AnthropicMessages(),
-}
+_WIRES: Mapping[WireFormat, Wire] = {WireFormat.OPENAI: OpenAIChat(), WireFormat.ANTHROPIC: AnthropicMessages()}
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
 # Schema → object → none, and the other name for the token limit: no endpoint can send us round more often.
 _MAX_DIALECTS = 4
@@ -281,61 +136,40 @@ class EndpointJudge:
     """Implements LiveJudge for both wire formats. The key is in the headers, and the headers are nobody's to see."""
 
     def __init__(
-        self,
-        target: Target,
-        environment: Mapping[str, str],
-        *,
-        dialects: DialectMemory = PROCESS_MEMORY,
-        clock: Callable[[], float] = time.perf_counter,
+        self, target: Target, environment: Mapping[str, str], *, dialects: DialectMemory = PROCESS_MEMORY
     ) -> None:
         self.target = target
+        self.name, self.endpoint = target.name, target.endpoint
         self._wire = _WIRES[target.wire]
         self._dialects = dialects
-        self._clock = clock
-        self._connection = Connection()
+        self._session: aiohttp.ClientSession | None = None
         self._url = URL(target.url(self._wire.path), encoded=True)
-        self._timeout = connect_timeout(target.settings.timeout_seconds)
-        self._deadlines = Deadlines(target.settings.timeout_seconds)
+        # For connecting alone: aiohttp's own limit for a whole call costs a sixth of it, asyncio's next to nothing.
+        connect_seconds = min(_CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds)
         extra = _resolved_headers(target, environment)
-        self._headers = CIMultiDict({"Content-Type": "application/json"} | self._wire.headers(target))
+        self._headers = CIMultiDict({"Content-Type": "application/json", **self._wire.headers})
+        if target.key is not None:
+            bearer = "Bearer " if target.key_header == "Authorization" else ""
+            self._headers[target.key_header] = f"{bearer}{target.key.reveal()}"
         self._headers.update(extra)
         self._proxy = proxy_for(target.base_url, environment) if target.settings.use_proxy else None
-        redaction = Redaction(_secrets(target, extra, self._proxy))
-        self._redaction = redaction
-        self._place = Place(target.name, target.endpoint, redaction, target.key_hint)
-
-    def __repr__(self) -> str:
-        return f"EndpointJudge({self.target.name!r}, model={self.target.model!r}, base_url={self.target.base_url!r})"
-
-    @property
-    def name(self) -> str:
-        """The spec, or the name of its table in the settings."""
-        return self.target.name
-
-    @property
-    def endpoint(self) -> str:
-        """Scheme, host and port."""
-        return self.target.endpoint
+        self._redaction = Redaction(_secrets(target, extra, self._proxy))
+        self._place = Place(target.name, target.endpoint, self._redaction, target.key_hint)
 
     @cached_property
     def description(self) -> Mapping[str, Any]:
         """What it takes to ask the same judge again; parameters that are not sent are left out."""
         target, settings = self.target, self.target.settings
         headers = {name: value for name, value in settings.headers.items() if not looks_like_credential(name)}
-        decoding = {
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "max_tokens": settings.max_tokens,
-            "seed": settings.seed,
-            "headers": headers or None,
-            "body": without_credentials(settings.body) or None,
-        }
+        extra = {"headers": headers, "body": without_credentials(settings.body)}
         return {
             "provider": target.provider,
             "wire": target.wire.value,
             "base_url": target.base_url,
             "model": target.model,
-            **{name: value for name, value in decoding.items() if value is not None},
+            **decoding(settings, take=1),
+            **{name: value for name, value in extra.items() if value},
         }
 
     @cached_property
@@ -349,11 +183,11 @@ class EndpointJudge:
 
     async def call(self, call: Call) -> Answer:
         """One reply. A request that is refused for how it was put is put in another way: that is no retry."""
-        started = self._clock()
+        started = time.perf_counter()
         split = 0
         if not self.target.escapes_control_tokens:
             messages, split = split_control_tokens(call.messages)
-            call = replace(call, messages=messages) if split else call
+            call = replace(call, messages=messages)
         dialect = self._dialects.of(self.target, self._wire)
         requests = 1
         while True:
@@ -368,41 +202,40 @@ class EndpointJudge:
             dialect = learnt
             requests += 1
         reading = self._read(received, body.keys())
-        if split:
-            reading = reading._replace(extra={**reading.extra, "defused_control_tokens": split})
-        return self._answer(call, reading, received, self._clock() - started, (dialect, requests))
+        given_id = next((received.headers[name] for name in _REQUEST_ID_HEADERS if name in received.headers), None)
+        extra = {**reading.extra, "defused_control_tokens": split} if split else reading.extra
+        reading = reading._replace(extra=extra, request_id=given_id or reading.request_id)
+        who = (self.target.name, f"{self.target.provider}:{self.target.model}")
+        return make_answer(call, who, reading, time.perf_counter() - started, dialect.schema, requests)
 
-    async def list_models(self) -> tuple[str, ...]:
+    async def list_models(self) -> list[str]:
         """What the endpoint says it serves; raises like `call`."""
-        url = URL(self.target.url(self._wire.models_path), encoded=True)
-        received = await self._send(None, url)
+        received = await self._send(None, URL(self.target.url(self._wire.models_path), encoded=True))
         if received.status != 200:
             raise self._failure(received, ())
         document = self._document(received)
-        rows = document.get("data") or document.get("models") or []
-        names = [row.get("id") or row.get("name") for row in rows if isinstance(row, dict)]
-        return tuple(name for name in names if isinstance(name, str))
+        names = [row.get("id") or row.get("name") for row in items(document.get("data") or document.get("models"))]
+        return [name for name in names if isinstance(name, str)]
 
     async def close(self) -> None:
         """Give connections back; the next call would open them anew."""
-        await self._connection.close()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
 
     async def _send(self, body: bytes | None, url: URL | None = None) -> _Received:
-        task = self._deadlines.begin()
+        seconds = self.target.settings.timeout_seconds
         try:
-            return await self._exchange(body, url or self._url)
-        except asyncio.CancelledError:
-            if not self._deadlines.was_reached(task):
-                raise
-            late = TimeoutError()
-            raise map_exception(late, self._place, self.target.settings.timeout_seconds) from late
+            async with asyncio.timeout(seconds):
+                return await self._exchange(body, url or self._url)
         except FOREIGN_ERRORS as error:
-            raise map_exception(error, self._place, self.target.settings.timeout_seconds) from error
-        finally:
-            self._deadlines.end(task)
+            raise map_exception(error, self._place, seconds) from error
 
     async def _exchange(self, body: bytes | None, url: URL) -> _Received:
-        response = await self._connection.session().request(
+        if self._session is None:
+            # Of the running loop: a judge that was closed in one may be asked in another.
+            self._session = open_session()
+        async with self._session.request(
             "GET" if body is None else "POST",
             url,
             data=body,
@@ -410,61 +243,35 @@ class EndpointJudge:
             timeout=self._timeout,
             allow_redirects=False,
             proxy=self._proxy,
-        )
-        if response.status < 200:
-            # 101: what follows belongs to another protocol, and has no end.
-            response.close()
-            return _Received(response.status, response.headers, b"")
-        try:
-            return _Received(response.status, response.headers, await read_body(response))
-        except BaseException:
-            # Half an answer is left in it: nobody else may have this connection.
-            response.close()
-            raise
+        ) as response:
+            # After 101 comes another protocol, without end. Nobody else gets a connection with half an answer in it.
+            content = await read_body(response) if response.status >= 200 else b""
+            return _Received(response.status, response.headers, content)
 
-    def _failure(self, received: _Received, parameters: Any) -> TransientJudgeError | PermanentJudgeError:
-        return map_status(
-            received.status,
-            received.headers,
-            received.body,
-            self._place,
-            parameters=tuple(parameters),
-            now=datetime.now(UTC),
-        )
+    def _failure(self, received: _Received, parameters: Collection[str]) -> TransientJudgeError | PermanentJudgeError:
+        return map_status(*received, self._place, parameters=parameters, now=datetime.now(UTC))
 
     def _learn(self, used: Dialect, failure: TransientJudgeError | PermanentJudgeError) -> Dialect | None:
         cause = failure.__cause__
-        if not isinstance(failure, PermanentJudgeError) or not isinstance(cause, StatusError):
-            return None
         # OpenRouter says 404 when no provider of a model supports the parameters.
-        if cause.status not in (400, 404, 422):
-            return None
-        return self._dialects.learn(self.target, self._wire, used, cause.refusal)
+        if isinstance(cause, StatusError) and cause.status in (400, 404, 422):
+            return self._dialects.learn(self.target, self._wire, used, cause.refusal)
+        return None
 
     def _document(self, received: _Received) -> Mapping[str, Any]:
         body = self._redaction.body(received.body)
         try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            document = self._unusual_document(body, received)
-        if not isinstance(document, dict):
-            raise TransientJudgeError(
-                self._place.line(f"answered 200 with a JSON {type(document).__name__}, no object")
-            )
-        return document
-
-    def _unusual_document(self, body: bytes, received: _Received) -> Any:
-        """Half a surrogate pair, bytes that are not UTF-8 and a byte order mark are read; orjson refuses them."""
-        try:
-            return json.loads(body.decode("utf-8-sig", "replace"))
+            document = _decoded(body)
         except (ValueError, RecursionError) as error:
             kind = received.headers.get("content-type", "no content type").partition(";")[0]
-            start = self._redaction.line(body[:200].decode("utf-8", "replace"), limit=80)
-            raise TransientJudgeError(
-                self._place.line(f"answered 200 with {kind} that is not whole JSON ({start or 'empty'})")
-            ) from error
+            start = self._redaction.line(body[:200].decode("utf-8", "replace"), limit=80) or "empty"
+            line = self._place.line(f"answered 200 with {kind} that is not whole JSON ({start})")
+            raise TransientJudgeError(line) from error
+        if isinstance(document, dict):
+            return document
+        raise TransientJudgeError(self._place.line(f"answered 200 with a JSON {type(document).__name__}, no object"))
 
-    def _read(self, received: _Received, parameters: Any) -> ReadAnswer:
+    def _read(self, received: _Received, parameters: Collection[str]) -> ReadAnswer:
         document = self._document(received)
         try:
             return self._wire.read(document)
@@ -475,33 +282,13 @@ class EndpointJudge:
             billed = usage if usage.input_tokens or usage.output_tokens else None
             raise TransientJudgeError(self._place.line(f"answered 200: {error}"), billed_tokens=billed) from error
 
-    def _answer(
-        self, call: Call, reading: ReadAnswer, received: _Received, latency: float, put: tuple[Dialect, int]
-    ) -> Answer:
-        dialect, requests = put
-        usage, headers = reading.usage, received.headers
-        given = next((headers[name] for name in _REQUEST_ID_HEADERS if name in headers), None)
-        request_id = given or reading.request_id
-        details: dict[str, Any] = {
-            "take": call.take,
-            "ask": call.ask,
-            "usage": {
-                "input_tokens": usage.input_tokens,
-                "output_tokens": usage.output_tokens,
-                "cached_input_tokens": usage.cached_input_tokens,
-            },
-            "latency_seconds": round(latency, 4),
-            "finish_reason": reading.finish_reason,
-            "request_id": request_id,
-            "model": reading.model,
-            # Who judged, whatever the judge is called in the settings: self-judging is derived from it.
-            "judge_model": f"{self.target.provider}:{self.target.model}",
-            "schema": dialect.schema.value,
-            "requests": requests,
-            **reading.extra,
-        }
-        reply = Reply(reading.text, self.target.name, attempt=call.ask, details=details)
-        return Answer(reply, usage, latency, reading.finish_reason, request_id, reading.model)
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        # Half a surrogate pair, bytes that are not UTF-8 and a byte order mark are read all the same.
+        return json.loads(body.decode("utf-8-sig", "replace"))
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
@@ -509,28 +296,20 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
         return orjson.dumps(body)
     except TypeError:
         # Half a surrogate pair in a judged text, or a mapping that is no dict: JSON's own escapes hold both.
-        return json.dumps(body, default=_plain).encode()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} cannot stand in a request")
+        return json.dumps(body, default=dict).encode()
 
 
 def _resolved_headers(target: Target, environment: Mapping[str, str]) -> dict[str, str]:
-    resolved = {}
+    resolved = dict(target.settings.headers)
     for name, value in target.settings.headers.items():
         variable = _FROM_ENVIRONMENT.fullmatch(value)
         if variable is not None:
-            value = environment.get(variable[1], "")
-            if not value:
-                raise ConfigurationError(
-                    f"judge {target.name!r}: header {name} needs the environment variable {variable[1]}; set it"
-                )
-        if not value.isprintable() or not name.isprintable():
+            resolved[name] = environment.get(variable[1], "")
+            if not resolved[name]:
+                missing = f"header {name} needs the environment variable {variable[1]}; set it"
+                raise ConfigurationError(f"judge {target.name!r}: {missing}")
+        if not resolved[name].isprintable() or not name.isprintable():
             raise ConfigurationError(f"judge {target.name!r}: header {name!r} holds what no header can carry")
-        resolved[name] = value
     return resolved
 
 

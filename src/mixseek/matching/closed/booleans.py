@@ -4,74 +4,41 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mixseek.matching.outcome import Decision, Reading
+from mixseek.matching.languages import Phrases, table
+from mixseek.matching.outcome import Decision, Reader, Reading
 
 # Which words say yes and which say no, and to what kind of question: seed 001's table in three languages.
 #
 # A family is the pair a question asks for. Words of another family in the same sentence are about something else, so
 # "possible" answers a question of plausibility and no other.
 
-FAMILIES = {
-    "truth": ({"true", "yes", "correct", "valid", "t"}, {"false", "no", "incorrect", "invalid", "f"}),
-    "yes_no": ({"yes", "true", "correct", "y"}, {"no", "false", "incorrect", "n"}),
-    "validity": ({"valid", "yes", "true", "correct"}, {"invalid", "no", "false", "incorrect"}),
-    "plausibility": (
-        {"plausible", "likely", "possible", "yes", "true", "correct"},
-        {"implausible", "unlikely", "impossible", "no", "false", "incorrect"},
-    ),
-}
+
+def _words(family: str, key: str) -> frozenset[str]:
+    return frozenset(table(family)[key].split())
+
+
+_NAMES = ("truth", "yes_no", "validity", "plausibility")
+FAMILIES = {family: (_words(family, "yes"), _words(family, "no")) for family in _NAMES}
 # The words a question of that family asks for; where one stands, looser words beside it do not count.
-CORE = {
-    "truth": {"true", "false"},
-    "yes_no": {"yes", "no"},
-    "validity": {"valid", "invalid"},
-    "plausibility": {"plausible", "implausible", "yes", "no"},
-}
-# Japanese and Chinese: word to polarity. The longer of two that begin alike stands first.
-_ANY_QUESTION = {
-    "はい": True, "いいえ": False, "正しい": True, "正しく": True, "間違": False, "誤り": False, "不正解": False,
-    "真": True, "偽": False, "是的": True, "不是": False, "不正确": False, "不正確": False, "正确": True, "正確": True,
-    "错误": False, "錯誤": False, "不对": False, "不對": False, "对的": True, "假的": False,
-}  # fmt: skip
-_ARGUMENTS = {
-    "有効": True, "無効": False, "妥当": True, "成り立": True, "有效": True, "无效": False, "無效": False,
-    "不成立": False, "成立": True,
-}  # fmt: skip
-_SENTENCES = {
-    "もっともらし": True, "不自然": False, "自然": True, "不可能": False, "可能": True, "あり得": True, "ありえ": True,
-    "不合理": False, "合理": True, "不合乎": False, "说得通": True, "說得通": True,
-}  # fmt: skip
+CORE = {family: _words(family, "core") for family in _NAMES}
+# Japanese and Chinese: word to polarity.
 UNSPACED = {
-    "truth": {**_ANY_QUESTION, **_ARGUMENTS},
-    "yes_no": _ANY_QUESTION,
-    "validity": {**_ANY_QUESTION, **_ARGUMENTS},
-    "plausibility": {**_ANY_QUESTION, **_SENTENCES},
+    family: {
+        word: key == "unspaced_yes"
+        for key in ("unspaced_yes", "unspaced_no")
+        for word in _words("any_family", key) | _words(family, key)
+    }
+    for family in _NAMES
 }
-UNSPACED_CORE = {
-    "truth": set(_ANY_QUESTION) - {"真"},
-    "yes_no": set(_ANY_QUESTION) - {"真"},
-    "validity": set(_ARGUMENTS),
-    # 可能 and 自然 stand in any sentence.
-    "plausibility": set(_SENTENCES) - {"可能", "自然"},
-}
+UNSPACED_CORE = {family: _words(family, "unspaced_core") for family in _NAMES}
 # Polar only as the first word of an answer: elsewhere 是 is a verb.
 FIRST_CHARACTERS = {"是": True, "对": True, "對": True, "否": False, "错": False, "錯": False}
 
-# Behind a Japanese word: 正しくない, 妥当とは言えません, 正しいとは限らない, 誤りではありません, 成り立ちません.
-NEGATED_BEHIND = re.compile(
-    r"(?:[いだくつたち]|った|り|らし[いく])?"
-    r"(?:(?:と|とは|とも)(?:(?:言|い)え(?:な|ませ)|限(?:らな|りませ)|思え(?:な|ませ))|"
-    r"(?:では|じゃ|で|は|も)?(?:な(?=[いくさ])|ありませ|ありえ|ませ))[いんくさ]?"
-)
-# Before a Chinese word: 并不有效, 不太合理, 并非正确, 没有不合理的地方; and Japanese 非妥当.
-NEGATED_BEFORE = re.compile(r"(?:不太|不够|不怎么|不那么|并不|並不|并非|並非|不是|没有|沒有|绝非|不|非)$")
-PLAUSIBILITY_QUESTION = re.compile(r"plausib|possible|likely|もっともらし|可能|合理|自然|あり得|ありえ", re.IGNORECASE)
+_SAYS = Phrases("booleans")
+_PLAUSIBILITY = ("plausib", "possible", "likely", "もっともらし", "可能", "合理", "自然", "あり得", "ありえ")
 
 
-_NEGATORS = {
-    "not", "cannot", "never", "neither", "nor", "hardly", "scarcely", "barely", "far from", "fails", "doubt",
-    "doubtful",
-}  # fmt: skip
+_NEGATORS = frozenset((*table("polarities")["negators"].split(), "far from"))
 _ENGLISH = sorted({word for pair in FAMILIES.values() for words in pair for word in words} | _NEGATORS, key=len)
 _GUARDED = {
     # "the correct option" says nothing about the question; "that is correct" does.
@@ -89,60 +56,36 @@ _WORD = {
     )
     for family, unspaced in UNSPACED.items()
 }
-_DENIED = re.compile(
-    r"(?:unlikely|impossible|implausible|incorrect|false|wrong)\s+(?:to be|that|to say|to call|to consider)\b"
-)
 # A negation does not reach beyond these: "The sum isn't zero. No."
 _CLAUSE_END = frozenset(",.;:!?\n")
 _LONGEST_WORD = 8
-# "no other cause", "no invalid step": a determiner says no to a noun, not to the question.
-_DETERMINER = re.compile(
-    r"no\s+(?!(?:it|you|he|she|they|we|i|the|this|that|these|there|because|since|as|and|but|not|if|for|to|is|in|on|due|"
-    r"with|would|does|do|did|answer|here|based|given|or|rather)\b)[a-z]"
-)
-# "if they did, it would be valid", "could lead to a No": what would be is not what is.
-_HYPOTHETICAL = re.compile(r"\b(?:would|could|might|may)\s+(?:\w+\s+)?(?:be|have been|lead)\b[^,;.]{0,25}$")
-# "True and False, which is False": an expression in place of a value.
-_EXPRESSION = re.compile(r"[\s)*`]*(?:and|or|xor|&|\||∧|∨)\s*[(`*]*(?:not\s+)?[(`*]*(?:true|false)\b", re.IGNORECASE)
 _LEADING = re.compile(r"[\s*_\"'(`#-]*([a-z]+)[\"'*_)`]*\s*(?:[,.:;!\n(-]|$)", re.IGNORECASE)
 # Up to here a sentence on validity may answer with another word: "Deductively valid? Yes."
 _BRIEF = 30
-_AND_OR = re.compile(r"\b(?:and|or)\b|[/和或也とか]")
 
 
 def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
     """(truth, family) when a ground truth is two-valued."""
     word = gold.strip().strip("().").casefold()
-    for family, core in CORE.items():
-        if word in core and (family != "plausibility" or word not in CORE["yes_no"]):
-            if family == "yes_no" and PLAUSIBILITY_QUESTION.search(question):
-                family = "plausibility"
-            return word in FAMILIES[family][0], family
-    if word in {"likely", "unlikely", "possible", "impossible"}:
-        return word in FAMILIES["plausibility"][0], "plausibility"
+    is_plausibility = any(map(question.lower().__contains__, _PLAUSIBILITY))
+    # "yes" and "no" are core words of plausibility as well, so their own family comes first.
+    family = next((family for family, core in CORE.items() if word in core), None)
+    if word in {"likely", "unlikely", "possible", "impossible"} or (family == "yes_no" and is_plausibility):
+        family = "plausibility"
+    if family is not None:
+        return word in FAMILIES[family][0], family
     if word in FIRST_CHARACTERS:
         return FIRST_CHARACTERS[word], "truth"
     if word.isascii() or len(word) > _LONGEST_WORD:
         return None
-    family = "plausibility" if PLAUSIBILITY_QUESTION.search(question) else "truth"
+    family = "plausibility" if is_plausibility else "truth"
     words = BooleanReader(True, family).polar_words(word)
     return (words[0].value, family) if words and words[0].start == 0 else None
 
 
 _QUOTED = re.compile(r"\"[^\"\n]{6,}\"|`[^`\n]{6,}`")
-_VERB = re.compile(r"\b(?:is|are|be|as|to|becomes|gives|yields|equals|returns|remains)\b|[:=]")
 _NEGATION_REACH = 25
 _STOP = re.compile(r"[.!?](?=\s)|[。\n]")
-
-
-def _first_sentence(piece: str) -> str:
-    stop = _STOP.search(piece)
-    return piece[: stop.start()] if stop else piece
-
-
-def _behind_last_verb(piece: str) -> tuple[str, int]:
-    ends = [found.end() for found in _VERB.finditer(piece)]
-    return (piece[ends[-1] :], ends[-1]) if ends else ("", 0)
 
 
 class PolarWord(NamedTuple):
@@ -154,34 +97,33 @@ class PolarWord(NamedTuple):
     is_core: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BooleanReader:
+@dataclass(frozen=True)
+class BooleanReader(Reader):
     """One polarity, within a family of words."""
 
     truth: bool
     family: str
-    kind: str = "boolean"
-    spans_lines: bool = False
+    kind = "boolean"
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """Behind a firm cue the first polar word counts; elsewhere all polar words must agree."""
-        words = self._stated_words(_first_sentence(piece)) if firm else self._concluding_words(piece)
+        words = self._stated_words(piece) if firm else self._concluding_words(piece)
         if not words:
             return None
-        if firm and len(words) > 1 and words[0].value != words[1].value and self._are_paired(piece, *words[:2]):
-            return Reading(Decision.UNDECIDED, words[0].start, words[1].end, "both_polarities")
-        decision = Decision.CORRECT if words[0].value == self.truth else Decision.INCORRECT
-        return Reading(decision, words[0].start, words[0].end, f"boolean_{self.family}")
+        first = words[0]
+        if firm and len(words) > 1 and first.value != words[1].value:
+            # "Yes and no", rather than yes and, later, no to something else.
+            between = piece[first.end : words[1].start].strip(" \"'*")
+            if len(between) <= _LONGEST_WORD and _SAYS.and_or.search(between):
+                return Reading(Decision.UNDECIDED, first.start, words[1].end, "both_polarities")
+        decision = Decision.CORRECT if first.value == self.truth else Decision.INCORRECT
+        return Reading(decision, first.start, first.end, f"boolean_{self.family}")
 
-    @staticmethod
-    def _are_paired(piece: str, first: PolarWord, second: PolarWord) -> bool:
-        """Whether "yes and no" was said, rather than yes and, later, no to something else."""
-        between = piece[first.end : second.start].strip(" \"'*")
-        return len(between) <= _LONGEST_WORD and bool(_AND_OR.search(between))
-
-    def _stated_words(self, sentence: str) -> list[PolarWord]:
+    def _stated_words(self, piece: str) -> list[PolarWord]:
+        """Those of the first sentence; of an expression in place of a value what it comes to."""
+        sentence = _STOP.split(piece, maxsplit=1)[0]
         words = self.polar_words(sentence)
-        if len({word.value for word in words}) > 1 and _EXPRESSION.match(sentence, words[0].end):
+        if len({word.value for word in words}) > 1 and _SAYS.expression.match(sentence, words[0].end):
             return self._concluding_words(sentence) or words
         return words
 
@@ -192,7 +134,7 @@ class BooleanReader:
 
     def _counts(self, word: PolarWord, bare: str) -> bool:
         """Not what would be; and whether premises are true says nothing about an argument's validity."""
-        if _HYPOTHETICAL.search(bare, max(0, word.start - 60), word.start):
+        if _SAYS.hypothetical.search(bare, max(0, word.start - 60), word.start):
             return False
         return word.is_core or self.family != "validity" or len(bare) <= _BRIEF
 
@@ -201,14 +143,12 @@ class BooleanReader:
         if leading := self._leading_word(piece):
             return leading
         bare = _QUOTED.sub(lambda found: " " * len(found[0]), piece)
-        for text, shift in ((bare, 0), _behind_last_verb(bare)):
-            words = [
-                placed
-                for word in self.polar_words(text)
-                if self._counts(
-                    placed := PolarWord(word.value, word.start + shift, word.end + shift, word.is_core), bare
-                )
+        verbs = [found.end() for found in _SAYS.verb.finditer(bare)]
+        for shift in (0, *verbs[-1:]):
+            placed = [
+                word._replace(start=word.start + shift, end=word.end + shift) for word in self.polar_words(bare[shift:])
             ]
+            words = [word for word in placed if self._counts(word, bare)]
             words = [word for word in words if word.is_core] or words
             if words and len({word.value for word in words}) == 1:
                 return words
@@ -226,19 +166,16 @@ class BooleanReader:
                 word in _NEGATORS
                 or word.startswith("doubt")
                 or word.endswith("n't")
-                or _DENIED.match(lowered, match.start())
-                or (word == "no" and _DETERMINER.match(lowered, match.start()))
+                or _SAYS.denied.match(lowered, match.start())
+                or (word == "no" and _SAYS.determiner.match(lowered, match.start()))
             ):
                 # "unlikely to be true": the second word is denied by the first.
                 negator = match.span()
             elif word in positive or word in negative:
                 value, start = word in positive, match.start()
                 # "not valid", "isn't plausible", "not deductively valid": a few words before turn it round.
-                if (
-                    negator is not None
-                    and start - negator[1] < _NEGATION_REACH
-                    and _CLAUSE_END.isdisjoint(piece[negator[1] : start])
-                ):
+                is_near = negator is not None and start - negator[1] < _NEGATION_REACH
+                if negator and is_near and _CLAUSE_END.isdisjoint(piece[negator[1] : start]):
                     value, start = not value, negator[0]
                 found.append(PolarWord(value, start, match.end(), word in CORE[self.family]))
                 negator = None
@@ -250,18 +187,12 @@ class BooleanReader:
         word = match[0]
         value = UNSPACED[self.family].get(word, FIRST_CHARACTERS.get(word, False))
         start, end = match.span()
-        before = NEGATED_BEFORE.search(text, max(0, start - 3), start)
-        behind = NEGATED_BEHIND.match(text, end)
-        for negation in (before, behind):
-            value = value if negation is None else not value
+        before = _SAYS.negated_before.search(text, max(0, start - 3), start)
+        behind = _SAYS.negated_behind.match(text, end)
+        value = value ^ (before is not None) ^ (behind is not None)
         is_core = word in UNSPACED_CORE[self.family]
         return PolarWord(value, before.start() if before else start, behind.end() if behind else end, is_core)
 
     def is_other(self, text: str, place: int) -> bool:
-        """The opposite polarity, as the next word."""
         words = self.polar_words(text[place : place + 24])
         return bool(words) and words[0].start <= 1 and words[0].value != self.truth
-
-    def is_absent(self, text: str) -> bool:
-        """Two-valued words are too common for their absence to be told apart from silence."""
-        return False

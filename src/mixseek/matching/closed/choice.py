@@ -2,26 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import chain
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.closed.lists import EitherReader
-from mixseek.matching.closed.number_answers import NumberReader
+from mixseek.matching.closed import statements
 from mixseek.matching.closed.options import OptionReader
-from mixseek.matching.closed.statements import (
-    Statement,
-    bracket_lines,
-    breaks_off,
-    find_refusal,
-    firm_statements,
-    is_code,
-    is_one_sentence,
-    is_opening,
-    is_ruled_out,
-    soft_statements,
-    turns_in_circles,
-)
-from mixseek.matching.outcome import Decision, Reader, Reading
+from mixseek.matching.closed.statements import Statement
+from mixseek.matching.languages import Phrases
+from mixseek.matching.outcome import Comparison, Decision, Reader, Reading
 from mixseek.matching.visible import Visible
 
 # Whether the sentence around a value commits to it: conditions, suppositions, denials and questions do not.
@@ -32,112 +20,8 @@ _BEHIND = 90
 _SENTENCE_STARTS = ("\n", ". ", "? ", "! ", "; ", '." ')
 _SENTENCE_END = re.compile(r"[.!](?=[\s\"'*)]|$)|[;。\n]")
 _UNSPACED_STARTS = "。!?;"
-
-_PLAIN_LEADS = tuple(
-    f"{mark}{lead}the answer is {bracket}"
-    for lead in ("so ", "", "thus, ", "hence, ", "therefore, ")
-    for bracket in ("", "(")
-    for mark in (". ", "\n")
-)
-# Room behind a value for ")." and a line break.
-_FULL_STOP = 4
-
-# One search tells most sentences apart: without such a word nothing below can match.
-_HINT_BEFORE = re.compile(
-    r"\b(?:if|unless|only when|whenever|as long as|in case|in the event|on condition|under the ass|should|"
-    r"whether|suppos|assum|imagine|pretend|provided|had|were|would have|not|never|cannot|no|"
-    r"nobody|hardly|far|by|doubt|unclear|unsure|uncertain|wrong|mistake|incorrect|false|anything|think|say|said|believe|"
-    r"claim|argue|guess|expect|conclude|thought|tempt|wish|alleges|incorrectly|to (?:show|prove|verify|check))|n't\b"
-)
-_HINT_BEHIND = re.compile(
-    r"\biff?\b|\bunless\b|\bprovid|\bassuming\b|only when|whenever|in case|in the event|"
-    r"on condition|otherwise|depend|wrong|incorrect|false|reject|mistaken|ruled|\?|not\b|n't\b",
-)
-
-# "if I remember well", "if I had to choose", "if you add them up": said with a condition's words, and meant.
-_NO_CONDITION = (
-    r"(?! needed| necessary| possible| any\b| so\b| forced| not (?:mistaken|wrong)| my memory| pressed|"
-    r" (?:i|we|you|one)\b"
-    r"(?!(?:'re| are| were| had(?! to)| assume| suppose| want| take| allow| ignore| include| exclude)\b))"
-)
-_CONDITION_WORDS = (
-    r"only (?:if|when)|if and only if|iff?|unless|provided that|providing|assuming|in case|"
-    r"in the event|on condition that|whenever|under the assumption"
-)
-# "(A) only if it rains", "18, provided that it rains"; not "(A) because if it rains …", "(A) even if it rains".
-_CONDITION_BEHIND = re.compile(
-    r"(?:(?!\b(?:because|since|so|which|where|who|while|even|regardless|but(?! only| it depends| that depends)|"
-    r"see|know|ask\w*|wonder|decide|determine)\b)[^.!?;:\n])*?(?<!even )(?<!as )"
-    rf"\b(?:{_CONDITION_WORDS}|otherwise|depend(?:s|ing) on|it depends)\b{_NO_CONDITION}"
-)
-_CONDITION_RIGHT_BEHIND = re.compile(rf"\W{{0,3}}(?:only )?\b(?:{_CONDITION_WORDS})\b{_NO_CONDITION}|,?(?:除非|前提是)")
-_CONDITION_BEFORE = re.compile(
-    r"(?<!even )(?<!as )(?<!matter )(?<!see )(?<!check )(?<!know )(?<!test )(?<!decide )(?<!verify )(?<!determine )"
-    r"(?<!asked )"
-    rf"\b(?:{_CONDITION_WORDS}|supposing|as long as)\b{_NO_CONDITION}"
-    r"|\blet(?: u|')s say\b|^\W*(?:(?:so|now|but|and|then|first|next|let us|let's|let me|we|i|can|could)\b[\s,]*)*"
-    r"(?:suppose|assume|imagine|pretend|provided|(?:had|were|should) (?:it|he|she|they|we|i|the|there))\b"
-)
-_STRONG_BEFORE = re.compile(
-    r"\b(?:only if|only when|unless)\b|\bif\b.*\b(?:would|could|might)\b|\bhad\b.*\bwould have\b"
-)
-_NAMES_ANSWER = re.compile(r"\banswer\b|\bsolution\b|答|正解|[选選]")
-# From there to the value: one clause, from which nothing is drawn.
-_CLAUSE = r"(?:(?!\b(?:so|therefore|thus|hence|because|then|since|but)\b)[^,;:]){0,80}$"
-# "whether the answer is", "not sure if the answer is"; "one might say", "my friend claims"; not "I would say".
-_NOT_ASSERTED = re.compile(
-    r"(?:(?<!of )(?<!matter )\bwhether|\bif (?:(?:the|my|our|this) )?(?:\w+ )?answer|\banything but"
-    r"|\b(?:one|you|someone|somebody|some|some people|many|many people|people|others|students|they)\s+"
-    r"(?:(?:might|may|could|would|will|often|also|have|initially|at first|be tempted to)\s+)*"
-    r"(?:think|say|believe|claim|argue|guess|assume|suppose|expect|conclude|thought|said|believed|claimed|argued)"
-    r"|\b(?:claims|claimed|argues|alleges|wish|tempting)|\bi (?:used to think|(?:first |initially )?thought)"
-    r"|\b(?:wrongly|incorrectly|mistakenly|by no means|in no way)|\bsupposed to be"
-    r"|\bsaid to be|\bto (?:show|prove|verify|check)|\banswer would have been)\b" + _CLAUSE
-)
-_DENIED_CLAUSE = re.compile(
-    r"(?:\bnot|n't|\bcannot|\bnever|\bno(?! doubt| question)|\bnobody|\bhardly|(?<!no )(?<!without )(?<!a )\bdoubt\w*"
-    r"|\bunclear|\bunsure|\buncertain|\bwrong|\bmistake\w*|\bincorrect|\bfalse)\s+(?:\w+\s+){0,2}?"
-    r"(?:that|whether|if|think|say|saying|believe|conclude|claim|assume|suppose|know|mean|imply)\b" + _CLAUSE
-)
-_DENIED_VALUE = re.compile(
-    r"(?:\bnot|n't|\bnever|\bcannot|\bhardly|\bno longer|\bfar from)\s+"
-    r"(?:(?:be|have been|necessarily|actually|really|equal|to|the|an?|is|option|choice)\s+)*[\W_]*$"
-)
-_DENIED_BEHIND = re.compile(
-    r"[\W_]*\b(?:is|was|are|would|can|could|must)(?: not|n't|not)\s+(?:be\s+)?"
-    r"(?:(?:the|our|my|an?)\s+)?(?:\w+\s+)?(?:answer|option|choice|solution|correct|right)\b"
-    r"|[\W_]*(?:which\s+)?\b(?:is|was|are|must be|would be)\s+(?:\w+ly\s+)?"
-    r"(?:wrong|incorrect|false|rejected|mistaken|ruled out)\b"
-)
-_ASKS = re.compile(
-    r"[\W_]*(?:(?:so|but|and|or|then|now|wait|hmm)\b[\s,]*)?"
-    r"(?:is|are|was|could|can|might|may|would|should|does|do|did|will|what if|how about|what about|why|how|"
-    r"maybe|perhaps)\b"
-)
-_HYPOTHETICAL = re.compile(r"\b(?:would|could|might)\b|\w'd\b")
-_PAST = re.compile(r"(?:\s+\w+){0,3}?\s+(?:were|was|had|did|\w+ed)\b")
+_SAYS = Phrases("commitment")
 _QUESTION_MARK = re.compile(r"[^.!?\n]{0,30}\\?")
-
-_UNSPACED_CONDITION = re.compile(
-    r"もし|仮に|(?<!なぜ)なら(?:ば)?[,)]?(?:答え|正解|[\W_]*$)|ければ,?(?:答え|正解)|(?<!この)(?<!その)場合(?!分け)|限り,|限って|"
-    r"如果|假如|假设|假設|倘若|要是|若(?!干)|只有|只要|除非|当且仅当|仅当|否则|(?<!这种)(?<!此)(?<!该)情况下"
-)
-_UNSPACED_STRONG = re.compile(r"場合(?:に限|のみ|だけ)|限り,|只有|除非|当且仅当|仅当")
-_UNSPACED_DENIED = re.compile(
-    r"不(?:认为|觉得|相信)|难道|怎么可能|不能(?:说|得出|认为|断定|确定|肯定)|(?:没有|无)(?:证据|理由)|是否(?:是|为|應|应)?[\W_]*$"
-    r"|(?:有人|有些人|很多人|人们)[^,。]{0,4}(?:说|认为|觉得|以为)|可能会?(?:以为|认为|觉得|会说)"
-    r"|(?:と言う人|という人|と思う人)"
-)
-_UNSPACED_DENIED_VALUE = re.compile(
-    r"(?:不(?:会|可能|应该|應該|应|能|该)?是|并非|並非|并不是|绝不是|决不是|未必是|不一定是|不为|不等于|不要?选|不(?:应该|应|该|能)选)[\W_]*$"
-)
-_UNSPACED_NOT_BEHIND = re.compile(r"[^。!?\n,]{0,12}?(?:では|じゃ)(?:な[いくか]|ありません)|[^。!?\n,]{0,8}?でない")
-_UNSPACED_BEHIND = re.compile(
-    r"[^。!?\n,]{0,12}?(?:とは(?:限|言え|いえ|思え|考え)|かどうか|と(?:言う|いう|思う|考える|主張する)(?:人|かもしれ)"
-    r"|でしょうか|だろうか|ですか|はず(?:が|は)(?:な|あり)|わけでは|は(?:答え|正解)では(?:な|あり)|だと(?:する|します|仮定)|と(?:する|仮定する)と|の場合も|吗|的结论)"
-    r"|[^。!?\n]{0,10}?[,\s]*(?:除非|如果|前提是|否则|仅当|只有在|ただし.{0,12}場合に限|そうでなければ|さもなければ|\([^)\n]{0,20}場合(?:のみ|だけ|に限))"
-    r"|[^。!?\n,]{0,6}?(?:\?|不是答案|不(?:正确|对)|是(?:错误|错|不对))"
-)
 _TOKEN = re.compile(r"[a-z]{4,}|\d+|[\u3040-\u9fff]{2}")
 # So much of a condition must stand in the question for it to be the question's own.
 _RESTATED_SHARE = 0.6
@@ -145,22 +29,19 @@ _FUNCTION_WORDS = frozenset({"were", "only", "then", "that", "this", "have", "th
 
 
 def as_said(text: str, lowered: str, offset: int, reading: Reading, cut: int, reader: Reader) -> Reading:
-    """What was read in a piece at `offset`, or an open reading where its sentence does not commit to it.
-
-    Args:
-        cut: where the response ends; a run-on question follows.
-    """
-    if cut - offset - reading.end < _FULL_STOP and lowered.endswith(_PLAIN_LEADS, 0, offset + reading.start):
-        # Most responses end with these words and a value, and nothing in them can leave it open.
-        return reading
+    """What was read in a piece at `offset`, or an open reading where its sentence does not commit to it."""
     if reading.decision is Decision.UNDECIDED or reader.spans_lines:
         return reading
-    if _commits(lowered, offset, reading, cut if offset < cut else len(text), reader):
+    start, end = offset + reading.start, offset + reading.end
+    if statements.ends_plainly(lowered, start, end, cut):
         return reading
-    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or breaks_off(text)):
+    kind = "boolean" if reading.rule.startswith("boolean") else reader.kind
+    if _commits(lowered, start, end, cut if offset < cut else len(text), kind, reader.question):
+        return reading
+    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or statements.breaks_off(text)):
         # Meant or not, the right answer was never given.
         return reading
-    return Reading(Decision.UNDECIDED, reading.start, reading.end, "not_committed")
+    return reading.left_open("not_committed")
 
 
 def commits_to_words(text: str, start: int, end: int) -> bool:
@@ -169,11 +50,11 @@ def commits_to_words(text: str, start: int, end: int) -> bool:
     Free text tells of conditions and claims ("If I Loved You", "which he claimed"): only those on an answer count.
     """
     begin, finish = _sentence(text, start, end, len(text))
-    if _CONDITION_RIGHT_BEHIND.match(text, end, finish):
+    if _SAYS.condition_right_behind.match(text, end, finish):
         return False
-    if not _NAMES_ANSWER.search(text, begin, finish):
+    if not _SAYS.names_answer.search(text, begin, finish):
         return True
-    return _commits(text, start, Reading(Decision.CORRECT, 0, end - start, "text"), len(text), None)
+    return _commits(text, start, end, len(text), "text", "")
 
 
 def _sentence(text: str, start: int, end: int, cut: int) -> tuple[int, int]:
@@ -184,43 +65,42 @@ def _sentence(text: str, start: int, end: int, cut: int) -> tuple[int, int]:
     return begin, stop.start() if stop else min(cut, end + _BEHIND)
 
 
-def _commits(text: str, offset: int, reading: Reading, cut: int, reader: Reader | None) -> bool:
-    start, end = offset + reading.start, offset + reading.end
+def _commits(text: str, start: int, end: int, cut: int, kind: str, question: str) -> bool:
     begin, finish = _sentence(text, start, end, cut)
     # A polarity takes its negation in: "cannot say that the answer is yes" is one reading.
-    kind, value = reader.kind if reader else "text", start
-    if reading.rule.startswith("boolean"):
-        kind, value = "boolean", end
-    if _HINT_BEFORE.search(text, begin, value) and not _commits_before(text[begin:value], kind, reader):
+    value = end if kind == "boolean" else start
+    if _SAYS.hint_before.search(text, begin, value) and not _commits_before(text[begin:value], kind, question):
         return False
-    if _HINT_BEHIND.search(text, end, finish) and not _commits_behind(text, begin, start, end, finish, kind, reader):
+    has_hint = _SAYS.hint_behind.search(text, end, finish) is not None
+    if has_hint and not _commits_behind(text, begin, start, end, finish, kind, question):
         return False
     if text.isascii():
         return True
     for mark in _UNSPACED_STARTS:
         begin = max(begin, text.rfind(mark, begin, start) + 1)
-    behind = start if kind == "boolean" and _NAMES_ANSWER.search(text, begin, start) else end
-    return _commits_unspaced(text[begin:start], text[behind:finish], kind, reader)
+    behind = start if kind == "boolean" and _SAYS.names_answer.search(text, begin, start) else end
+    return _commits_unspaced(text[begin:start], text[behind:finish], kind, question)
 
 
-def _commits_before(before: str, kind: str, reader: Reader | None) -> bool:
-    names_answer = _NAMES_ANSWER.search(before) is not None
-    condition = _CONDITION_BEFORE.search(before)
-    if condition and (names_answer or kind != "number" or _STRONG_BEFORE.search(before)):
+def _commits_before(before: str, kind: str, question: str) -> bool:
+    names_answer = _SAYS.names_answer.search(before) is not None
+    condition = _SAYS.condition_before.search(before)
+    if condition and (names_answer or kind != "number" or _SAYS.strong_before.search(before)):
         clause = before[condition.end() :].partition(",")[0]
-        if not _is_restated(clause, reader):
+        if not _is_restated(clause, question):
             return False
+    is_denied = _SAYS.not_asserted.search(before) or _SAYS.denied_clause.search(before)
     if kind == "boolean":
-        return not names_answer or not (_NOT_ASSERTED.search(before) or _DENIED_CLAUSE.search(before))
-    return not (_NOT_ASSERTED.search(before) or _DENIED_CLAUSE.search(before) or _DENIED_VALUE.search(before))
+        return not (names_answer and is_denied)
+    return not (is_denied or _SAYS.denied_value.search(before))
 
 
-def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, kind: str, reader: Reader | None) -> bool:
-    if _DENIED_BEHIND.match(text, end, finish):
+def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, kind: str, question: str) -> bool:
+    if _SAYS.denied_behind.match(text, end, finish):
         return False
-    if _QUESTION_MARK.match(text, end, finish) and _ASKS.match(text, begin, start):
+    if _QUESTION_MARK.match(text, end, finish) and _SAYS.asks.match(text, begin, start):
         return False
-    condition = _CONDITION_BEHIND.match(text, end, finish)
+    condition = _SAYS.condition_behind.match(text, end, finish)
     if condition is None:
         return True
     if kind == "number" and condition[0].endswith((" if", ",if")) and not condition[0].endswith("only if"):
@@ -228,37 +108,32 @@ def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, ki
         # "She makes a profit of 18 if she sells them all" says what the number is of; "18 if they are sold" does not.
         if (
             any(map(str.isalpha, text[begin:start]))
-            and not _NAMES_ANSWER.search(around)
-            and not (_HYPOTHETICAL.search(around) and _PAST.match(text, condition.end(), finish))
+            and not _SAYS.names_answer.search(around)
+            and not (_SAYS.hypothetical.search(around) and _SAYS.past.match(text, condition.end(), finish))
         ):
             return True
-    return _is_restated(text[condition.end() : finish], reader)
+    return _is_restated(text[condition.end() : finish], question)
 
 
-def _commits_unspaced(before: str, behind: str, kind: str, reader: Reader | None) -> bool:
-    condition = _UNSPACED_CONDITION.search(before)
-    if condition and (kind != "number" or _NAMES_ANSWER.search(before) or _UNSPACED_STRONG.search(before)):
-        clause = (
-            before[: condition.start()].rpartition(",")[2] if condition[0][0] in "な場限" else before[condition.end() :]
-        )
-        if not _is_restated(clause.partition(",")[0], reader):
+def _commits_unspaced(before: str, behind: str, kind: str, question: str) -> bool:
+    condition = _SAYS.unspaced_condition.search(before)
+    if condition and (kind != "number" or _SAYS.names_answer.search(before) or _SAYS.unspaced_strong.search(before)):
+        is_behind = condition[0][0] in "な場限"
+        clause = before[: condition.start()].rpartition(",")[2] if is_behind else before[condition.end() :]
+        if not _is_restated(clause.partition(",")[0], question):
             return False
-    if _UNSPACED_DENIED.search(before) or _UNSPACED_BEHIND.match(behind):
+    if _SAYS.unspaced_denied.search(before) or _SAYS.unspaced_behind.match(behind):
         return False
-    return kind == "boolean" or not (_UNSPACED_DENIED_VALUE.search(before) or _UNSPACED_NOT_BEHIND.match(behind))
+    return kind == "boolean" or not (
+        _SAYS.unspaced_denied_value.search(before) or _SAYS.unspaced_not_behind.match(behind)
+    )
 
 
-def _is_restated(clause: str, reader: Reader | None) -> bool:
+def _is_restated(clause: str, question: str) -> bool:
     """Whether a condition is the question's own: "if all the algae die" of "What if all the algae died?"."""
     words = [word for word in _TOKEN.findall(clause) if word not in _FUNCTION_WORDS]
-    asked = _question(reader).lower()
+    asked = question.lower()
     return bool(words) and sum(word[:5] in asked for word in words) >= _RESTATED_SHARE * len(words)
-
-
-def _question(reader: Reader | None) -> str:
-    if isinstance(reader, EitherReader):
-        reader = reader.first
-    return reader.question if isinstance(reader, OptionReader | NumberReader) else ""
 
 
 # A list may run over many lines behind its cue.
@@ -285,51 +160,48 @@ _SENTENCES = _PROSE | {"answer_line", "whole_response"}
 _CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
 
-class Closed(NamedTuple):
-    """A decision on the visible text; the span is within it, None where silence decided."""
-
-    decision: Decision
-    span: Span | None
-    rules: tuple[str, ...]
+Stated = tuple[Statement, Reading]
 
 
-def match_closed(visible: Visible, reader: Reader) -> Closed:
+def match_closed(visible: Visible, reader: Reader) -> Comparison:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
-    lowered = text.lower()
-    firm, named = _read_firm(text, lowered, visible, reader)
-    if (firm is None or _may_be_program(text, firm[0])) and is_code(text):
-        return Closed(Decision.UNDECIDED, None, ("code",))
-    soft = _read_soft(text, lowered, visible, reader) if firm is None or firm[0].start >= visible.cut else []
+    firm, named = _read_firm(visible, reader)
+    if (firm is None or _may_be_program(text, firm[0])) and statements.is_code(text):
+        return Comparison(Decision.UNDECIDED, None, ("code",))
+    soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
     if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
         soft.append(named)
     decisions = {reading.decision for _, reading in soft}
     if firm is not None:
         if decisions and decisions != {firm[1].decision}:
             # The cue belongs to a run-on question; what was said before it says otherwise.
-            return Closed(Decision.UNDECIDED, None, ("answers_conflict",))
+            return Comparison(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
-    if is_opening(text):
-        return Closed(Decision.INCORRECT, None, ("no_answer",))
-    refusal = find_refusal(lowered)
+    if statements.is_opening(text):
+        return Comparison(Decision.INCORRECT, None, ("no_answer",))
+    refusal = statements.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
-        return Closed(decision, refusal, ("refusal",))
-    unfinished = breaks_off(text)
+        return Comparison(decision, refusal, ("refusal",))
+    unfinished = statements.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
-        return Closed(Decision.INCORRECT, None, ("breaks_off",))
-    complete = not unfinished or reader.spans_lines or (bool(soft) and _ends_before(text, soft[0][0]))
-    if len(decisions) == 1 and visible.cut == len(text) and complete:
-        return _stated(*soft[0])
+        return Comparison(Decision.INCORRECT, None, ("breaks_off",))
+    if len(decisions) == 1 and visible.cut == len(text):
+        first = soft[0][0]
+        # What broke off behind a conclusion that is a whole sentence is only its explanation.
+        is_whole = first.cue == "conclusion" and text[first.end : first.end + 1] in {".", "!", "。", "\n"}
+        if not unfinished or reader.spans_lines or is_whole:
+            return _stated(*soft[0])
     if isinstance(reader, OptionReader) and reader.lists_every_option(text):
-        return Closed(Decision.INCORRECT, None, ("every_option_listed",))
+        return Comparison(Decision.INCORRECT, None, ("every_option_listed",))
     if reader.is_absent(text):
-        return Closed(Decision.INCORRECT, None, ("never_stated",))
+        return Comparison(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
-    return Closed(Decision.UNDECIDED, None, (reason,))
+    return Comparison(Decision.UNDECIDED, None, (reason,))
 
 
-def _answers_all_the_same(refusal: Span, soft: list[tuple[Statement, Reading]]) -> bool:
+def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
     """Whether something is drawn from not knowing: "it cannot be told who, so it is ambiguous"."""
     return any(
         reading.rule == "option_text"
@@ -341,97 +213,92 @@ def _answers_all_the_same(refusal: Span, soft: list[tuple[Statement, Reading]]) 
     )
 
 
-def _stated(statement: Statement, reading: Reading) -> Closed:
+def _stated(statement: Statement, reading: Reading) -> Comparison:
     span = Span(statement.start + reading.start, statement.start + reading.end)
-    return Closed(reading.decision, span, (statement.cue, reading.rule))
+    return Comparison(reading.decision, span, (statement.cue, reading.rule))
 
 
-def _read_firm(
-    text: str, lowered: str, visible: Visible, reader: Reader
-) -> tuple[tuple[Statement, Reading] | None, tuple[Statement, Reading] | None]:
-    """The last firm statement that holds a value of the wanted kind; without one, where the right value is named."""
-    chosen: tuple[Statement, Reading] | None = None
-    named: tuple[Statement, Reading] | None = None
-    rival: Decision | None = None
+def _whole_response(text: str, cut: int) -> Iterator[Statement]:
+    stripped = text[:cut].strip()
+    if len(stripped) <= 80 and statements.is_one_sentence(stripped):
+        start = text.find(stripped)
+        yield Statement(start, start + len(stripped), "whole_response")
+
+
+def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
+    """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
+    text, lowered, cut = visible.text, visible.lowered, visible.cut
+    places = chain(
+        statements.firm_statements(text, lowered, 0, cut),
+        statements.firm_statements(text, lowered, cut, len(text)),
+        _whole_response(text, cut),
+    )
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
-    for statement in _firm(text, lowered, visible):
+    for place in places:
         # Words in another field of an object do not overrule its answer field.
-        if has_field and statement.cue in _PROSE:
-            continue
-        reading = _read_statement(text, statement, reader)
-        if reading is None:
-            continue
+        reading = None if has_field and place.cue in _PROSE else _read_statement(text, place, reader)
+        if reading is not None:
+            yield place, reading
+
+
+def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated | None]:
+    """The last firm statement that holds a value of the wanted kind; without one, where the right value is named."""
+    text, lowered = visible.text, visible.lowered
+    chosen: Stated | None = None
+    named: Stated | None = None
+    rival: Decision | None = None
+    for statement, reading in _firm_readings(visible, reader):
         if statement.cue in _SENTENCES:
             said = as_said(text, lowered, statement.start, reading, visible.cut, reader)
             if said is not reading:
                 if reading.decision is Decision.CORRECT:
                     named = named or (statement, said)
-                if rival is None and not is_ruled_out(lowered, statement.start, visible.cut):
+                if rival is None and not statements.is_ruled_out(lowered, statement.start, visible.cut):
                     rival = reading.decision
                 continue
         if chosen is None:
             chosen = (statement, reading)
-            if rival not in {None, reading.decision} and statement.cue in _SENTENCES:
+            if rival is not None and rival is not reading.decision and statement.cue in _SENTENCES:
                 # One value is stated, another one named behind it: which of them was meant?
-                return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
-            if (
-                statement.cue != "json_field"
-                and lowered.count("answer", max(0, len(lowered) - _CIRCLE_REACH)) < _CIRCLE
-            ):
+                return (statement, reading.left_open("answers_conflict")), None
+            if statement.cue != "json_field" and lowered.count("answer", -_CIRCLE_REACH) < _CIRCLE:
                 break  # nothing before it could change anything
             continue
         # The last statement counts (seed 001), unless the two are one model going round in circles,
         # or two answer fields of which only one can have been meant.
         if reading.decision != chosen[1].decision and (
             statement.cue == chosen[0].cue == "json_field"
-            or (len(text) - statement.start < _CIRCLE_REACH and turns_in_circles(text))
+            or (len(text) - statement.start < _CIRCLE_REACH and statements.turns_in_circles(text))
         ):
-            return (statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "answers_conflict")), None
+            return (statement, reading.left_open("answers_conflict")), None
         break
-    return (None, named) if chosen is None else (_corrected(text, lowered, visible, reader, *chosen), None)
+    return (None, named) if chosen is None else (_corrected(visible, reader, *chosen), None)
 
 
-# "Wait, no, it is B": at the start of a sentence behind the answer.
-_CORRECTION = re.compile(
-    r"(?:^|[.!?。\n)*][ \t]*)(?:oh |hmm,? |oops,? )?"
-    r"(?:wait|actually,|correction|scratch that|on second thought|i made an? (?:mistake|error)|my mistake|sorry,|"
-    r"apologies|no,? (?:it|that|the answer)|let me (?:correct|re-?\w+)|i mean|"
-    r"訂正|待って|いや|すみません|等等|更正|不对|我错了)"
-)
-_CORRECTED_VALUE = re.compile(
-    r"(?:\b(?:it is|it's|it must be|it should be|should be|must be|is|to be)\b|は|是|为|:)\s*"
-)
-
-
-def _corrected(
-    text: str, lowered: str, visible: Visible, reader: Reader, statement: Statement, reading: Reading
-) -> tuple[Statement, Reading]:
+def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: Reading) -> Stated:
     """A correction behind the answer counts in its place; one that names no new value leaves it open."""
+    text, lowered = visible.text, visible.lowered
     if statement.cue in _FIELDS or reader.spans_lines:
         return statement, reading
     begin = statement.start + reading.end
-    marker = _CORRECTION.search(lowered, begin, min(visible.cut, begin + 800))
+    marker = _SAYS.correction.search(lowered, begin, min(visible.cut, begin + 800))
     if marker is None:
         return statement, reading
     stop = text.find("\n\n", marker.end(), visible.cut)
     end = stop if stop >= 0 else min(visible.cut, marker.end() + 300)
-    for verb in reversed(list(_CORRECTED_VALUE.finditer(lowered, marker.start(), end))):
+    for verb in reversed(list(_SAYS.corrected_value.finditer(lowered, marker.start(), end))):
         place = Statement(verb.end(), end, "self_correction")
         corrected = reader.read(text[place.start : place.end], firm=True)
         if corrected is not None and corrected.start < 20:
             return place, corrected
-    closing = soft_statements(text, lowered, marker.end(), visible.cut)
-    restated = [
-        found for place in closing if (found := reader.read(text[place.start : place.end], firm=False)) is not None
-    ]
-    if restated and all(found.decision is reading.decision for found in restated):
-        return statement, reading
-    if reading.decision is Decision.INCORRECT and (
-        breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
-    ):
-        # Taken back or not, the right answer was never given.
-        return statement, reading
-    return statement, Reading(Decision.UNDECIDED, reading.start, reading.end, "self_correction_unclear")
+    closing = statements.soft_statements(text, lowered, marker.end(), visible.cut)
+    said = [reader.read(text[place.start : place.end], firm=False) for place in closing]
+    is_restated = {found.decision for found in said if found is not None} == {reading.decision}
+    # Taken back or not, the right answer was never given.
+    is_wrong = reading.decision is Decision.INCORRECT and (
+        statements.breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
+    )
+    return statement, reading if is_restated or is_wrong else reading.left_open("self_correction_unclear")
 
 
 def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading | None:
@@ -442,7 +309,9 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     if statement.start == statement.end:
         return Reading(Decision.INCORRECT, 0, 0, "empty_answer")
     reading = reader.read(piece, firm=True) if statement.cue != "whole_response" else _read_whole(piece, reader)
-    if _is_listing(text, statement) or (not reader.spans_lines and _announces_steps(text, statement)):
+    is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
+    announces_steps = is_below and not reader.spans_lines and _STEPS.match(text, statement.start)
+    if announces_steps or _is_listing(text, statement):
         return None
     if reading is None:
         if statement.cue in _CONTAINERS and reader.kind == "number" and len(piece) < 200:
@@ -450,16 +319,11 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
         return None
     if statement.cue in _FIELDS and reading.rule == "stated_number" and reading.decision is Decision.CORRECT:
         # A field is for a value; whether a whole calculation in it passes is for a judge to say.
-        return Reading(Decision.UNDECIDED, reading.start, reading.end, "calculation_in_field")
+        return reading.left_open("calculation_in_field")
     # "A: You have a piano, a flute, …" opens an explanation; only a value in front of it is the answer.
     if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > _LEAD and not reader.spans_lines:
         return None
     return reading
-
-
-def _announces_steps(text: str, statement: Statement) -> bool:
-    is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
-    return is_below and _STEPS.match(text, statement.start) is not None
 
 
 def _read_whole(piece: str, reader: Reader) -> Reading | None:
@@ -495,12 +359,6 @@ def _is_listing(text: str, statement: Statement) -> bool:
     return any(_BULLET.match(line) for line in (after, before))
 
 
-# "Let's verify: 18 / 2 = 9."
-_CHECKS = re.compile(
-    r"[\s*]*(?:let'?s|let me|let us|to|we can)?\s*(?:now\s+)?(?:double-)?(?:verify|check|confirm)\b"
-    r"|[\s*]*(?:verification|check)\b[*\s]*:",
-    re.IGNORECASE,
-)
 _ENUMERATED = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-*•])\s")
 
 
@@ -517,19 +375,20 @@ def _read_place(text: str, statement: Statement, reader: Reader) -> Reading | No
         return reader.read(piece, firm=False)
     begin = len(piece) - len(piece.lstrip(" ,:*"))
     bare = reader.read(piece[begin:], firm=True)
-    return bare and Reading(bare.decision, bare.start + begin, bare.end + begin, bare.rule)
+    return bare and bare._replace(start=bare.start + begin, end=bare.end + begin)
 
 
-def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> list[tuple[Statement, Reading]]:
+def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
     """Readings at the end of the response; its first sentence only when the end says nothing."""
+    text = visible.text
     if reader.spans_lines:
         tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
         reading = reader.read(text[tail.start : tail.end], firm=False)
         return [] if reading is None else [(tail, reading)]
-    places = soft_statements(text, lowered, 0, visible.cut)
+    places = statements.soft_statements(text, visible.lowered, 0, visible.cut)
     if reader.kind == "brackets":
-        places += bracket_lines(text)[-1:]
-    closing = _readings(text, lowered, visible, [place for place in places if place.cue != "first_sentence"], reader)
+        places += statements.bracket_lines(text)[-1:]
+    closing = _readings(visible, reader, [place for place in places if place.cue != "first_sentence"])
     # The last sentence is the sharper view of the last line.
     if any(statement.cue == "last_sentence" for statement, _ in closing):
         closing = [item for item in closing if item[0].cue != "last_line"]
@@ -544,22 +403,21 @@ def _read_soft(text: str, lowered: str, visible: Visible, reader: Reader) -> lis
     is_plain_prose = reader.kind == "number" and "=" not in text
     if closing and not is_plain_prose:
         return closing
-    opening = _readings(text, lowered, visible, [place for place in places if place.cue == "first_sentence"], reader)
+    opening = _readings(visible, reader, [place for place in places if place.cue == "first_sentence"])
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
     # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
     return closing + [item for item in opening if item[1].rule == "single_number"]
 
 
-def _readings(
-    text: str, lowered: str, visible: Visible, places: list[Statement], reader: Reader
-) -> list[tuple[Statement, Reading]]:
+def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list[Stated]:
     """What stands at these places, without lines of a list, checks of the result, and numbered first steps."""
+    text, lowered = visible.text, visible.lowered
     found = [
         (place, reading, as_said(text, lowered, place.start, reading, visible.cut, reader))
         for place in places
         if not _is_listing(text, place)
-        and not _CHECKS.match(text, place.start)
+        and not _SAYS.checks.match(text, place.start)
         and not (reader.kind == "number" and place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
         and (reading := _read_place(text, place, reader)) is not None
     ]
@@ -577,27 +435,12 @@ def _is_undisputed(text: str, reader: Reader, opening: Reading) -> bool:
     return whole is not None and whole.decision is opening.decision
 
 
-def _leading_label(text: str, reader: Reader) -> tuple[Statement, Reading] | None:
+def _leading_label(text: str, reader: Reader) -> Stated | None:
     begin = len(text) - len(text.lstrip())
     stop = text.find("\n", begin)
     if not isinstance(reader, OptionReader) or not 0 <= stop - begin <= _OPTION_LINE:
         return None
     reading = reader.read(text[begin:stop], firm=True)
-    is_label = reading is not None and reading.rule == "option_label" and reading.start <= _LEAD
-    return (Statement(begin, stop, "first_line"), reading) if reading is not None and is_label else None
-
-
-def _firm(text: str, lowered: str, visible: Visible) -> Iterator[Statement]:
-    """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
-    yield from firm_statements(text, lowered, 0, visible.cut)
-    if visible.cut < len(text):
-        yield from firm_statements(text, lowered, visible.cut, len(text))
-    stripped = text[: visible.cut].strip()
-    if len(stripped) <= 80 and is_one_sentence(stripped):
-        start = text.find(stripped)
-        yield Statement(start, start + len(stripped), "whole_response")
-
-
-def _ends_before(text: str, statement: Statement) -> bool:
-    """Whether a conclusion is a whole sentence, so that what broke off behind it is only its explanation."""
-    return statement.cue == "conclusion" and text[statement.end : statement.end + 1] in {".", "!", "。", "\n"}
+    if reading is None or reading.rule != "option_label" or reading.start > _LEAD:
+        return None
+    return Statement(begin, stop, "first_line"), reading

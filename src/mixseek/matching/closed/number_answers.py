@@ -1,24 +1,16 @@
 """Which of the numbers in a statement is its answer, and whether it is the gold value."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
 from mixseek.domain.ports import MathsComparer
+from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import NumberToken, is_day_of_month, read_numbers, word_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reading
+from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
 
-# Before a result: "= 7", "is 7", "makes it 7", "leaves us with 7".
-_RESULT = re.compile(
-    r"(?:(?<!\()=|≈|\b(?:is|are|was|were|be|equals?|makes?|gives?|leaves?|get|total)\b(?:\s+(?:it|us|a|of|with|total"
-    r"|about)\b){0,3})"
-    r"\s*[$€£¥*\"'(]*\s*$",
-    re.IGNORECASE,
-)
-# In Japanese and Chinese the words before a result come before many other numbers too (は is the topic, not a verb),
-# so they can only confirm.
-_UNSPACED_RESULT = re.compile(r"(?:は|是|为|等于|共|得|占)\s*[$¥*\"'(]*$")
+_SAYS = Phrases("number_answers")
 # A quotient that does not come out even has many more digits than anybody writes.
 _QUOTIENT_DIGITS = 15
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
@@ -31,48 +23,20 @@ _SCIENTIFIC = re.compile(
     r"(?<=[\d.])\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:\^\s?\{?\s?[+-]?\d{1,3}\s?\}?|[⁻-]?[⁰¹²³⁴-⁹]+)"
 )
 _RATIO = re.compile(r"(?<![\d:])\d{1,6}\s?:\s?\d{1,6}(?![\d:])")
+# A word behind a number that is none of the scales that are read.
+_OTHER_SCALE = re.compile(
+    r"[$€£¥]?(\d{1,9}(?:\.\d{1,9})?)\s?(?!(?:[kKMBT]|mn|bn|tn|mil|hundred|\w+sand|\w+llion|dozen|lakhs?|crores?)\b)[A-Za-z]+"
+)
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _PROSE = re.compile(r"[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
 # So many are no calculation; looking at each would cost more than the answer is worth.
 _MOST_NUMBERS = 3_000
-_FRACTION_WORD = re.compile(
-    r"\b(?:half|third|quarter|fifth|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths?|dozen)\b|半|分之"
-    r"|分の"
-)
-# An answer in front, with what explains it behind: "18 because 9 * 2 = 18".
-_CLAUSE_END = re.compile(
-    r"$|[,.;*]|(?:[^=+*/×÷\d-]|(?<=[a-z])/(?=[a-z])){0,20}?"
-    r"(?:\b(?:because|since|as|given|where|if|so)\b|\s\((?![^()]*\)\s*[-=×*+/]))"
-)
 _UNIT_COMMA = re.compile(r"[a-z /]{1,20},")
-_WOULD_BE = re.compile(r"(?:\b(?:would|could|might)|'d)\s+(?:\w+\s+){0,3}[$€£¥*(]*$|\botherwise\b[^.,;]{0,16}$")
-_WOULD = re.compile(r"\s+would\b")
-_BELOW_ZERO = re.compile(r"below (?:zero|freezing)|零下|氷点下", re.IGNORECASE)
-# Numbers that say for whom or which step, beside one that says how much: 1人あたり34ドル, "each of the 3 gets 12".
-_PER_ONE = re.compile(
-    r"[1一]\s?(?:人|個|つ|日|時間|本|枚|回|台|匹|冊|杯|週間?|年|月|袋|箱|組|名|件|キロ|k[mg]|[mg])?(?:あたり|につき|当たり|ごと)"
-)
-_SHARERS = re.compile(
-    r"(?:\b(?:per|each of(?: the)?|all(?: of)?(?: the)?|both of the|every)|[每各])\s*$", re.IGNORECASE
-)
-_NUMBERED = re.compile(r"\b(?:step|part|case|question|problem|exercise|example|round|no\.|number|#)\s*$", re.IGNORECASE)
 _LABEL_END = re.compile(r"\s?[:.)]\s")
-_TOTAL = re.compile(
-    r"\b(?:for|making|giving|with|gives|makes)\s+(?:a|the)\s+(?:grand\s+)?total\s+of\s*[$€£¥*]*$", re.IGNORECASE
-)
-_RESTATED = re.compile(
-    r"(?:\bi\.e\.,?|\bthat is,?|\bor|\bwhich (?:is|equals)|\bequivalent to|\bnamely)\s*[$€£¥*]*$", re.IGNORECASE
-)
 _PARTS = (
     ("h", "m", 60), ("m", "s", 60), ("d", "c", 100), ("d", "h", 24), ("w", "d", 7), ("y", "m", 12), ("f", "i", 12),
 )  # fmt: skip
-_COMPOUND = re.compile(
-    r"(?<![\d.,])(?P<large>\d{1,6})[\s-]*(?:(?P<unit>h(?:ou)?rs?|h|minutes?|mins?|dollars?|days?|weeks?|years?|feet"
-    r"|foot)),?"
-    r"\s*(?:and\s*)?(?P<small>\d{1,2})[\s-]*(?P<other>minutes?|mins?|m|seconds?|secs?|cents?|hours?|days?|months?|inch(?:es)?)\b",
-    re.IGNORECASE,
-)
 
 
 def _rounds_to(value: Decimal, gold: Decimal) -> bool:
@@ -85,14 +49,9 @@ def _rounds_to(value: Decimal, gold: Decimal) -> bool:
 def _counts_something_else(piece: str, token: NumberToken) -> bool:
     """Whether a number says who shares or which step it is, and not how much."""
     before = max(0, token.start - 16)
-    if _PER_ONE.match(piece, token.start) or _SHARERS.search(piece, before, token.start):
+    if _SAYS.per_one.match(piece, token.start) or _SAYS.sharers.search(piece, before, token.start):
         return True
-    return _NUMBERED.search(piece, before, token.start) is not None and _LABEL_END.match(piece, token.end) is not None
-
-
-def _is_bare(piece: str) -> bool:
-    """Nothing but a value, so that a sign in it belongs to the value."""
-    return len(piece) <= 40 and _PROSE.search(_COMMAND.sub(" ", piece)) is None
+    return bool(_SAYS.numbered.search(piece, before, token.start) and _LABEL_END.match(piece, token.end))
 
 
 def _is_shorter(value: Decimal, gold: Decimal) -> bool:
@@ -104,7 +63,7 @@ def _is_shorter(value: Decimal, gold: Decimal) -> bool:
 
 
 @dataclass(frozen=True)
-class NumberReader:
+class NumberReader(Reader):
     """The gold value, and the question: the numbers it gave are seldom the answer."""
 
     value: Decimal
@@ -113,9 +72,7 @@ class NumberReader:
     gold: str = ""
     maths: MathsComparer | None = None
     percent: bool = False
-    kind: str = "number"
-    spans_lines: bool = False
-    _read_before: dict[tuple[str, bool], Reading | None] = field(default_factory=dict, init=False, compare=False)
+    kind = "number"
 
     @cached_property
     def question_values(self) -> frozenset[Decimal]:
@@ -123,63 +80,69 @@ class NumberReader:
         return frozenset(value for token in read_numbers(self.question) for value in token.values)
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
-        """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
-        # A short response is its own first sentence, last line and whole: read once, not four times.
-        key = (piece, firm)
-        if key not in self._read_before:
-            self._read_before[key] = self._read(piece, firm=firm)
-        return self._read_before[key]
+        """What was read; not called wrong where the gold may be meant in words that were not read."""
+        reading = self._read(piece, firm=firm)
+        if reading is None or reading.decision is not Decision.INCORRECT or not self._may_be_meant(piece, reading):
+            return reading
+        return reading.left_open("other_words")
+
+    def _may_be_meant(self, piece: str, reading: Reading) -> bool:
+        """ "half a million", 三分の一, "1 in 8", "2.5 Mio": a share or a scale would make the gold of what was read."""
+        if _SAYS.share_in_words.search(piece, max(0, reading.start - 8), reading.end + 8):
+            return True
+        shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SAYS.share.finditer(piece)]
+        if any(self.value in (share, share * 100) or _is_shorter(share, self.value) for share in shares):
+            return True
+        scaled = _OTHER_SCALE.fullmatch(piece[reading.start :].strip(" .*"))
+        return scaled is not None and any(Decimal(scaled[1]).scaleb(zeros) == self.value for zeros in (3, 6, 9))
 
     def _read(self, piece: str, *, firm: bool) -> Reading | None:
-        if (firm or _is_bare(piece)) and len(piece) < 200 and self._is_algebra(piece):
+        """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
+        # In nothing but a value a sign belongs to the value; a power of ten behind a number is its scale.
+        is_bare = len(piece) <= 40 and _PROSE.search(_COMMAND.sub(" ", piece)) is None
+        if (firm or is_bare) and len(piece) < 200 and _ALGEBRA.search(_SCIENTIFIC.sub("", piece)):
             return self._algebra(piece)
         if "/" in self.gold and (ratio := _RATIO.search(piece)) is not None:
             return Reading(Decision.UNDECIDED, *ratio.span(), "ratio")
-        if below := _BELOW_ZERO.search(piece):
+        if below := _SAYS.below_zero.search(piece):
             return Reading(Decision.UNDECIDED, *below.span(), "below_zero")
         compound = self._compound(piece)
         if compound is not None:
             return compound
         tokens = self._candidates(piece)
         if not tokens:
-            found = _FRACTION_WORD.search(piece)
+            found = _SAYS.fraction_word.search(piece)
             return Reading(Decision.UNDECIDED, *found.span(), "fraction_in_words") if found else None
         if len({token.values for token in tokens}) == 1:
             return self._compare(tokens[-1], "single_number")
+        return self._read_several(piece, tokens, firm=firm)
+
+    def _read_several(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> Reading:
         stated = self._stated(piece, tokens, firm=firm)
         if not any(self._equal(token) for token in tokens):
             token = stated or tokens[-1]
-            if any(_rounds_to(value, self.value) for item in tokens for value in item.values) or self._is_restated(
-                piece, [tokens[0], *word_numbers(piece)]
-            ):
+            is_near = any(_rounds_to(value, self.value) for item in tokens for value in item.values)
+            if is_near or self._is_restated(piece, [tokens[0], *word_numbers(piece)]):
                 return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
             return Reading(Decision.INCORRECT, token.start, token.end, "no_number_equal")
-        if (
-            stated is not None
-            and firm
-            and stated is not tokens[0]
-            and not piece[: tokens[0].start].strip(" $*\"'(:")
-            and self._equal(stated) != self._equal(tokens[0])
-            and _UNIT_COMMA.match(piece, tokens[0].end)
-        ):
-            # "$18 per day, which is $126 per week": which of the two was asked for?
-            return Reading(Decision.UNDECIDED, stated.start, stated.end, "several_numbers")
-        if stated is not None and not self._equal(stated) and self._is_restated(piece, tokens):
-            return Reading(Decision.UNDECIDED, stated.start, stated.end, "restated_number")
-        if stated is not None and (firm or self._equal(stated)):
-            return self._compare(stated, "stated_number")
-        fresh = [token for token in tokens if not any(value in self.question_values for value in token.values)]
+        if stated is not None:
+            reading = self._compare(stated, "stated_number")
+            first = tokens[0]
+            is_led = firm and not piece[: first.start].strip(" $*\"'(:") and _UNIT_COMMA.match(piece, first.end)
+            if is_led and self._equal(stated) != self._equal(first):
+                # "$18 per day, which is $126 per week": which of the two was asked for?
+                return reading.left_open("several_numbers")
+            if not self._equal(stated) and self._is_restated(piece, tokens):
+                return reading.left_open("restated_number")
+            if firm or self._equal(stated):
+                return reading
+        fresh = [token for token in tokens if self.question_values.isdisjoint(token.values)]
         if len({token.values for token in fresh}) == 1 and (firm or self._equal(fresh[-1])):
             return self._compare(fresh[-1], "number_new_to_question")
-        last = tokens[-1]
-        if self._equal(last) and _UNSPACED_RESULT.search(piece, max(0, last.start - 6), last.start):
-            return Reading(Decision.CORRECT, last.start, last.end, "stated_number")
-        return Reading(Decision.UNDECIDED, last.start, last.end, "several_numbers")
-
-    @staticmethod
-    def _is_algebra(piece: str) -> bool:
-        """A power of ten behind a number is its scale."""
-        return _ALGEBRA.search(_SCIENTIFIC.sub("", piece)) is not None
+        reading = self._compare(tokens[-1], "stated_number")
+        if self._equal(tokens[-1]) and _SAYS.unspaced_result.search(piece, max(0, reading.start - 6), reading.start):
+            return reading
+        return reading.left_open("several_numbers")
 
     def _algebra(self, piece: str) -> Reading:
         """An expression in place of a number."""
@@ -196,13 +159,13 @@ class NumberReader:
     def _is_restated(self, piece: str, tokens: list[NumberToken]) -> bool:
         """Whether the gold stands behind the first number as another writing of it: "1.5 hours, i.e. 90 minutes"."""
         return any(
-            self._equal(token) and _RESTATED.search(piece, max(0, token.start - 16), token.start)
+            self._equal(token) and _SAYS.restated.search(piece, max(0, token.start - 16), token.start)
             for token in tokens[1:]
         )
 
     def _compound(self, piece: str) -> Reading | None:
         """One hour and 30 minutes are 90 minutes, or an hour and a half; whether the unit was asked for is open."""
-        found = _COMPOUND.search(piece)
+        found = _SAYS.compound.search(piece)
         if found is None:
             return None
         large, small = Decimal(found["large"]), Decimal(found["small"])
@@ -211,48 +174,43 @@ class NumberReader:
         if parts is None:
             return None
         outside = read_numbers(piece[: found.start()]) + read_numbers(piece[found.end() :])
-        if self.value in (large * parts + small, large + small / parts) and not any(
-            not self._equal(token) for token in outside
-        ):
-            return Reading(Decision.CORRECT, *found.span(), "compound_unit")
-        return None
+        is_gold = self.value in (large * parts + small, large + small / parts)
+        if not is_gold or not all(map(self._equal, outside)):
+            return None
+        return Reading(Decision.CORRECT, *found.span(), "compound_unit")
 
     def _candidates(self, piece: str) -> list[NumberToken]:
         """The numbers of the piece; beside a year the day of its month is not one of its own."""
         tokens = read_numbers(piece)
-        if len(tokens) > 1 and _FIRST_YEAR <= self.value <= _LAST_YEAR:
-            years = [token for token in tokens if not is_day_of_month(piece, token.start, token.end)]
-            return years or tokens
-        if len(tokens) > 1:
-            return [token for token in tokens if not _counts_something_else(piece, token)] or tokens
-        return tokens
+        if len(tokens) < 2:
+            return tokens
+        if _FIRST_YEAR <= self.value <= _LAST_YEAR:
+            return [token for token in tokens if not is_day_of_month(piece, token.start, token.end)] or tokens
+        return [token for token in tokens if not _counts_something_else(piece, token)] or tokens
 
     def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
         """The one that the sentence presents as its result."""
         lead = piece[: tokens[0].start].strip(" $*\"'(:")
-        totals = [token for token in tokens if _TOTAL.search(piece, max(0, token.start - 24), token.start)]
+        totals = [token for token in tokens if _SAYS.total.search(piece, max(0, token.start - 24), token.start)]
         if totals:
             return totals[-1]
-        if firm and not lead and _CLAUSE_END.match(piece, tokens[0].end):
+        if firm and not lead and _SAYS.clause_end.match(piece, tokens[0].end):
             return tokens[0]
-        if (
-            sum(token.values[0] for token in tokens[1:]) == tokens[0].values[0]
-            and ":" in piece[tokens[0].end : tokens[1].start]
-        ):
-            # "8 instruments: 1 clarinet, 2 trumpets, …"
+        # "8 instruments: 1 clarinet, 2 trumpets, …"
+        is_sum = sum(token.values[0] for token in tokens[1:]) == tokens[0].values[0]
+        if is_sum and ":" in piece[tokens[0].end : tokens[1].start]:
             return tokens[0]
-        results = [token for token in tokens if _RESULT.search(piece, max(0, token.start - 16), token.start)]
         results = [
             token
-            for token in results
-            if not _WOULD_BE.search(piece, max(0, token.start - 30), token.start) and not _WOULD.match(piece, token.end)
+            for token in tokens
+            if _SAYS.result.search(piece, max(0, token.start - 16), token.start)
+            and not _SAYS.would_be.search(piece, max(0, token.start - 30), token.start)
+            and not _SAYS.would.match(piece, token.end)
         ]
         if results:
             return results[-1]
         bold = [
-            token
-            for token in tokens
-            if "**" in (piece[max(0, token.start - 2) : token.start], piece[token.end : token.end + 2])
+            one for one in tokens if "**" in (piece[max(0, one.start - 2) : one.start], piece[one.end : one.end + 2])
         ]
         if len(bold) == 1:
             return bold[0]
@@ -265,15 +223,14 @@ class NumberReader:
     def _compare(self, token: NumberToken, rule: str) -> Reading:
         if self._equal(token):
             return Reading(Decision.CORRECT, token.start, token.end, rule)
+        reading = Reading(Decision.INCORRECT, token.start, token.end, rule)
         value = token.values[0]
         # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
-        if _rounds_to(value, self.value) or _is_shorter(value, self.value):
-            return Reading(Decision.UNDECIDED, token.start, token.end, "rounding")
+        if _rounds_to(value, self.value) or any(_is_shorter(one, self.value) for one in (value, value / 100)):
+            return reading.left_open("rounding")
         if (token.percent != self.percent or token.is_money) and self.value in (value * 100, value / 100):
-            return Reading(Decision.UNDECIDED, token.start, token.end, "percent_or_fraction")
-        if self.value in token.unscaled:
-            return Reading(Decision.UNDECIDED, token.start, token.end, "scale_word")
-        return Reading(Decision.INCORRECT, token.start, token.end, rule)
+            return reading.left_open("percent_or_fraction")
+        return reading.left_open("scale_word") if self.value in token.unscaled else reading
 
     def is_other(self, text: str, place: int) -> bool:
         """Another number, in digits or words."""
@@ -283,9 +240,9 @@ class NumberReader:
 
     def is_absent(self, text: str) -> bool:
         """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
-        if len(_DIGITS.findall(text)) > _MOST_NUMBERS:
+        if len(_DIGITS.findall(text)) > _MOST_NUMBERS or (not self.value and _SAYS.nothing.search(text.lower())):
             return False
-        return not _FRACTION_WORD.search(text) and not any(
+        return not _SAYS.fraction_word.search(text) and not any(
             value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)
             for token in (*read_numbers(text, words=False, once=True), *word_numbers(text))
             for value in (*token.values, *token.unscaled)

@@ -1,11 +1,12 @@
 """Multiple choice: a letter (or number) from a list, or the listed text in its place."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
+from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import with_plain_dates
-from mixseek.matching.outcome import Decision, Reading
+from mixseek.matching.outcome import Decision, Reader, Reading
 
 # The options a question lists, by letter or by number.
 
@@ -13,144 +14,44 @@ from mixseek.matching.outcome import Decision, Reading
 _LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|([A-Z])[.):、．])[ \t]*([^\n]*)")
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
-
-_ALPHABET = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Labels in order with their texts; labels are upper-case letters or digits."""
-
-    labels: tuple[str, ...]
-    texts: tuple[str, ...]
-
-    def text_of(self, label: str) -> str | None:
-        """The option's text, or None for a label that is not offered."""
-        return self.texts[self.labels.index(label)] if label in self.labels else None
-
-
-NO_OPTIONS = Options((), ())
-
-
-def lettered_options(question: str) -> Options:
-    """The last run of lettered options in the question: examples come before, the real list last."""
+def lettered_options(question: str) -> dict[str, str]:
+    """Label and text of the last run of lettered options: examples come before, the real list last."""
     if "(A)" not in question and not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
-        return NO_OPTIONS
-    found = [
-        ((round_ or square or bare).upper(), text.strip()) for round_, square, bare, text in _LETTERED.findall(question)
-    ]
-    options = _last_run(found, "A")
-    if len(options.labels) < 2:
-        options = _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")
-    return options if len(options.labels) >= 2 else NO_OPTIONS
+        return {}
+    lines = [("".join(labels).upper(), text.strip()) for *labels, text in _LETTERED.findall(question)]
+    return _last_run(lines, "A") or _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")
 
 
-def numbered_options(question: str) -> Options:
+def numbered_options(question: str) -> dict[str, str]:
     """The last run of options numbered from 1."""
-    found = [(m[1] or m[2], m[3].strip()) for m in _NUMBERED.finditer(question)]
-    options = _last_run(found, "1")
-    return options if len(options.labels) >= 2 else NO_OPTIONS
+    return _last_run([(m[1] or m[2], m[3].strip()) for m in _NUMBERED.finditer(question)], "1")
 
 
-def _last_run(found: list[tuple[str, str]], first: str) -> Options:
-    labels = tuple(label for label, _ in found)
-    if labels == _ALPHABET[: len(labels)]:
-        # The usual case: one list, and nothing else that looks like one.
-        return Options(labels, tuple(text for _, text in found))
+def _last_run(found: list[tuple[str, str]], first: str) -> dict[str, str]:
     run: list[tuple[str, str]] = []
     best: list[tuple[str, str]] = []
     for label, text in found:
-        if label == first:
-            run = [(label, text)]
-        elif run and label == _successor(run[-1][0]):
+        place = int(label) - 1 if label.isdigit() else ord(label) - ord("A")
+        run = [] if label == first or place != len(run) else run
+        if place == len(run) and (run or label == first):
             run.append((label, text))
-        else:
-            run = []
         if len(run) >= 2:
             best = run
-    return Options(tuple(label for label, _ in best), tuple(text for _, text in best))
+    return dict(best)
 
 
-def _successor(label: str) -> str:
-    return str(int(label) + 1) if label.isdigit() else chr(ord(label) + 1)
-
-
-_NOUN = (
-    r"(?:(?:most\s+likely|probably|likely|therefore|thus|clearly|definitely|indeed|simply|just|actually"
-    r"|obviously)\s*,?\s+)?"
-    r"(?:the\s+)?(?:(?:correct|right|best|final|most\s+\w+)\s+)?"
-    r"(?:option|choice|answer|letter|statement|sentence|number|选项|選択肢)?s?\s*(?:number\s*)?(?:is\b|:|是)?"
-)
-_WRAP = r"[\s*_\"'\[({$<\\]*(?:\\?(?:text|mathrm|textbf|mathbf|bf|rm)\s*\{?[\s({\[]*)?"
-_LEAD_LETTER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}([A-Za-z])(?![A-Za-z0-9]|'[A-Za-z])([\s*_\"')\]}}>$\\]*)(.?)")
-_LEAD_NUMBER = re.compile(rf"{_WRAP}(?i:{_NOUN}){_WRAP}(\d{{1,2}})(?![A-Za-z0-9'])([\s*_\"')\]}}>$\\]*)(.?)")
-_BRACKETED = re.compile(
-    r"[(\[{]\s*([A-Z])\s*[)\]}]"
-    r"|(?:\b(?:[Oo]ption|[Cc]hoice)|选项|選択肢)\s*\**\s*(?:is|:|是|为|は)?\s*[*(\[\"']*([A-Z])\b"
-    # "I choose B", "B is the right option", "It's B.": a bare letter where no other word can stand.
-    r"|(?:\b(?:[Cc]hoose|[Ss]elect|[Pp]ick|go with)\s+|[选選]择?\s*:?\s*)[*\"']*([A-Z])(?![A-Za-z'])"
-    r"|(?:^|[,:.]\s*|\b(?:[Ss]o|[Tt]hus|[Hh]ence)\s+)[*\"']*([B-HJ-Z])(?=[*\"']*\s+is\s+(?:the\s+)?(?:correct|right"
-    r"|best)\b)"
-    r"|(?:\b[Ii]t(?:'s| is)|\b[Tt]hus|\b[Hh]ence|\b[Ss]o),?\s+[*\"']*([B-HJ-Z])(?=[*\"'.\s]*$)"
-)
-_BRACKETED_NUMBER = re.compile(
-    r"[(\[{]\s*(\d{1,2})\s*[)\]}]|\b(?:[Oo]ption|[Cc]hoice|[Nn]umber|[Aa]nswer|选项"
-    r"|選択肢)\s*\**\s*[(\[\"']?(\d{1,2})\b"
-)
-# Words that go on behind a letter, and never behind an article or a pronoun.
-_GOES_ON = re.compile(
-    r"[\s*)\"']+(?:because|since|as|which|due|given|but|not|is(?!\s+(?:not|wrong|incorrect|false))|and|or|with)\b"
-)
-_MORE_LETTERS = re.compile(
-    r"\s*(?:,|;|&|/|\+|(?:and|or|as well as|et|和|或|与|および|と|か|や|または|もしくは)(?![a-z]))+\s*"
-    r"(?:(?:and|or)\s+)?"
-    r"(?:[Oo]ption\s*)?[\"'*(\[]*([A-Z])(?![A-Za-z'])"
-)
-_MORE_NUMBERS = re.compile(
-    r"\s*(?:,|;|&|/|\+|(?:and|or)(?![a-z]))+\s*(?:(?:and|or)\s+)?(?:[Oo]ption\s*)?[\"'*(\[]*(\d{1,2})(?![A-Za-z0-9'])"
-)
-_NONE = re.compile(
-    r"^\W*none\W*$|none of (?:the|these)|no (?:correct|valid|suitable|matching) (?:option|answer|choice)|"
-    r"not (?:listed|given|provided|among|in the)|"
-    r"(?:cannot|can't|can not|unable to|impossible to) (?:be )?(?:determine|answer|conclude|say)|"
-    r"以上都不|該当なし|どれでもない",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:not|neither|nor|except|rather than|instead of|incorrect|wrong|false)\b|n't\b|\beliminat\w*|\brul\w+ out|"
-    r"不是|错误|誤り|ではな",
-    re.IGNORECASE,
-)
-_DISMISSED = re.compile(
-    # "(B) and (C) are incorrect"
-    r"(?:[\s,)\]*]*(?:\band\b|\bor\b|[,&])\s*(?:and\s+)?[*(\[]*[A-Z](?![A-Za-z])[*)\]]*){0,9}"
-    r"[\s)\]*:\"'-]*(?:(?:is|are|was|would be|can be)\s+)?"
-    r"(?:not|incorrect\w*|wrong\w*|false\w*|eliminated|ruled out|invalid)\b",
-    re.IGNORECASE,
-)
-# A label that is named and no more: "B is wrong" says something about it.
-_NAMED_ONLY = (
-    r"(?![A-Za-z0-9]|'[a-z]|[)\]\"'*]*\s+(?:is|are|was|were|does|do|has|can|cannot|would|says)\b(?! (?:also|too"
-    r"|correct|right|possible|valid|equally)))"
-)
-_NEXT_LETTER = re.compile(rf"[(\[\"'*\s]*([A-Z]){_NAMED_ONLY}")
-_NEXT_NUMBER = re.compile(rf"[(\[\"'*\s]*(\d{{1,2}}){_NAMED_ONLY}")
+_SAYS = Phrases("options")
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
-_RULED_OUT = re.compile(r"[\s)\]*]*(?:cannot|can't|can not|could not|isn't|is (?:not|wrong|incorrect|false))\b")
-_REASON = re.compile(r"\b(?:because|since|whether|although)\b", re.IGNORECASE)
-_BEHIND_VERB = re.compile(r".*\b(?:is|are|was|be)\b(.*)", re.DOTALL)
 _NON_WORD = re.compile(r"[\W_]+")
 _NO_WORDS = re.compile(r"[\W_]*")
 
 
 def comparable(text: str) -> str:
     """Option text reduced to its words: punctuation, case and the spelling of dates do not hide an equal text."""
-    bare = text.replace(" ", "")
-    if bare.isascii() and bare.isalpha():
-        # A few plain words; the same in half the time.
-        return " ".join(text.lower().split())
     return _NON_WORD.sub(" ", with_plain_dates(text).casefold()).strip()
 
 
@@ -159,39 +60,37 @@ def _is_unspaced(text: str) -> bool:
     return not text.isascii() and any("\u3040" <= character <= "\u9fff" for character in text)
 
 
-def _begins(words: str, text: str) -> bool:
+def _place_in(words: str, text: str) -> int:
+    """Where comparable `words` contain comparable `text` as words; -1 where they do not."""
     if _is_unspaced(text):
-        return words.replace(" ", "").startswith(text.replace(" ", ""))
-    return f"{words} ".startswith(f"{text} ")
+        return words.replace(" ", "").find(text.replace(" ", ""))
+    return f" {words} ".find(f" {text} ") if text in words else -1
+
+
+def _begins(words: str, text: str) -> bool:
+    return _place_in(words, text) == 0
 
 
 def _holds(words: str, text: str) -> bool:
-    """Whether comparable `words` contain comparable `text` as words."""
-    if text.isascii():
-        return text in words and f" {text} " in f" {words} "
-    return text.replace(" ", "") in words.replace(" ", "") if _is_unspaced(text) else f" {text} " in f" {words} "
+    return _place_in(words, text) >= 0
 
 
 @dataclass(frozen=True)
-class OptionReader:
+class OptionReader(Reader):
     """The gold label; the question's options are read only when more than the label is in doubt."""
 
     label: str
     question: str
-    kind: str = "option"
-    spans_lines: bool = False
-    _read_before: dict[tuple[str, bool], Reading | None] = field(default_factory=dict, init=False, compare=False)
-    _read_by_text: dict[str, Reading | None] = field(default_factory=dict, init=False, compare=False)
+    kind = "option"
 
     @cached_property
-    def options(self) -> Options:
+    def options(self) -> dict[str, str]:
         """What is on offer; with no list in sight every label counts as offered."""
         return numbered_options(self.question) if self._numbered else lettered_options(self.question)
 
     @cached_property
-    def _texts(self) -> tuple[tuple[str, str], ...]:
-        pairs = zip(self.options.labels, self.options.texts, strict=True)
-        return tuple((label, comparable(text)) for label, text in pairs)
+    def _texts(self) -> dict[str, str]:
+        return {label: comparable(text) for label, text in self.options.items()}
 
     @property
     def _numbered(self) -> bool:
@@ -199,20 +98,14 @@ class OptionReader:
 
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """A letter in front, else letters in brackets, else an option's text."""
-        # A short response is its own first sentence, last line and whole: read once, not four times.
-        key = (piece, firm)
-        if key not in self._read_before:
-            self._read_before[key] = self._read(piece, firm=firm)
-        return self._read_before[key]
-
-    def _read(self, piece: str, *, firm: bool) -> Reading | None:
         lead = self._lead(piece) if firm else None
-        if lead is not None:
-            return lead
-        return self._bracketed(piece, firm=firm) or self._by_text_once(piece) or self._none(piece, firm=firm)
+        stated = lead or self._bracketed(piece, firm=firm) or self._by_text(piece)
+        if stated is not None or not firm or (none := _SAYS.none.search(piece)) is None:
+            return stated
+        return Reading(Decision.INCORRECT, *none.span(), "none_of_the_options")
 
     def _lead(self, piece: str) -> Reading | None:
-        found = (_LEAD_NUMBER if self._numbered else _LEAD_LETTER).match(piece)
+        found = (_SAYS.lead_number if self._numbered else _SAYS.lead_letter).match(piece)
         if found is None:
             return None
         label = found[1].upper()
@@ -220,24 +113,27 @@ class OptionReader:
         bracketed = piece[start - 1 : start] in {"(", "[", "{"} and piece[end : end + 1] in {")", "]", "}"}
         if not self._numbered and not bracketed and not self._is_letter(piece, start, end, found):
             return None
-        if _RULED_OUT.match(piece, end):
+        if _SAYS.ruled_out.match(piece, end):
             return None
-        more = (_MORE_NUMBERS if self._numbered else _MORE_LETTERS).match(piece, found.end(2))
-        if more is not None and more[1] != label and (not self.options.labels or more[1] in self.options.labels):
+        more = (_SAYS.more_numbers if self._numbered else _SAYS.more_letters).match(piece, found.end(2))
+        if more is not None and more[1] != label and (not self.options or more[1] in self.options):
             return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
         if self._other_text_follows(label, piece[end : end + 300]):
             return Reading(Decision.UNDECIDED, start, end, "label_and_text_disagree")
-        return self._named(label, start, end, piece)
+        return self._named(label, start, end)
 
     def _other_text_follows(self, label: str, rest: str) -> bool:
         """Whether the words right behind a label are another option's text and not its own."""
         if _NO_WORDS.fullmatch(rest):
             return False
         words = comparable(rest)
-        own = dict(self._texts).get(label)
-        if not own or _begins(words, own):
-            return False
-        return any(text and text not in own and _begins(words, text) for other, text in self._texts if other != label)
+        own = self._texts.get(label)
+        return bool(own) and not _begins(words, own or "") and self._begins_with_other(words, label, own or "")
+
+    def _begins_with_other(self, words: str, label: str, own: str) -> bool:
+        return any(
+            text and text not in own and _begins(words, text) for other, text in self._texts.items() if other != label
+        )
 
     def _is_letter(self, piece: str, start: int, end: int, found: re.Match[str]) -> bool:
         """Whether a bare letter is an option and not a word: "A dog", "I think", "a 5 % rise"."""
@@ -245,37 +141,36 @@ class OptionReader:
         following = found[3]
         if letter == "A" and following == ":":
             # "A:" opens an answer; it names option A only when that option's text follows.
-            own = dict(self._texts).get("A")
+            own = self._texts.get("A")
             return bool(own) and comparable(piece[end:]).startswith(own or "")
         stands_alone = not (following.isascii() and following.isalnum()) and following != "'"
-        if _GOES_ON.match(piece, end):
+        if _SAYS.goes_on.match(piece, end):
             return True
         if letter.islower():
             return stands_alone and len(piece.strip(" .*()\"'")) == 1
         if letter in "AI" and not stands_alone:
-            text = self.options.text_of(letter)
+            text = self.options.get(letter)
             rest = comparable(piece[end : end + 200])
             return bool(text) and rest.startswith(comparable(text or "")[:40])
         return True
 
-    def _named(self, label: str, start: int, end: int, piece: str) -> Reading:
+    def _named(self, label: str, start: int, end: int) -> Reading:
         if label == self.label:
             return Reading(Decision.CORRECT, start, end, "option_label")
-        if self.options.labels and label not in self.options.labels:
-            return Reading(Decision.INCORRECT, start, end, "option_not_offered")
-        return Reading(Decision.INCORRECT, start, end, "option_label")
+        is_offered = not self.options or label in self.options
+        return Reading(Decision.INCORRECT, start, end, "option_label" if is_offered else "option_not_offered")
 
     def _bracketed(self, piece: str, *, firm: bool) -> Reading | None:
         sentence = piece if not firm else piece[:250]
         others = sentence
         seen: dict[str, tuple[int, int]] = {}
-        for found in (_BRACKETED_NUMBER if self._numbered else _BRACKETED).finditer(sentence):
+        for found in (_SAYS.bracketed_number if self._numbered else _SAYS.bracketed).finditer(sentence):
             label = found[found.lastindex or 1]
-            if self.options.labels and label not in self.options.labels:
+            if self.options and label not in self.options:
                 continue
             before = sentence[max(0, found.start() - 40) : found.start()]
-            dismissed = _DISMISSED.match(sentence, found.end())
-            if _NEGATED.search(before) or dismissed:
+            dismissed = _SAYS.dismissed.match(sentence, found.end())
+            if _SAYS.negated.search(before) or dismissed:
                 # What dismisses another option does not dismiss this one.
                 rest = dismissed.end() if dismissed else found.end()
                 others = others[: found.start()] + " " * (rest - found.start()) + others[rest:]
@@ -284,72 +179,48 @@ class OptionReader:
         if len(seen) != 1:
             return None
         (label, (start, end)) = next(iter(seen.items()))
-        if not firm and _NEGATED.search(others, end):
+        if not firm and _SAYS.negated.search(others, end):
             return None
-        return self._named(label, start, end, piece)
-
-    def _by_text_once(self, piece: str) -> Reading | None:
-        """The same behind a firm cue and elsewhere."""
-        if piece not in self._read_by_text:
-            self._read_by_text[piece] = self._by_text(piece)
-        return self._read_by_text[piece]
+        return self._named(label, start, end)
 
     def _by_text(self, piece: str) -> Reading | None:
         words = comparable(piece)
-        hits = [(label, text) for label, text in self._texts if text and _holds(words, text)]
+        hits = [(label, text) for label, text in self._texts.items() if text and _holds(words, text)]
         # "red" inside "dark red": a text that is part of another hit is not a hit of its own.
         hits = [hit for hit in hits if not any(hit[1] != other[1] and _holds(other[1], hit[1]) for other in hits)]
         if len(hits) > 1:
             # "It is ambiguous because …"; "The one to the right of the pink ball is brown."
-            claim = _REASON.split(piece, maxsplit=1)[0]
+            claim = _SAYS.reason.split(piece, maxsplit=1)[0]
             held = [hit for hit in hits if _holds(comparable(claim), hit[1])]
-            if len(held) > 1 and (concluded := _BEHIND_VERB.match(claim)) is not None:
+            if len(held) > 1 and (concluded := _SAYS.behind_verb.match(claim)) is not None:
                 held = [hit for hit in held if _holds(comparable(concluded[1]), hit[1])]
             if len(held) != 1:
                 # "The tallest is Mina; Otto and Piet are shorter": the one that is said to be it.
-                held = [
-                    hit
-                    for hit in hits
-                    if re.search(rf"\b(?:is|was)\s+(?:the\s+|an?\s+)?{_spelled(hit[1])}\b", claim, re.IGNORECASE)
-                ]
+                said = r"\b(?:is|was)\s+(?:the\s+|an?\s+)?"
+                held = [hit for hit in hits if re.search(rf"{said}{_spelled(hit[1])}\b", claim, re.IGNORECASE)]
             hits = held
-        if len(hits) != 1 or _NEGATED.search(self._without(piece, hits[0][0])):
+        if len(hits) != 1:
             return None
         label, text = hits[0]
-        start, end = self._place(piece, text)
-        decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
-        return Reading(decision, start, end, "option_text")
-
-    def _without(self, piece: str, label: str) -> str:
-        """The piece without an option's own words, which may hold a negation themselves."""
-        return piece.casefold().replace((self.options.text_of(label) or "").casefold().rstrip("."), " ")
-
-    @staticmethod
-    def _place(piece: str, text: str) -> tuple[int, int]:
-        """Where the option's words stand; the whole piece when they are written in another way."""
-        found = re.search(_spelled(text), piece, re.IGNORECASE)
-        return found.span() if found else (0, len(piece))
-
-    def _none(self, piece: str, *, firm: bool) -> Reading | None:
-        found = _NONE.search(piece)
-        if found is None or not firm:
+        # Without the option's own words, which may hold a negation themselves.
+        if _SAYS.negated.search(piece.casefold().replace(self.options[label].casefold().rstrip("."), " ")):
             return None
-        return Reading(Decision.INCORRECT, found.start(), found.end(), "none_of_the_options")
+        # The whole piece where the words are written in another way.
+        found = re.search(_spelled(text), piece, re.IGNORECASE)
+        decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
+        return Reading(decision, *(found.span() if found else (0, len(piece))), "option_text")
 
     def is_other(self, text: str, place: int) -> bool:
         """Another label that is on offer, or another option's text; not one that a verb says something about."""
-        found = (_NEXT_NUMBER if self._numbered else _NEXT_LETTER).match(text, place)
+        found = (_SAYS.next_number if self._numbered else _SAYS.next_letter).match(text, place)
         if found is not None and found[1] != self.label:
-            return not self.options.labels or found[1] in self.options.labels
+            return not self.options or found[1] in self.options
         words = comparable(text[place : place + 80])
-        own = dict(self._texts).get(self.label, "")
-        return any(
-            other != self.label and told and told not in own and _begins(words, told) for other, told in self._texts
-        )
+        return self._begins_with_other(words, self.label, self._texts.get(self.label, ""))
 
     def is_absent(self, text: str) -> bool:
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
-        if not self.options.labels or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
+        if not self.options or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
         texts = dict(self._texts)
         if _PLAIN_DATE.search(texts.get(self.label, "")):
@@ -365,16 +236,16 @@ class OptionReader:
     def lists_every_option(self, text: str) -> bool:
         """Whether the lines of the text are the options, all of them, and nothing else."""
         lines = [line for line in text.split("\n") if line.strip()]
-        if len(self.options.labels) < 2 or len(lines) < len(self.options.labels):
+        if len(self.options) < 2 or len(lines) < len(self.options):
             return False
         named = [
             found[1]
-            for line in lines[-len(self.options.labels) - 1 :]
+            for line in lines[-len(self.options) - 1 :]
             if (found := _OPTION_LINE.match(line))
             # "(E) is correct" is a verdict on the option.
-            and comparable(line[found.end() :]) in {"", dict(self._texts).get(found[1], "")}
+            and comparable(line[found.end() :]) in {"", self._texts.get(found[1], "")}
         ]
-        return named[-len(self.options.labels) :] == list(self.options.labels)
+        return named[-len(self.options) :] == list(self.options)
 
 
 def _spelled(text: str) -> str:

@@ -5,56 +5,31 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.languages import Phrases
 
 # Answers that are named but not given: denied, supposed, asked about, checked, or described.
 
 _SENTENCE_STARTS = (". ", "? ", "! ", "; ", "\n")
 # How far before a cue its sentence is looked at.
 _SENTENCE = 200
-# "the answer cannot be (A)": the words between "answer" and its value.
-_DENIED = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
-# "The answer to how many eggs she sells is 9": to a part of the question.
-_PARTIAL = re.compile(r"\s+to (?:how|what|which|part|the first|the sub)\b")
-# "if it had not been delayed, the answer would be (A)".
-_COUNTERFACTUAL = re.compile(r"\b(?:if|had|were|without)\b")
-_WOULD = re.compile(r"\b(?:would|were|might|could)\b")
-# "You might think the answer is 26. However, …"; nothing is taken back where no objection follows.
-_SUPPOSED = re.compile(
-    r"\b(?:(?:one|you|we|some|it)\s+(?:might|may|could|would)\s+(?:\w+\s+){0,2}?(?:think|assume|say|guess|conclude|believe|seem|look|appear|suppose|expect)"
-    r"|(?:i|we)\s+(?:had\s+)?(?:\w+\s+)?(?:initially|first|originally|previously|mistakenly|incorrectly|wrongly)\s"
-    r"|(?:initially|at first|originally)\b|tempt\w*)"
-)
-_OBJECTION = re.compile(r"\b(?:but|however|yet|although|though|actually|in fact|instead)\b")
-# "Let me verify the answer: 18 / 2 = 9", "each possible answer: (A) …", "my first answer (C)".
-_CHECKED = re.compile(
-    r"\b(?:(?:double-)?check\w*|verif\w+|validat\w+|each|every|other|wrong|incorrect|previous|initial|first|original|earlier)\s+"
-    r"(?:(?:my|our|the|this|that|your|possible|potential|answer)\s+)*$"
-)
-_ASKED = re.compile(r"\b(?:is|could|can|might|would|should)\s+(?:the\s+|my\s+|our\s+)?(?:\w+\s+)?$")
-_SOMEBODY = re.compile(r"\b(?:some|many|students|others)\s+(?:\w+\s+){0,2}$")
-_ONLY_IF = re.compile(r"[^.!?\n]{0,40}\b(?:only if|if and only if|if it were|if there were|would be if|unless)\b")
+_SAYS = Phrases("statements")
 
 
-_PLAIN_WORDS = frozenset(
-    {
-        "so",
-        "the",
-        "therefore",
-        "therefore,",
-        "thus",
-        "thus,",
-        "hence",
-        "hence,",
-        "final",
-        "correct",
-        "right",
-        "my",
-        "our",
-    }
+# Most responses end like this, with a value and a full stop.
+_PLAIN_LEADS = tuple(
+    f"{mark}{lead}the answer is {bracket}"
+    for lead in ("so ", "", "thus, ", "hence, ", "therefore, ")
+    for bracket in ("", "(")
+    for mark in (". ", "\n")
 )
-# The plainest of them, looked for first.
+
+
+def ends_plainly(lowered: str, start: int, end: int, cut: int) -> bool:
+    """ "So the answer is (B)." closes the response: nothing in these words can leave the value at [start, end) open."""
+    return cut - end < 4 and lowered.endswith(_PLAIN_LEADS, 0, start) and not lowered[end:cut].strip(" .)*\n")
+
+
 _PLAIN_CUE = re.compile(r"(?:[.?!;] |\n)(?:so |thus,? |hence,? )?the $")
-_PLAIN_VERBS = frozenset({"is", "is:", ":", "is **", "**:", ":**"})
 
 
 def is_discounted(lowered: str, start: int, position: int, value: int, end: int) -> bool:
@@ -64,29 +39,26 @@ def is_discounted(lowered: str, start: int, position: int, value: int, end: int)
         return False
     before = lowered[max(start, position - _SENTENCE) : position]
     for mark in _SENTENCE_STARTS:
-        place = before.rfind(mark)
-        if place >= 0:
-            before = before[place + 1 :]
+        before = before[before.rfind(mark) + 1 :]
     between = lowered[position + 6 : value]
-    if between.strip() in _PLAIN_VERBS and _PLAIN_WORDS.issuperset(before.split()):
-        return False
-    if _PARTIAL.match(between) or _DENIED.search(between) or _CHECKED.search(before) or _SOMEBODY.search(before):
+    if _SAYS.partial.match(between) or _SAYS.denied.search(between):
         return True
-    if _WOULD.search(between) and _COUNTERFACTUAL.search(before) and re.search(r"\bif\b|\bhad\b", before):
-        return re.search(r"\b(?:had|were|was|without|not)\b|n't\b", before) is not None
-    if _ASKED.search(before) and "?" in lowered[value : value + 40].partition("\n")[0]:
+    if _SAYS.checked.search(before) or _SAYS.somebody.search(before):
         return True
-    return _SUPPOSED.search(before) is not None and _OBJECTION.search(lowered, value, min(end, value + 300)) is not None
+    if _SAYS.would.search(between) and _SAYS.condition.search(before):
+        return _SAYS.not_met.search(before) is not None
+    if _SAYS.asked.search(before) and "?" in lowered[value : value + 40].partition("\n")[0]:
+        return True
+    return bool(_SAYS.supposed.search(before) and _SAYS.objection.search(lowered, value, min(end, value + 300)))
 
 
 def is_ruled_out(lowered: str, value: int, end: int) -> bool:
     """Whether the value from `value` on stands under a condition that is not met: it takes nothing else back."""
-    return _ONLY_IF.match(lowered, value, end) is not None
+    return _SAYS.only_if.match(lowered, value, end) is not None
 
 
-# Where a response states its answer: firm cues ("the answer is", \boxed{}, <answer>), then softer ones.
-#
-# A statement is a place, not a value: what stands there is read by the kind of the ground truth.
+# Where a response states its answer: firm cues ("the answer is", \boxed{}, <answer>), then softer ones. A statement is
+# a place, not a value: what stands there is read by the kind of the ground truth.
 
 # Text behind a cue is read up to the end of its line, and no further than this.
 _REACH = 600
@@ -111,44 +83,22 @@ _OTHER_ANCHORS = (
 )  # fmt: skip
 _ANY_ANCHOR = re.compile("|".join(map(re.escape, _ASCII_ANCHORS + _OTHER_ANCHORS)))
 _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
-# Between "answer" and its value: "to this question is", "would be", ":", " =", or JSON's '": '.
-_AFTER_ANSWER = re.compile(
-    r"s?[\"'*_)\]]*(?:"
-    r"\s*[:=]\s*"
-    r"|(?:\s+(?!choices|options|depends|varies|is\b|are\b|was\b|be\b)[^\s.?!:;\n]+){0,14}?\s*"
-    r"(?:\b(?:is|are|was|be|being|equals?)\b(?!\s+(?:not\b|incorrect|wrong|correct\b|right\b|unclear|based|derived|"
-    r"determined|found|given|provided|available|listed|supported|clear|obtained|calculated|computed|reached|"
-    r"rounded to (?:the|\d+|one|two|three) \w*(?:decimal|place|significant|nearest|cent|whole)|"
-    r"the (?:sum|product|difference|quotient) of [^.=\n]*\.?\s*(?:\n|$)))\s*(?:that\b)?\s*[:=]?|[:=])\s*"
-    r"|\s+-\s+(?=\W*[a-z0-9](?![a-z]))"
-    r"|\s+(?=\(?[a-z]\)?\s*$)"
-    # "Answer (C) is wrong" gives no answer.
-    r"|\s+(?=\([a-z0-9]\))(?!\([a-z0-9]\)\s+(?:(?:is|was|are|would be|does|did|can|could|has)\s*"
-    r"(?:not\b|n't|incorrect|wrong|false|invalid|impossible|eliminated|ruled)|cannot|contradicts?|fails?)))"
-)
 # "### Final Answer" with the value on the next line.
 _HEADING = re.compile(r"(?:^|\n)[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:(?:the|final|correct|my)\s+)*$")
 _UNDER_HEADING = re.compile(r"[*_ \t]*\n[\s*_]*")
 _TAG = re.compile(r"<(?:final_?)?answer>", re.IGNORECASE)
-_AFTER_CJK = re.compile(
-    r"[\"'*_)\]]*\s*(?:は|が|是|为|為|应该是|应为|應為|择|擇|択肢|은|는)?"
-    r"(?:\s*(?:correcta|correcte|final[ea]?))?(?:\s*\b(?:ist|lautet|es|est|ni)\b)?(?:\s*\bla\b)?\s*[:=,]?\s*(?:应该是|应为|是|选择?|選擇?)?"
-)
+_JSON_STRING = re.compile(r'[ \t\n]*"((?:[^"\\]|\\.)*)', re.DOTALL)
+_JSON_BARE = re.compile(r"[ \t\n]*([^,}\n]*)")
+_OPEN_BRACE = re.compile(r" *\{")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 # Markup and quotes that stand around a value, and the line break after "Answer:".
 _LEAD = re.compile(r"[\s*_\"']*")
-_BEFORE_ANSWER = re.compile(
-    r"(?:^|[.!?:。\n])([^.!?:。\n]{1,160}?)\s+(?:is|are|was|would be|should be|must be|seems to be|appears to be)\s+"
-    r"(?:(?:therefore|thus|clearly|indeed|most likely|likely|probably)\s+)?(?:the|our|my|your|a|an)?\s*"
-    r"(?:(?:only|most|best|final|correct|right|appropriate|likely|logical|accurate|suitable|valid|possible|plausible|required|desired)\s+)*$"
-)
 
 
 def firm_statements(text: str, lowered: str, start: int, end: int) -> Iterator[Statement]:
     """Statements behind firm cues in [start, end), last first."""
-    for position, anchor in _anchors(lowered, start, end):
-        statement = _at_anchor(text, lowered, position, anchor, start, end)
-        if statement is not None:
-            yield statement
+    places = (_at_anchor(text, lowered, place, anchor, start, end) for place, anchor in _anchors(lowered, start, end))
+    return (statement for statement in places if statement is not None)
 
 
 def _anchors(lowered: str, start: int, end: int) -> Iterator[tuple[int, str]]:
@@ -157,18 +107,14 @@ def _anchors(lowered: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     if last >= 0 and _ANY_ANCHOR.search(lowered, last + 1, end) is None:
         # Most responses are settled by their last "answer": the rest is looked up only when it is asked for.
         yield last, "answer"
-    else:
-        last = -1
+        end = last
     words = _ASCII_ANCHORS if lowered.isascii() else _ASCII_ANCHORS + _OTHER_ANCHORS
     ahead = [(place, word) for word in words if (place := lowered.rfind(word, start, end)) >= 0]
     for _ in range(_MOST_ANCHORS):
         if not ahead:
             return
-        latest = max(ahead)
-        place, word = latest
-        if place != last:
-            yield latest
-        ahead.remove(latest)
+        place, word = ahead.pop(ahead.index(max(ahead)))
+        yield place, word
         earlier = lowered.rfind(word, start, place)
         if earlier >= 0:
             ahead.append((earlier, word))
@@ -186,12 +132,9 @@ def _at_anchor(text: str, lowered: str, position: int, anchor: str, start: int, 
         is_word = not lowered[max(start, position - 1) : position].isalpha()
         return _line_from(text, behind, end, "answer_cue") if is_word else None
     if anchor == "a:":
-        return (
-            _line_from(text, behind, end, "answer_line")
-            if _LINE_START.search(lowered, max(start, position - 8), position)
-            else None
-        )
-    after = _AFTER_CJK.match(lowered, behind, end)
+        is_first = _LINE_START.search(lowered, max(start, position - 8), position) is not None
+        return _line_from(text, behind, end, "answer_line") if is_first else None
+    after = _SAYS.after_cjk.match(lowered, behind, end)
     return _line_from(text, after.end(), end, "answer_cue") if after else None
 
 
@@ -200,17 +143,14 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
     has_mark = lowered.find("<", max(0, position - 8), position) >= 0
     tag = _TAG.search(text, tag_start, min(end, position + 8)) if has_mark else None
     if tag is not None:
-        if tag.start() > 0 and lowered.startswith("</", tag.start()):
-            return None
         if lowered[max(start, tag.start() - 8) : tag.start()].rstrip(" *`:").endswith(" not"):
             return None
         close = lowered.find("</", tag.end(), end)
-        return _trimmed(
-            text, tag.end(), close if close >= 0 else min(end, tag.end() + _REACH), "answer_tag", keep_empty=True
-        )
+        stop = close if close >= 0 else min(end, tag.end() + _REACH)
+        return _trimmed(text, tag.end(), stop, "answer_tag", keep_empty=True)
     if has_mark and lowered[max(0, position - 8) : position].endswith(("</", "</final_")):
         return None
-    after = _AFTER_ANSWER.match(lowered, position + 6, min(end, position + 200))
+    after = _SAYS.after_answer.match(lowered, position + 6, min(end, position + 200))
     if after is not None:
         if lowered.startswith('"', position + 6) and lowered[position - 1 : position] in {'"', "_"}:
             return _json_value(text, after.end(), end)
@@ -220,42 +160,30 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
     heading = _UNDER_HEADING.match(lowered, position + 6, end)
     if heading is not None and _HEADING.search(lowered, max(start, position - 40), position):
         return _line_from(text, heading.end(), end, "answer_cue")
-    before = _BEFORE_ANSWER.search(lowered, max(start, position - 200), position)
+    before = _SAYS.before_answer.search(lowered, max(start, position - 200), position)
     if before is not None and not lowered.startswith(" if", position + 6):
         return _trimmed(text, before.start(1), before.end(1), "answer_behind")
     return None
 
 
 def _json_value(text: str, position: int, end: int) -> Statement | None:
-    while position < end and text[position] in " \t\n":
-        position += 1
-    if position < end and text[position] == '"':
-        close = position + 1
-        while close < end and text[close] != '"':
-            close += 2 if text[close] == "\\" else 1
-        return _trimmed(text, position + 1, min(close, end), "json_field", keep_empty=True)
-    stop = min((place for place in (text.find(mark, position, end) for mark in ",}\n") if place >= 0), default=end)
-    return _trimmed(text, position, min(stop, position + _REACH), "json_field")
+    quoted = _JSON_STRING.match(text, position, end)
+    if quoted is not None:
+        return _trimmed(text, *quoted.span(1), "json_field", keep_empty=True)
+    bare = _JSON_BARE.match(text, position, min(end, position + _REACH))
+    return _trimmed(text, *bare.span(1), "json_field") if bare else None
 
 
 def _braced(text: str, position: int, end: int) -> Statement | None:
     """The balanced contents of \\boxed{…}; an unclosed one was cut off and states nothing."""
-    while position < end and text[position] == " ":
-        position += 1
-    if position >= end or text[position] != "{":
+    opened = _OPEN_BRACE.match(text, position, end)
+    if opened is None:
         return None
-    depth = 0
-    escaped = False
-    for place in range(position, min(end, position + 4 * _REACH)):
-        character = text[place]
-        if escaped or character == "\\":
-            escaped = not escaped
-        elif character == "{":
-            depth += 1
-        elif character == "}":
-            depth -= 1
-            if depth == 0:
-                return _trimmed(text, position + 1, place, "boxed")
+    depth = 1
+    for brace in _BRACE.finditer(text, opened.end(), min(end, opened.end() + 4 * _REACH)):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)  # an escaped one is a character like others
+        if depth == 0:
+            return _trimmed(text, opened.end(), brace.start(), "boxed")
     return None
 
 
@@ -274,12 +202,6 @@ def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = Fa
     return Statement(start, end, cue) if start < end or keep_empty else None
 
 
-_CONCLUSION = re.compile(
-    r"(?:^|[.!?。\n][ \t]*|\*\*)"
-    r"(?:so|therefore|thus|hence|consequently|accordingly|as a result|in conclusion|to conclude|in summary|overall|"
-    r"conclusion|finally|final|result|based on|"
-    r"所以|因此|综上|结论|結論|よって|したがって|従って|故に|つまり)(?![a-z])",
-)
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
 _TAIL = 1_500
 
@@ -293,20 +215,21 @@ def is_one_sentence(text: str) -> bool:
 def soft_statements(text: str, lowered: str, start: int, end: int) -> list[Statement]:
     """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
     begin = max(start, end - _TAIL)
-    found: list[Statement] = []
-    conclusions = [place.end() for place in _CONCLUSION.finditer(lowered, begin, end)]
+    found: list[Statement | None] = []
+    conclusions = [place.end() for place in _SAYS.conclusion.finditer(lowered, begin, end)]
     if conclusions:
         found.append(_sentence_from(text, conclusions[-1], end, "conclusion"))
     line = _last_line(text, begin, end)
     if line is not None:
         found.append(line)
-        sentence = _last_sentence(text, line)
-        if sentence is not None:
-            found.append(sentence)
-    first = _first_sentence(text, start, end)
+        ends = [stop.end() for stop in _SENTENCE_END.finditer(text, line.start, line.end - 1)]
+        found.append(_trimmed(text, ends[-1], line.end, "last_sentence") if ends else None)
+    begin = end - len(text[start:end].lstrip())
+    stop = _SENTENCE_END.search(text, begin, min(end, begin + _REACH))
+    first = _trimmed(text, begin, stop.start() if stop else min(end, begin + _REACH), "first_sentence")
     if first is not None and text[first.end : first.end + 1] != "?":
         found.append(first)
-    return found
+    return [statement for statement in found if statement is not None]
 
 
 def _sentence_from(text: str, position: int, end: int, cue: str) -> Statement:
@@ -320,27 +243,8 @@ def _sentence_from(text: str, position: int, end: int, cue: str) -> Statement:
 
 def _last_line(text: str, start: int, end: int) -> Statement | None:
     end = start + len(text[start:end].rstrip())
-    if end <= start:
-        return None
     begin = max(text.rfind("\n", start, end) + 1, start)
     return _trimmed(text, max(begin, end - _REACH), end, "last_line")
-
-
-def _last_sentence(text: str, line: Statement) -> Statement | None:
-    previous = None
-    for found in _SENTENCE_END.finditer(text, line.start, line.end - 1):
-        previous = found
-    if previous is None:
-        return None
-    return _trimmed(text, previous.end(), line.end, "last_sentence")
-
-
-def _first_sentence(text: str, start: int, end: int) -> Statement | None:
-    start = end - len(text[start:end].lstrip())
-    if start >= end:
-        return None
-    stop = _SENTENCE_END.search(text, start, min(end, start + _REACH))
-    return _trimmed(text, start, stop.start() if stop else min(end, start + _REACH), "first_sentence")
 
 
 _BRACKET_LINE = re.compile(r"^[ \t*`\"']*([\[\](){}<>][\[\](){}<> \t]*)[ \t*`\"'.]*$", re.MULTILINE)
@@ -356,38 +260,14 @@ def bracket_lines(text: str) -> list[Statement]:
 
 # A response this short is all closing words; of a longer one only the last sentence is.
 _CLOSING = 300
-_REFUSAL = re.compile(
-    r"(?:can(?:no|')t|cannot|could not|unable to|impossible to|not possible to|difficult to|hard to)\s+(?:\w+\s+){0,3}?"
-    r"(?:be\s+)?(?:definitively\s+|accurately\s+)?(?:determine|answer|provide|tell|identify|confirm|calculate|comply|help|assist|respond)"
-    r"|(?:not|n't) (?:have )?(?:enough|sufficient) (?:information|context|details?|data)"
-    r"|insufficient (?:information|context|data)"
-    r"|(?:need|require)s? (?:more|additional|further) (?:information|context|details?)"
-    r"|i (?:don't|do not) know|i'm not sure|i am not sure|as an ai\b"
-    r"|わかりません|分かりません|判断できません|お答えできません|答えられません|特定できません"
-    r"|无法(?:确定|判断|回答|得出)|無法(?:確定|判斷|回答)|不知道|不确定"
-)
-# "As an AI I have no access to news. However, …": an answer follows.
-_CONCESSION = re.compile(r"\b(?:however|but|that said|nevertheless|still,)|しかし|ただし|但是|不过")
-_CODE_LINE = re.compile(
-    r"^\s*(?:import \w|from \w+ import |def \w+\(|class \w+|return\b|print\(|for \w+ in |while |"
-    r"(?:el)?if .*:\s*$|else:\s*$|"
-    r"[A-Za-z_][\w.\[\]'\"]* ?[-+*/]?= ?\S|#|[\]})],?\s*$|[A-Za-z_]\w*\(.*\)\s*$)"
-)
 # A response whose last word is to print something says what it would answer only when it is run.
 _PRINTS = re.compile(r"\s*print\(.*\)\s*$")
 _CODE_HINT = re.compile(r"print\(|\bimport \w|\bdef \w+\(|^\w+ = ", re.MULTILINE)
 
 
-# Openings that announce an answer; as a whole response they fool graders that compare with a reference.
-_OPENING = re.compile(
-    r"\W*(?:(?:my |the |final )*(?:thought process|thinking|reasoning|solution|answer|explanation|step 1)|"
-    r"let(?:'s| us) (?:solve|think|work|break|analyze|start)[^.\n]{0,60}|答え|解答|回答|答案|解|思考过程|思考過程)?\W*"
-)
-
-
 def is_opening(text: str) -> bool:
     """Nothing but punctuation or the announcement of an answer that never comes."""
-    return len(text) < _CLOSING and _OPENING.fullmatch(text.strip().lower()) is not None
+    return len(text) < _CLOSING and _SAYS.opening.fullmatch(text.strip().lower()) is not None
 
 
 def find_refusal(lowered: str) -> Span | None:
@@ -395,34 +275,25 @@ def find_refusal(lowered: str) -> Span | None:
     text = lowered.rstrip()
     begin = len(text) - len(text.lstrip())
     if len(text) - begin > _CLOSING:
-        begin = max(
-            text.rfind(". ", 0, len(text) - 1),
-            text.rfind("。", 0, len(text) - 1),
-            text.rfind("\n"),
-            len(text) - _CLOSING,
-        )
-    found = _REFUSAL.search(text, begin)
-    if found is None or _CONCESSION.search(text, found.end()):
+        stops = (text.rfind(mark, 0, len(text) - 1) for mark in (". ", "。", "\n"))
+        begin = max(*stops, len(text) - _CLOSING)
+    found = _SAYS.refusal.search(text, begin)
+    if found is None or _SAYS.concession.search(text, found.end()):
         return None
     return Span(*found.span())
 
 
 def is_code(text: str) -> bool:
     """A program in place of an answer; it is never run, so what it would print is not known."""
-    if "=" not in text and "print(" not in text:
-        return False
-    if _CODE_HINT.search(text) is None:
+    if ("=" not in text and "print(" not in text) or _CODE_HINT.search(text) is None:
         return False
     lines = [line for line in text[:8_000].split("\n") if line.strip()]
-    if lines and _PRINTS.match(lines[-1]):
-        return True
-    return len(lines) >= 2 and sum(bool(_CODE_LINE.match(line)) for line in lines) * 10 >= len(lines) * 7
+    is_mostly_code = sum(bool(_SAYS.code_line.match(line)) for line in lines) * 10 >= len(lines) * 7
+    return bool(lines and _PRINTS.match(lines[-1])) or (len(lines) >= 2 and is_mostly_code)
 
 
 _DIGITS = re.compile(r"\d+")
-_SHORTEST_PERIOD = 4
-_LONGEST_PERIOD = 120
-_REPEATED = 80
+_PERIODS = range(4, 120)
 
 
 def breaks_off(text: str) -> bool:
@@ -437,13 +308,4 @@ def breaks_off(text: str) -> bool:
 def turns_in_circles(text: str) -> bool:
     """Whether the end of the text repeats one unit over and over, counters aside."""
     shape = _DIGITS.sub("0", text[-240:].rstrip())
-    if len(shape) <= 200:
-        return False
-    # A text with such a period repeats its last characters one period earlier: only those places are tried.
-    unit = shape[-_REPEATED:]
-    place = shape.rfind(unit, 0, len(shape) - _SHORTEST_PERIOD)
-    while place >= 0 and (period := len(shape) - _REPEATED - place) < _LONGEST_PERIOD:
-        if shape[period:] == shape[:-period]:
-            return True
-        place = shape.rfind(unit, 0, place + _REPEATED - 1)
-    return False
+    return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in _PERIODS)

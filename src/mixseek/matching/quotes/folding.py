@@ -1,8 +1,7 @@
 """Folding of long texts for quotes, with the way back: every folded range knows where it stands in the original.
 
-PDF text and judges write the same words differently: radicals for ideographs (⽰ for 示), ligatures, line breaks
-inside words and between CJK characters, straight for curly quotes, Markdown that was rendered away. Unlike `fold`,
-which keeps every offset, this folding changes lengths; each pass can tell its edits, so that spans come back.
+PDF text and judges write the same words differently: radicals for ideographs (⽰ for 示), ligatures, line breaks,
+quotes, Markdown rendered away. Unlike `fold` this changes lengths; each pass knows its edits, so spans come back.
 """
 
 import re
@@ -11,10 +10,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-from typing import Protocol
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.visible import CharacterTable
 
 # CJK radicals supplement: shapes that PDF fonts put in the place of the whole character. NFKC folds the Kangxi
 # block (U+2F00) and leaves this one (U+2E80) alone.
@@ -32,13 +30,7 @@ _NAMED = {
     **_RADICALS,
     **dict.fromkeys("\n\v\f\x85\u2028\u2029", "\n"),
     **dict.fromkeys("\t\r", " "),
-    "−": "-",
-    "。": ".",
-    "、": ",",
-    "【": "[",
-    "】": "]",
-    "〔": "(",
-    "〕": ")",
+    **dict(zip("−。、【】〔〕", "-.,[]()", strict=True)),
 }
 # "10²" is not "102", and "1½" is not "11/2": what NFKC would bring down to the line stays where it is.
 _NOT_ON_THE_LINE = ("<super>", "<sub>", "<fraction>", "<circle>")
@@ -73,26 +65,13 @@ _SENTENCE_MARK = re.compile(
     re.DOTALL,
 )
 
-# Above, one walk with the whole table is cheaper than one replacement for each character that changes.
-_MAX_REPLACEMENTS = 64
-
-
-class _FoldingTable(dict[int, str]):
-    """Filled as characters are met."""
-
-    def __missing__(self, code: int) -> str:
-        folded = self[code] = _fold_character(chr(code))
-        return folded
-
 
 def _fold_character(character: str) -> str:
     if character in _NAMED:
         return _NAMED[character]
     category = unicodedata.category(character)
-    if category == "Zs":
-        return " "
-    if category == "Pd":
-        return "-"
+    if category in {"Zs", "Pd"}:
+        return " " if category == "Zs" else "-"
     # Format characters (zero width, soft hyphen, direction) and variation selectors are not seen.
     if category in {"Cf", "Cc"} or "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
         return _DROP
@@ -102,55 +81,30 @@ def _fold_character(character: str) -> str:
     return _NAMED.get(folded, folded)
 
 
-_TABLE = _FoldingTable()
+_TABLE = CharacterTable(_fold_character)
 
 
-class _Pass(Protocol):
-    """One rewriting of a text, which can tell where a character of the result comes from."""
-
-    def original(self, position: int) -> tuple[int, int]: ...
+Replacement = str | Callable[[re.Match[str]], str]
 
 
 @dataclass(frozen=True)
-class _Deletions:
-    """Single characters taken out. Where, is worked out only when a span must be brought back."""
+class _Pass:
+    """One rewriting of a text. Where a character of the result comes from is worked out when a span is asked for."""
 
     before: str
     pattern: re.Pattern[str]
-
-    @cached_property
-    def _places(self) -> list[int]:
-        return [found.start() for found in self.pattern.finditer(self.before)]
-
-    def original(self, position: int) -> tuple[int, int]:
-        places = self._places
-        low, high = 0, len(places)
-        while low < high:
-            middle = (low + high) // 2
-            if places[middle] - middle <= position:
-                low = middle + 1
-            else:
-                high = middle
-        return position + low, position + low + 1
-
-
-@dataclass(frozen=True)
-class _Replacements:
-    """Pieces of any length that became pieces of another length."""
-
-    before: str
-    pattern: re.Pattern[str]
-    replaced_length: Callable[[str], int]
+    replacement: Replacement
 
     @cached_property
     def _edits(self) -> tuple[list[int], list[int], list[tuple[int, int]]]:
-        origins = [found.span() for found in self.pattern.finditer(self.before)]
-        lengths = [self.replaced_length(self.before[start:end]) for start, end in origins]
-        shifts = accumulate(
-            (length - (end - start) for length, (start, end) in zip(lengths, origins, strict=True)), initial=0
-        )
-        starts = [start + shift for (start, _), shift in zip(origins, shifts, strict=False)]
-        ends = [start + length for start, length in zip(starts, lengths, strict=True)]
+        starts, ends, origins = [], [], []
+        shift = 0
+        for found in self.pattern.finditer(self.before):
+            written = self.replacement if isinstance(self.replacement, str) else self.replacement(found)
+            origins.append(found.span())
+            starts.append(found.start() + shift)
+            ends.append(starts[-1] + len(written))
+            shift = ends[-1] - found.end()
         return starts, ends, origins
 
     def original(self, position: int) -> tuple[int, int]:
@@ -173,29 +127,24 @@ class FoldedText:
 
     def span(self, start: int, end: int) -> Span:
         """Where the folded characters from `start` to `end` stand in the original."""
-        return Span(self._origin(start)[0], self._origin(end - 1)[1])
-
-    def _origin(self, position: int) -> tuple[int, int]:
-        start, end = position, position + 1
+        last = end - 1
         for step in reversed(self._passes):
-            start, end = step.original(start)[0], step.original(end - 1)[1]
-        return start, end
+            start, last = step.original(start)[0], step.original(last)[1] - 1
+        return Span(start, last + 1)
 
     def without(self, *patterns: re.Pattern[str]) -> "FoldedText":
-        """One pass for each pattern, which must match single characters."""
-        text, passes = self.text, self._passes
+        """One pass for each pattern."""
+        folded = self
         for pattern in patterns:
-            after = pattern.sub("", text)
-            if len(after) != len(text):
-                passes = (*passes, _Deletions(text, pattern))
-                text = after
-        return FoldedText(text, passes)
+            folded = folded.replaced(pattern, "")
+        return folded
 
-    def replaced(self, after: str, pattern: re.Pattern[str], replaced_length: Callable[[str], int]) -> "FoldedText":
-        """`after` is the text with every match of the pattern replaced."""
-        if after == self.text:
-            return self
-        return FoldedText(after, (*self._passes, _Replacements(self.text, pattern, replaced_length)))
+    def replaced(self, pattern: re.Pattern[str], replacement: Replacement) -> "FoldedText":
+        """Every match of the pattern replaced."""
+        after = pattern.sub(replacement, self.text)
+        return (
+            self if after == self.text else FoldedText(after, (*self._passes, _Pass(self.text, pattern, replacement)))
+        )
 
     def respelled(self, after: str) -> "FoldedText":
         """`after` has the same length, character by character."""
@@ -204,49 +153,32 @@ class FoldedText:
 
 def fold_quotable(text: str) -> FoldedText:
     """Without case, width, radicals, quotation marks, emphasis, and spaces that separate nothing."""
-    folded = _composed(_translated(text)).without(_DROPPED)
-    folded = folded.replaced(_LINE_MARK.sub("\n", folded.text), _LINE_MARK, lambda _: 1)
-    folded = folded.replaced(_FIRST_MARK.sub("", folded.text), _FIRST_MARK, lambda _: 0)
-    # While the blanks still tell what the mark belongs to.
-    folded = folded.respelled(_NOT_SIGN.sub("¬", folded.text))
-    folded = folded.without(_STAR, _UNDERSCORE)
+    folded = _translated(text)
+    if not folded.text.isascii():
+        folded = folded.replaced(_COMPOSABLE, lambda found: unicodedata.normalize("NFC", found[0]))
+    # The mark at the beginning while the blanks still tell what it belongs to.
+    folded = folded.without(_DROPPED).replaced(_LINE_MARK, "\n").without(_FIRST_MARK)
+    folded = folded.respelled(_NOT_SIGN.sub("¬", folded.text)).without(_STAR, _UNDERSCORE)
     folded = folded.respelled(folded.text.replace("\n", " "))
     return folded.without(_REPEATED_SPACE, _LOOSE_SPACE, _HYPHEN)
 
 
 def without_sentence_marks(folded: FoldedText) -> FoldedText:
     """Words, numbers and signs only, for a comparison that forgives punctuation."""
-    return folded.respelled(_SENTENCE_MARK.sub(" ", folded.text)).without(_REPEATED_SPACE, _LOOSE_SPACE)
+    return without_loose_spaces(folded.respelled(_SENTENCE_MARK.sub(" ", folded.text)))
+
+
+def without_loose_spaces(folded: FoldedText) -> FoldedText:
+    return folded.without(_REPEATED_SPACE, _LOOSE_SPACE)
 
 
 def _translated(text: str) -> FoldedText:
-    if text.isascii():
-        return FoldedText(text.translate(_TABLE))
-    changed = {character: folded for character in set(text) if (folded := _TABLE[ord(character)]) != character}
-    if len(changed) > _MAX_REPLACEMENTS or any(part in changed for folded in changed.values() for part in folded):
-        after = text.translate(_TABLE)
-    else:
-        after = text
-        for character, folded in changed.items():
-            after = after.replace(character, folded)
-    resized = "".join(character for character, folded in changed.items() if len(folded) != 1)
+    resized = "".join(character for character in set(text) if len(_TABLE[ord(character)]) != 1)
     if not resized:
         # Same length, so that positions are the same.
-        return FoldedText(after)
-    pattern = re.compile(f"[{re.escape(resized)}]")
-    return FoldedText(text).replaced(after, pattern, lambda found: len(_TABLE[ord(found)]))
-
-
-def _composed(folded: FoldedText) -> FoldedText:
-    text = folded.text
-    if text.isascii() or unicodedata.is_normalized("NFC", text):
-        return folded
-    after = _COMPOSABLE.sub(lambda found: _compose(found[0]), text)
-    return folded.replaced(after, _COMPOSABLE, lambda found: len(_compose(found)))
-
-
-def _compose(cluster: str) -> str:
-    return unicodedata.normalize("NFC", cluster)
+        return FoldedText(text.translate(_TABLE))
+    step = _Pass(text, re.compile(f"[{re.escape(resized)}]"), lambda found: _TABLE[ord(found[0])])
+    return FoldedText(text.translate(_TABLE), (step,))
 
 
 def is_inside_number(text: str, place: int) -> bool:

@@ -10,13 +10,14 @@ that ends where the response goes on to turn it round. Time is linear in the tex
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from itertools import pairwise
 
 from mixseek.domain.judgments import Span
+from mixseek.matching.languages import Phrases
 from mixseek.matching.quotes.folding import (
     CJK,
     LETTER,
@@ -24,51 +25,35 @@ from mixseek.matching.quotes.folding import (
     fold_quotable,
     is_inside_number,
     is_inside_word,
+    without_loose_spaces,
     without_sentence_marks,
 )
 
 # Whether a quote ends where the response goes on to say something else: "ready" out of "!ready", "can" out of "can't".
-#
-# Only what touches the quote is looked at: a judge may quote half a sentence, but not leave its sign or its "not"
-# behind.
+# Only what touches it is looked at: a judge may quote half a sentence, but not leave its sign or its "not" behind.
 
 # As far as anything attached may reach.
 _REACH = 32
-
+_SAYS = Phrases("quotes")
 _EMPHASIS = frozenset('*`"“”„«»「」『』')
-
-# Inside a word: "lawful" out of "unlawful". With a hyphen only what always negates: "in-house" does not.
-_PREFIX = re.compile(
-    r"(?<![^\W_])(?:(?:un|in|im|il|ir|dis|non|mis|anti|counter|de|a)|(?:non|un|anti|counter|dis)[-‐‑])\Z", re.IGNORECASE
-)
 _NOT_SIGN = re.compile(r"(?<![\w!?.,)\]])!\Z|[¬￢]\Z|(?<!\w)[~−]\Z")
-# Of 1,200 quotes that real judges took from English and Japanese responses, not one begins right behind a negation.
-_NOT_WORD = re.compile(
-    r"(?<![^\W_])(?:not|never|no|nor|neither|cannot|without|hardly|\w{1,8}n['’]t)\s{1,3}\Z", re.IGNORECASE
-)
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-# 沉没 is to sink, 南非 is a country, 是非 is right and wrong.
-_CJK_NOT = re.compile(r"(?:不|(?<![沉淹埋出吞覆隐隱])[没沒]有?|未|[无無]|(?<![南是東东西北中])非|勿)\Z")
 # Signs and comparisons before a number; at the beginning of a line a hyphen is a bullet and > a quotation.
 _SIGN = re.compile(r"(?:[^\s\w)\]]|\S[^\S\n])[-‐‑−–﹣－]\Z|[≤≥≠±≪≫＜＞]\s?\Z|(?:\S|\S[^\S\n])[<>]=?\s?\Z")
 _FIRST_HALF = re.compile(r"\d[/:^~～–-]\Z")
-
-_SUFFIX = re.compile(r"(?:n?['’]t|not|-?less(?:ly|ness)?|-free)(?![^\W_])", re.IGNORECASE)
 _UNIT = re.compile(
     r"[%‰°℃℉²³⁴⁵⁶⁷⁸⁹½¼¾a-zµμ万萬億亿兆千百]|[/:^~～–-]\d|\s?[×x]\s?10|\s(?:hundred|thousand|[mbtr]+illion|dozen|per\s?cent)",
     re.IGNORECASE,
 )
 _CUT_UNIT = re.compile(r"\d\s?[a-zµμ]{1,6}\Z", re.IGNORECASE)
-_KANA_NOT = re.compile(r"ない|ません|なかっ|なく|なけれ|ず(?!つ)|ぬ|ではな|でな|じゃな|とは限|わけではな")
 
 
 def turns_at_an_edge(text: str, start: int, end: int) -> bool:
     """Whether what stands right before or behind `text[start:end]` makes another statement of it."""
     if start >= end:
         return False
-    return _turns_before(_attached(text[max(0, start - _REACH) : start]), text[start]) or _turns_behind(
-        text[max(start, end - _REACH) : end], _attached(text[end : end + _REACH])
-    )
+    before, behind = _attached(text[max(0, start - _REACH) : start]), _attached(text[end : end + _REACH])
+    return _turns_before(before, text[start]) or _turns_behind(text[max(start, end - _REACH) : end], behind)
 
 
 def _attached(context: str) -> str:
@@ -83,11 +68,11 @@ def _turns_before(left: str, first: str) -> bool:
         return left[-1] in "!<>=≠:"
     if first.isdigit() and (_SIGN.search(left) or _FIRST_HALF.search(left)):
         return True
-    if (first.isalnum() or first in "(_") and (_NOT_SIGN.search(left) or _NOT_WORD.search(left)):
+    if (first.isalnum() or first in "(_") and (_NOT_SIGN.search(left) or _SAYS.not_word.search(left)):
         return True
     if _HAN.match(first):
-        return _CJK_NOT.search(left) is not None
-    return first.isalpha() and _PREFIX.search(left) is not None
+        return _SAYS.cjk_not.search(left) is not None
+    return first.isalpha() and _SAYS.prefix.search(left) is not None
 
 
 def _turns_behind(quoted: str, right: str) -> bool:
@@ -99,20 +84,15 @@ def _turns_behind(quoted: str, right: str) -> bool:
     if last.isdigit():
         return _UNIT.match(right) is not None
     if re.match(f"[{CJK}]", last):
-        return _KANA_NOT.match(right) is not None
-    if not last.isalpha():
-        return False
-    if _SUFFIX.match(right):
-        return True
-    return right[0].isalpha() and _CUT_UNIT.search(quoted) is not None
+        return _SAYS.kana_not.match(right) is not None
+    is_cut = right[0].isalpha() and _CUT_UNIT.search(quoted) is not None
+    return last.isalpha() and (is_cut or _SAYS.suffix.match(right) is not None)
 
 
-# Finds a quote that was punctuated otherwise or lost an article. Never another word.
-#
-# Judges are not trusted: one changed digit, one "not" more or less, one other letter ("proscribed" for "prescribed")
-# can
-# turn a response round, and all of these are small edit distances. So the distance is counted in words, and the only
-# edits are words that carry nothing: nobody can tell a slip of the pen from another word without knowing all words.
+# A quote may be punctuated otherwise or have lost an article. Never another word: judges are not trusted, and one
+# changed digit, one "not" more or less, one other letter ("proscribed" for "prescribed") can turn a response round. So
+# the distance is counted in words, and the only edits are words that carry nothing: nobody can tell a slip of the pen
+# from another word without knowing all words.
 
 # In characters, CJK ones counted twice. Shorter quotes get no edit; below the first not even other punctuation.
 _MIN_FUZZY_WEIGHT = 10
@@ -120,140 +100,37 @@ _WEIGHT_PER_EDIT = 25
 _MAX_EDITS = 4
 _MAX_LENGTH = 2_000
 _MAX_PLACES = 4
-
 _TOKEN = re.compile(rf"[{CJK}]|\d+(?:[.,:/]\d+)*|{LETTER}+|\S")
-
-_NEGATION = re.compile(
-    r"(?:no|not|non|none|never|nothing|nobody|nowhere|neither|nor|cannot|without|hardly|barely|scarcely|lack(?:s|ing|ed)?"
-    r"|fail(?:s|ed|ing)?|unable"
-    r"|(?:ca|wo|do|does|did|is|are|was|were|has|have|had|could|would|should|must|need|ai)nt)\Z"
-)
-_NEGATING_CHARACTERS = re.compile(r"[不没沒未无無非否勿莫别別]|(?:ない|ません|なかっ|なく|ぬ|ず)")
-_LATIN_WORD = re.compile(rf"{LETTER}+")
 # May come and go without anybody noticing.
-_LIGHT = frozenset({"a", "an", "the", "that", "的", "は", "が", "を", "の"})
-
-_FORBIDDEN = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class FuzzyFinding:
-    """`similarity` is the share of the quote's tokens that stand in the response as they are."""
-
-    span: Span
-    similarity: float
+_LIGHT = re.compile(rf"(?<!{LETTER})(?:an?|the|that)(?!{LETTER})|[的はがをの]")
+_NEGATION = re.compile(
+    rf"(?<!{LETTER})(?:no|not|non|none|never|nothing|nobody|nowhere|neither|nor|cannot|without|hardly|barely|scarcely"
+    r"|lack(?:s|ing|ed)?|fail(?:s|ed|ing)?|unable"
+    r"|(?:ca|wo|do|does|did|is|are|was|were|has|have|had|could|would|should|must|need|ai)nt)"
+    rf"(?!{LETTER})|[不没沒未无無非否勿莫别別]|(?:ない|ません|なかっ|なく|ぬ|ず)"
+)
 
 
-def has_negation(text: str) -> bool:
-    """Whether a stretch of text negates anything, in English, Japanese or Chinese."""
-    folded = fold_quotable(text).text
-    if _NEGATING_CHARACTERS.search(folded):
-        return True
-    return any(_NEGATION.match(word[0]) for word in _LATIN_WORD.finditer(folded))
+def _without_light_words(text: str) -> FoldedText:
+    return without_loose_spaces(FoldedText(text).replaced(_LIGHT, " "))
 
 
-def find_fuzzily(quote: str, haystack: FoldedText) -> FuzzyFinding | None:
-    """The first place where the quote stands but for harmless edits, at most one in twenty-five characters.
-
-    `haystack` is the response without its sentence marks.
-    """
-    needle = without_sentence_marks(fold_quotable(quote)).text.strip()
-    weight = len(needle) + len(re.findall(f"[{CJK}]", needle))
-    if weight < _MIN_FUZZY_WEIGHT or len(needle) > _MAX_LENGTH:
-        return None
-    tokens = list(_TOKEN.finditer(needle))
-    edits = min(_MAX_EDITS, weight // _WEIGHT_PER_EDIT)
-    for first, last in _pieces(len(tokens), edits + 1):
-        piece = needle[tokens[first].start() : tokens[last].end()]
-        place = -1
-        for _ in range(_MAX_PLACES):
-            place = haystack.text.find(piece, place + 1)
-            if place < 0:
-                break
-            found = _extend(needle, tokens[first].start(), haystack.text, place, len(piece), edits)
-            if found is not None:
-                start, end, cost = found
-                return FuzzyFinding(haystack.span(start, end), 1.0 - cost / len(tokens))
-    return None
-
-
-def _pieces(count: int, pieces: int) -> list[tuple[int, int]]:
-    """With one piece more than edits, one piece is untouched wherever the quote stands."""
-    pieces = min(pieces, count)
-    edges = [count * index // pieces for index in range(pieces + 1)]
-    return [(first, last - 1) for first, last in pairwise(edges)]
-
-
-def _extend(needle: str, offset: int, text: str, place: int, length: int, edits: int) -> tuple[int, int, int] | None:
-    """From an untouched piece to both ends of the quote."""
-    slack = 24 * (edits + 1)
-    before = _tokens(needle[:offset])
-    window = max(0, place - offset - slack)
-    left = _tokens(text[window:place], window)
-    cost_left = _align([token for token, _ in reversed(before)], [token for token, _ in reversed(left)], edits)
-    if cost_left is None:
-        return None
-    after = _tokens(needle[offset + length :])
-    end = place + length
-    right = _tokens(text[end : end + len(needle) - offset - length + slack], end)
-    cost_right = _align([token for token, _ in after], [token for token, _ in right], edits - cost_left[0])
-    if cost_right is None:
-        return None
-    start = left[-cost_left[1]][1] if cost_left[1] else place
-    stop = right[cost_right[1] - 1][1] + len(right[cost_right[1] - 1][0]) if cost_right[1] else end
-    if any(is_inside_word(text, edge) or is_inside_number(text, edge) for edge in (start, stop)):
-        return None
-    return start, stop, cost_left[0] + cost_right[0]
-
-
-def _tokens(text: str, shift: int = 0) -> list[tuple[str, int]]:
-    return [(found[0], found.start() + shift) for found in _TOKEN.finditer(text)]
-
-
-def _align(wanted: list[str], given: list[str], edits: int) -> tuple[int, int] | None:
-    """(cost, how many of `given` are used) of the cheapest alignment of all of `wanted`; None above `edits`.
-
-    Only cells near the diagonal are visited, so the time is the quote's length times the edits.
-    """
-    costs: dict[tuple[int, int], int] = {(0, 0): 0}
-    best: tuple[int, int] | None = None
-    frontier = [(0, 0)]
-    while frontier:
-        following: set[tuple[int, int]] = set()
-        for here in sorted(frontier):
-            cost = costs[here]
-            row, column = here
-            if row == len(wanted):
-                if best is None or (cost, column) < best:
-                    best = (cost, column)
-                continue
-            for rows, columns, price in _steps(wanted, given, row, column):
-                there = (row + rows, column + columns)
-                if cost + price <= edits and cost + price < costs.get(there, _FORBIDDEN):
-                    costs[there] = cost + price
-                    following.add(there)
-        frontier = list(following)
-    return best
-
-
-def _steps(wanted: list[str], given: list[str], row: int, column: int) -> list[tuple[int, int, int]]:
-    steps: list[tuple[int, int, int]] = []
-    word = wanted[row]
-    other = given[column] if column < len(given) else None
-    if other == word:
-        return [(1, 1, 0)]
-    if word in _LIGHT:
-        steps.append((1, 0, 1))
-    if other in _LIGHT:
-        steps.append((0, 1, 1))
-    return steps
+def _light_words(text: str) -> Counter[tuple[int, str]]:
+    """How often each of them stands behind so many other words."""
+    count = 0
+    found: Counter[tuple[int, str]] = Counter()
+    for token in _TOKEN.findall(text):
+        if _LIGHT.fullmatch(token):
+            found[count, token] += 1
+        else:
+            count += 1
+    return found
 
 
 # A longer "quote" is a copy of the response; it is only looked for to the letter.
 _MAX_FOLDED_LENGTH = 20_000
 _MAX_SEGMENTS = 16
 _MAX_OCCURRENCES = 50
-
 # In visible characters, a CJK one counting two: below, a quote could stand anywhere and proves nothing. "是的" and
 # "Yes" are enough; "no", "42" and "OK" only as a whole word that the response holds once; a single character never.
 _MIN_WEIGHT = 3
@@ -266,17 +143,12 @@ _MIN_SEGMENT_WEIGHT = 4
 # What an ellipsis may leave out, in characters, a CJK one counting two: a sentence or two. Two sentences from two pages
 # are two quotes.
 _MAX_GAP = 400
-
 # None of these begins with a repeat: a row of blanks would be looked through once for each of them.
 _ELLIPSIS = re.compile(r"[\[(（【][ ]?(?:\.{3,}+|…++|⋯++)[ ]?[\])）】]|\.{3,}+|…++|⋯++|。{3,}+|・{3,}+")
 # Fragments set side by side: by a bar, by lines, or by the numbers that they have in the response.
 _LIST = re.compile(r"(?<=\s)[|｜](?=\s)|\n|\s(?=\d{1,2}[.、)）．][ ]?[^\s\d])")
 # What assistants put behind a quote by themselves: "[cite: 3]", "【5†source】".
 _CITATION = re.compile(r"\[cite[^\]\n]{0,40}\]|【\d{1,3}[^】\n]{0,40}】")
-_LABEL = re.compile(
-    r"\A\W{0,3}(?:(?:direct )?quot(?:e|ation)|evidence|excerpt|引用|原文|证据|證據|引文|摘录|証拠|抜粋)\W{0,3}[:：]\s*",
-    re.IGNORECASE,
-)
 # Escaped once too often: a line break that was written down as a backslash and an n.
 _ESCAPED = re.compile(r"\\[nrt\"]")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
@@ -318,28 +190,17 @@ class QuoteLocator:
 
     def __init__(self, response: str, question: str = "", rubric: str = "") -> None:
         self._response = _Haystack(response)
-        self._others = (
-            (QuoteProblem.FROM_QUESTION, _Haystack(question)),
-            (QuoteProblem.FROM_RUBRIC, _Haystack(rubric)),
-        )
-        self._known: dict[str, QuoteFinding] = {}
+        self._others = {QuoteProblem.FROM_QUESTION: _Haystack(question), QuoteProblem.FROM_RUBRIC: _Haystack(rubric)}
 
     def locate(self, quote: str) -> QuoteFinding:
         """Never raises. A quote that the response holds is its own, also where it echoes the question."""
-        known = self._known.get(quote)
-        if known is None:
-            known = self._known[quote] = self._locate(quote)
-        return known
-
-    def _locate(self, quote: str) -> QuoteFinding:
         if not weight_of(quote):
             return QuoteFinding(problem=QuoteProblem.TOO_SHORT)
         found = self._response.find(quote)
         if found is not None:
-            if self._response.is_proof(quote, found.spans):
-                return found
-            return QuoteFinding(problem=QuoteProblem.TOO_SHORT)
-        for problem, text in self._others:
+            is_proof = self._response.is_proof(quote, found.spans)
+            return found if is_proof else QuoteFinding(problem=QuoteProblem.TOO_SHORT)
+        for problem, text in self._others.items():
             if text.original and text.find(quote) is not None:
                 return QuoteFinding(problem=problem)
         return QuoteFinding(problem=QuoteProblem.NOT_FOUND)
@@ -350,10 +211,8 @@ def locate_quote(quote: str, response: str, *, question: str = "", rubric: str =
     return _locator(response, question, rubric).locate(quote)
 
 
-@lru_cache(maxsize=8)
-def _locator(response: str, question: str, rubric: str) -> QuoteLocator:
-    """A judgment's quotes come one after another and are about one response."""
-    return QuoteLocator(response, question, rubric)
+# A judgment's quotes come one after another and are about one response.
+_locator = lru_cache(maxsize=8)(QuoteLocator)
 
 
 def weight_of(text: str) -> int:
@@ -374,16 +233,22 @@ class _Haystack:
     def unmarked(self) -> FoldedText:
         return without_sentence_marks(self.folded)
 
+    @cached_property
+    def bare(self) -> FoldedText:
+        """Of `unmarked`, not of the original."""
+        return _without_light_words(self.unmarked.text)
+
     def find(self, quote: str) -> QuoteFinding | None:
         exact = quote.strip()
-        place = next(self._occurrences(FoldedText(self.original), exact), None)
-        if place is not None:
-            return QuoteFinding((Span(place, place + len(exact)),), QuoteStage.EXACT, similarity=1.0)
+        for span in self._places(FoldedText(self.original), exact):
+            return QuoteFinding((span,), QuoteStage.EXACT, similarity=1.0)
         if len(quote) > _MAX_FOLDED_LENGTH:
             return None
-        bare = _CITATION.sub("", _LABEL.sub("", exact))
-        plain = _ESCAPED.sub(" ", bare)
-        return self._find_folded(exact, bare, plain) or self._find_segments(bare) or self._find_fuzzily(bare)
+        bare = _CITATION.sub("", _SAYS.label.sub("", exact))
+        for variant in dict.fromkeys((exact, bare, _ESCAPED.sub(" ", bare))):
+            for span in self._places(self.folded, fold_quotable(variant).text.strip()):
+                return QuoteFinding((span,), QuoteStage.FOLDED, similarity=1.0)
+        return self._find_segments(bare) or self._find_fuzzily(bare)
 
     def is_proof(self, quote: str, spans: tuple[Span, ...]) -> bool:
         """Long enough, or all that the response says, or one whole word that it says once."""
@@ -393,15 +258,6 @@ class _Haystack:
         if needle == self.unmarked.text.strip():
             return True
         return len(needle) >= 2 and needle.isalnum() and self.folded.text.count(needle) == len(spans) == 1
-
-    def _find_folded(self, *variants: str) -> QuoteFinding | None:
-        for variant in dict.fromkeys(variants):
-            needle = fold_quotable(variant).text.strip()
-            place = next(self._occurrences(self.folded, needle), None)
-            if place is not None:
-                span = self.folded.span(place, place + len(needle))
-                return QuoteFinding((span,), QuoteStage.FOLDED, similarity=1.0)
-        return None
 
     def _find_segments(self, quote: str) -> QuoteFinding | None:
         for separator in (_ELLIPSIS, _LIST):
@@ -419,9 +275,7 @@ class _Haystack:
         """Each piece behind the one before it, and no further than an ellipsis reaches."""
         chains: list[tuple[Span, ...]] = [()]
         for piece in pieces:
-            needle = fold_quotable(piece).text.strip()
-            places = self._occurrences(self.folded, needle)
-            spans = [self.folded.span(place, place + len(needle)) for place in places]
+            spans = list(self._places(self.folded, fold_quotable(piece).text.strip()))
             chains = [(*chain, span) for span in spans if (chain := self._nearest(chains, span, elides)) is not None]
             if not chains:
                 return None
@@ -429,45 +283,70 @@ class _Haystack:
 
     def _nearest(self, chains: list[tuple[Span, ...]], span: Span, elides: bool) -> tuple[Span, ...] | None:
         before = [chain for chain in chains if not chain or chain[-1].end <= span.start]
-        if not before:
-            return None
-        chain = max(before, key=lambda one: one[-1].end if one else 0)
+        chain = max(before, key=lambda one: one[-1].end if one else 0, default=None)
         if not chain:
             return chain
         gap = self.original[chain[-1].end : span.start]
         if elides and (len(gap) > _MAX_GAP or len(gap) + len(_CJK_CHARACTER.findall(gap)) > _MAX_GAP):
             return None
-        return None if self._hides_negation(gap[:_MAX_GAP]) else chain
-
-    def _hides_negation(self, gap: str) -> bool:
-        """ "It is … good" out of "It is not good": left out inside one sentence, a negation turns the quote round."""
-        return _SENTENCE_END.search(gap) is None and has_negation(gap)
+        # "It is … good" out of "It is not good": left out inside one sentence, a negation turns the quote round.
+        gap = gap[:_MAX_GAP]
+        return chain if _SENTENCE_END.search(gap) or not _NEGATION.search(fold_quotable(gap).text) else None
 
     def _find_fuzzily(self, quote: str) -> QuoteFinding | None:
-        found = find_fuzzily(quote, self.unmarked)
-        if found is None or turns_at_an_edge(self.original, found.span.start, found.span.end):
-            return None
-        return QuoteFinding((found.span,), QuoteStage.FUZZY, similarity=found.similarity)
+        """The first place where the quote stands but for harmless edits, at most one in twenty-five characters.
 
-    def _occurrences(self, text: FoldedText, needle: str) -> Iterator[int]:
+        The similarity is the share of the quote's tokens that stand there as they are.
+        """
+        needle = without_sentence_marks(fold_quotable(quote)).text.strip()
+        weight = len(needle) + len(_CJK_CHARACTER.findall(needle))
+        bare = _without_light_words(needle)
+        told = bare.text.strip()
+        if weight < _MIN_FUZZY_WEIGHT or len(needle) > _MAX_LENGTH or not told:
+            return None
+        first = len(bare.text) - len(bare.text.lstrip())
+        own = bare.span(first, first + len(told))
+        before, behind = needle[: own.start], needle[own.end :]
+        text, place = self.unmarked.text, -1
+        for _ in range(_MAX_PLACES):
+            place = self.bare.text.find(told, place + 1)
+            if place < 0:
+                return None
+            there = self.bare.span(place, place + len(told))
+            # With the quote's own light words at its edges, where the response has them too.
+            start = there.start - (len(before) if text.endswith(before, 0, there.start) else 0)
+            end = there.end + (len(behind) if text.startswith(behind, there.end) else 0)
+            ours, theirs = _light_words(needle), _light_words(text[start:end])
+            edits = ((ours - theirs) + (theirs - ours)).total()
+            span = self.unmarked.span(start, end)
+            is_cut = any(is_inside_word(text, edge) or is_inside_number(text, edge) for edge in (start, end))
+            if edits <= min(_MAX_EDITS, weight // _WEIGHT_PER_EDIT) and not is_cut:
+                if turns_at_an_edge(self.original, span.start, span.end):
+                    return None
+                return QuoteFinding((span,), QuoteStage.FUZZY, similarity=1 - edits / len(_TOKEN.findall(needle)))
+        return None
+
+    def _places(self, text: FoldedText, needle: str) -> Iterator[Span]:
         """Where the needle begins and ends with words; behind these, for a longer one, also where it does not.
 
         Nowhere inside a number, and nowhere that its edge cuts a negation, a sign or a unit off: "costs 12" is not
         what "costs 12.5 million" says.
         """
-        inside: list[int] = []
-        place = text.text.find(needle) if needle else -1
-        for _ in range(_MAX_OCCURRENCES):
+        inside: list[Span] = []
+        place = -1
+        for _ in range(_MAX_OCCURRENCES if needle else 0):
+            place = text.text.find(needle, place + 1)
             if place < 0:
                 break
-            end = place + len(needle)
-            if not (is_inside_number(text.text, place) or is_inside_number(text.text, end)):
-                span = text.span(place, end)
-                if not turns_at_an_edge(self.original, span.start, span.end):
-                    if not (is_inside_word(text.text, place) or is_inside_word(text.text, end)):
-                        yield place
-                    else:
-                        inside.append(place)
-            place = text.text.find(needle, place + 1)
+            edges = (place, place + len(needle))
+            span = text.span(*edges)
+            if any(is_inside_number(text.text, edge) for edge in edges):
+                continue
+            if turns_at_an_edge(self.original, span.start, span.end):
+                continue
+            if any(is_inside_word(text.text, edge) for edge in edges):
+                inside.append(span)
+            else:
+                yield span
         if weight_of(needle) >= _WHOLE_WORDS_WEIGHT:
             yield from inside

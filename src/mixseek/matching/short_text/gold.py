@@ -2,20 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from mixseek.matching.short_text.words import (
-    CARDINALS,
-    DATE_PREPOSITIONS,
-    FUNCTION_WORDS,
-    MONTHS,
-    UNIT_WORDS,
-    Words,
-    relation_keys,
-)
+from mixseek.matching.languages import Phrases
+from mixseek.matching.numbers import MONTHS
+from mixseek.matching.short_text.words import CARDINALS, FUNCTION_WORDS, UNIT_WORDS, Words, relation_keys
 
 # Dates in prose, by granularity: a year accepts a day in it, two days of one year contradict each other.
 
@@ -33,17 +28,16 @@ class PartialDate:
     first: int
     last: int
 
+    def _beside(self, other: "PartialDate") -> tuple[tuple[int | None, int | None], ...]:
+        return (self.year, other.year), (self.month, other.month), (self.day, other.day)
+
     def accepts(self, other: "PartialDate") -> bool:
         """Every field that this date names, the other one names alike."""
-        return (
-            (self.year is None or self.year == other.year)
-            and (self.month is None or self.month == other.month)
-            and (self.day is None or self.day == other.day)
-        )
+        return all(ours is None or ours == theirs for ours, theirs in self._beside(other))
 
     def is_same(self, other: "PartialDate") -> bool:
         """Both name the same month, and the same day and year or none; a bare year is a number, not a date."""
-        return self.month is not None and (self.year, self.month, self.day) == (other.year, other.month, other.day)
+        return self.month is not None and all(ours == theirs for ours, theirs in self._beside(other))
 
     def is_as_fine_as(self, other: "PartialDate") -> bool:
         """Names every field that the other one names."""
@@ -51,49 +45,40 @@ class PartialDate:
 
     def contradicts(self, other: "PartialDate") -> bool:
         """A field that both name, and name differently."""
-        return (
-            (self.year is not None and other.year is not None and self.year != other.year)
-            or (self.month is not None and other.month is not None and self.month != other.month)
-            or (self.day is not None and other.day is not None and self.day != other.day)
-        )
+        return any(None not in (ours, theirs) and ours != theirs for ours, theirs in self._beside(other))
 
 
 def dates_in(words: Words) -> Iterator[PartialDate]:
     """Every date in reading order: "April 17, 1982", "17 April 1982", "April 1982", "April 17", and bare years."""
     text = words.text
-    index = 0
-    count = len(text)
-    while index < count:
-        word = text[index]
-        if word == "月" or word == "年":
-            date = _around_unspaced(text, index)
-            if date is not None:
-                yield date
-                index = date.last + 1
-                continue
-        elif word in MONTHS:
+    last = -1
+    for index, word in enumerate(text):
+        if index <= last:
+            continue
+        date = None
+        if word in MONTHS:
             date = _around_month(words, index)
-            if date is not None:
-                yield date
-                index = date.last + 1
-                continue
+        elif word in "月年":
+            date = _around_unspaced(text, index)
         elif (year := _year_at(words, index)) is not None and text[index + 1 : index + 2] != ["年"]:
-            yield PartialDate(year, None, None, index, index)
-        index += 1
+            date = PartialDate(year, None, None, index, index)
+        if date is not None:
+            yield date
+            last = date.last
 
 
 def _around_unspaced(text: list[str], index: int) -> PartialDate | None:
     """1982年4月17日, 1982年4月, 1982年 and 4月17日, read from the first of their signs."""
-    values: list[int | None] = [None, None, None]
-    signs = "年月日"
-    first, last = index - 1, index
-    at = first
-    for place in range(signs.index(text[index]), 3):
-        if at < 0 or text[at + 1 : at + 2] != [signs[place]] or not text[at][1:].isdigit() or len(text[at]) > 5:
+    values: dict[str, int] = {}
+    at = index - 1
+    for sign in "年月日"["年月日".index(text[index]) :]:
+        if at < 0 or text[at + 1 : at + 2] != [sign] or not text[at][1:].isdigit() or len(text[at]) > 5:
             break
-        values[place], last = int(text[at][1:]), at + 1
+        values[sign] = int(text[at][1:])
         at += 2
-    return PartialDate(values[0], values[1], values[2], first, last) if any(values) else None
+    if not any(values.values()):
+        return None
+    return PartialDate(values.get("年"), values.get("月"), values.get("日"), index - 1, at - 1)
 
 
 def _around_month(words: Words, index: int) -> PartialDate | None:
@@ -101,19 +86,15 @@ def _around_month(words: Words, index: int) -> PartialDate | None:
     text = words.text
     month = MONTHS[text[index]]
     first = last = index
-    day = None
-    if index and (before := _day(text[index - 1])) is not None:
-        day, first = before, index - 1
-    elif index > 1 and text[index - 1] == "of" and (before := _day(text[index - 2])) is not None:
-        day, first = before, index - 2
-    elif index + 1 < len(text) and (following := _day(text[index + 1])) is not None:
-        day, last = following, index + 1
-    at = last + 1
-    if at < len(text) and text[at] == "of":
-        at += 1
+    before = index - 2 if index and text[index - 1] == "of" else index - 1
+    if (day := _day_at(words, before)) is not None:
+        first = before
+    elif (day := _day_at(words, index + 1)) is not None:
+        last = index + 1
+    at = last + 2 if text[last + 1 : last + 2] == ["of"] else last + 1
     year = _year_at(words, at)
     if year is None and day is not None:
-        year = _early_year(text[at]) if at < len(text) else None
+        year = _number(words, at, 3, 3)
     if year is not None:
         last = at
     elif day is None and ((len(text[index]) < 4 and text[index] != "may") or not words.is_capitalised(index)):
@@ -121,25 +102,22 @@ def _around_month(words: Words, index: int) -> PartialDate | None:
     return PartialDate(year, month, day, first, last)
 
 
-def _day(word: str) -> int | None:
-    if len(word) in (2, 3) and word[0] == "#" and word[1:].isdigit() and 1 <= int(word[1:]) <= 31:
-        return int(word[1:])
-    return None
+def _number(words: Words, index: int, least: int, most: int) -> int | None:
+    """The whole number at a place, where it has that many digits."""
+    word = words.text[index] if 0 <= index < len(words) else ""
+    return int(word[1:]) if least < len(word) <= most + 1 and word[0] == "#" and word[1:].isdigit() else None
 
 
-def _early_year(word: str) -> int | None:
-    if len(word) == 4 and word[0] == "#" and word[1:].isdigit():
-        return int(word[1:])
-    return None
+def _day_at(words: Words, index: int) -> int | None:
+    day = _number(words, index, 1, 2)
+    return day if day is not None and 1 <= day <= 31 else None
 
 
 def _year_at(words: Words, index: int) -> int | None:
     """Four digits; one or two more are a citation mark glued to them, since no date has a five-digit year."""
-    if index >= len(words.text):
+    if _number(words, index, 4, 6) is None:
         return None
     word = words.text[index]
-    if word[0] != "#" or len(word) not in (5, 6, 7) or not word[1:].isdigit():
-        return None
     year = int(word[1:5])
     # A separator makes it a count: nobody writes the year 1,066.
     if "," in words.raw[words.first_raw[index]] or (len(word) > 5 and year not in _CITED_YEARS):
@@ -153,40 +131,18 @@ _UNSPACED_ITEM_BREAK: Final = re.compile(r"[、，]|和|及び|および|以及|
 _MOJIBAKE: Final = re.compile(
     "[ÃÂâÐÑ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2122]"
 )
+
 _LONGEST_GOLD: Final = 1_000
 _LONGEST_QUESTION: Final = 2_000
 _MOST_GOLDS: Final = 200
 # Longer lists are aliases of one thing, collected by machine; short ones may name different things.
 _MOST_RIVALS: Final = 6
 _MAJORITY: Final = 0.5
-_DATE_WORDS: Final = frozenset(MONTHS) | UNIT_WORDS | FUNCTION_WORDS | DATE_PREPOSITIONS | frozenset("年月日")
+# What may stand in a gold that is nothing but a date ("around May 1891", "circa 1200").
+_DATE_WORDS: Final = frozenset({*MONTHS, *UNIT_WORDS, *FUNCTION_WORDS, "approximately", "circa", "c", "ca", *"年月日"})
 
 
-# All patterns are applied to lower case.
-_QUANTITY: Final = re.compile(
-    r"\bhow (?:many|much|old|long|tall|far|big|large|high|deep|fast|heavy|often|wide)\b"
-    r"|\b(?:number|percentage|percent|amount) of\b|\bwhat (?:percent|percentage|number|age)\b"
-    r"|いくつ|何人|何個|何回|いくら|多少|几个|几次"
-)
-_TIME: Final = re.compile(
-    r"\b(?:what|which) (?:\w+ )?(?:year|date|day|month|decade|century|time|season)\b"
-    r"|いつ|何年|何月|何日|什么时候|哪一年|哪年|何时"
-)
-_OTHER_INTERROGATIVE: Final = re.compile(r"\b(?:who|whom|whose|where|which|what|why|how)\b")
-_SEVERAL: Final = re.compile(
-    r"\b(?:what|which|name|list|who)\b(?: (?:are|were|is))?(?: the| all)?(?: \w+){0,2}?"
-    r" (?P<count>two|three|four|five|six|seven|eight|nine|ten|\d{1,2})\b"
-)
-_PLURAL: Final = re.compile(
-    r"\b(?:what|which|who|where) (?:are|were)\b|\bwhat \w+s (?:did|do|are|were|have|has)\b|^list\b|\btypes of\b"
-)
-_LIST: Final = re.compile(r"^list\b|\blist$|\blist (?:the|all)\b|\ball the\b")
-_OPEN: Final = re.compile(r"\b(?:some|examples?|one of|list of|types? of|kinds? of|name an?|any|such as|ways?)\b")
-_CHOICE: Final = re.compile(r"\bor\b|それとも|还是")
-_DATED: Final = re.compile(
-    r"\b(?:current(?:ly)?|now|latest|newest|next|present|recent(?:ly)?|today|upcoming|so far|last|the new"
-    r"|this (?:year|season|week|month))\b"
-)
+_SAYS = Phrases("questions")
 
 
 class Asked(StrEnum):
@@ -197,19 +153,19 @@ class Asked(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
 class Question:
     """The question's words, and what they say about its answers."""
 
-    text: str  # in lower case
-    asked: Asked
-    words: frozenset[str]
-    detail: int  # how many content words pin the answer down
-    wanted_items: int  # 1 unless several are asked for; 2 for a plural without a number
-    is_list: bool  # all of them are asked for
-    is_open: bool  # any of several answers will do ("name some", "one of")
-    is_choice: bool  # the question names its own answers ("X or Y")
-    is_dated: bool  # the right answer changes with the day of asking ("current", "last year")
+    def __init__(self, text: str) -> None:
+        self.text = text.lower()
+        self.words = frozenset(Words(text).text)
+        self.asked = _asked(self.text)
+        self.detail = len(self.words - FUNCTION_WORDS)  # how many content words pin the answer down
+        self.wanted_items = _wanted_items(self.text)  # 1 unless several are asked for; 2 for a plural without a number
+        self.is_list = bool(_SAYS.list.search(self.text))  # all of them are asked for
+        self.is_open = bool(_SAYS.open.search(self.text))  # any of several answers will do ("name some", "one of")
+        self.is_choice = bool(_SAYS.choice.search(self.text))  # the question names its own answers ("X or Y")
+        self.is_dated = bool(_SAYS.dated.search(self.text))  # the right answer changes with the day of asking
 
 
 class Kind(StrEnum):
@@ -220,111 +176,80 @@ class Kind(StrEnum):
     WORDS = "words"
 
 
-@dataclass(frozen=True, slots=True)
 class GoldAnswer:
     """One acceptable answer, as folded words."""
 
-    words: tuple[str, ...]
-    written: str
-    padded: str  # the folded words with one space around each, to be found in the same writing of a response
-    glued: str
-    content: frozenset[str]
-    initials: str
-    is_proper: bool  # every content word capitalised: a name
-    is_rival: bool  # most of the other alternatives name something else
+    def __init__(self, written: str) -> None:
+        words = Words(written)
+        told = [(index, word) for index, word in enumerate(words.text) if word not in FUNCTION_WORDS]
+        capitals = [words.is_capitalised(index) for index, word in told if word[0] != "#"]
+        self.written = written
+        self.words = tuple(words.text)
+        # With one space around each word, to be found in the same writing of a response.
+        self.padded = f" {' '.join(words.text)} "
+        self.glued = "".join(words.text)
+        self.content = frozenset(word for _, word in told)
+        self.initials = "".join(word[0] for _, word in told) if len(self.content) > 1 else ""
+        self.is_proper = bool(capitals) and all(capitals)  # a name
+        self.is_rival = False  # most of the other alternatives name something else
 
 
-@dataclass(frozen=True, slots=True)
 class Gold:
     """All acceptable answers of one question, with what is known of all of them together."""
 
-    answers: tuple[GoldAnswer, ...]  # the longest first
-    kind: Kind
-    dates: tuple[tuple[PartialDate, GoldAnswer], ...]
-    numbers: frozenset[str]
-    is_count: bool  # one number in each gold, and besides it only units and words of the question
-    item_lists: tuple[tuple[str, ...], ...]  # golds that enumerate, as the padded words of each item
-    vocabulary: frozenset[str]
-    keys: frozenset[str]  # relation keys of what the golds say beyond the question
-    has_rival_dates: bool
-    names_one_thing: bool  # most of the alternatives are connected by common words
-    is_disputed: bool  # few alternatives, and no majority of them for one thing
+    def __init__(self, texts: Sequence[str], asked: frozenset[str]) -> None:
+        by_words: dict[tuple[str, ...], GoldAnswer] = {}
+        for answer in map(GoldAnswer, texts):
+            if answer.words:
+                by_words.setdefault(answer.words, answer)
+        answers = sorted(by_words.values(), key=lambda answer: -len(answer.words))
+        keys_of = [relation_keys(answer.content - asked) or relation_keys(answer.content) for answer in answers]
+        shares = _shares(keys_of)
+        is_few = 1 < len(answers) <= _MOST_RIVALS
+        for answer, share in zip(answers, shares, strict=True):
+            answer.is_rival = is_few and share <= _MAJORITY
+        self.answers = tuple(answers)  # the longest first
+        self.kind = _kind(answers)
+        self.dates = tuple((date, answer) for answer in answers for date in _whole_dates(answer))
+        self.has_rival_dates = any(date.contradicts(other) for date, _ in self.dates for other, _ in self.dates)
+        self.numbers = frozenset(word for answer in answers for word in answer.words if word[0] == "#")
+        # One number in each gold, and besides it only units and words of the question.
+        self.is_count = all(_is_count(answer, asked) for answer in answers)
+        # Golds that enumerate, as the padded words of each item.
+        self.item_lists = tuple(items for text in texts if len(items := _items(text)) > 1)
+        self.vocabulary: frozenset[str] = frozenset().union(*(answer.content for answer in answers))
+        self.keys: frozenset[str] = frozenset().union(*keys_of)  # of what the golds say beyond the question
+        self.names_one_thing = max(shares, default=0.0) > _MAJORITY  # common words connect most alternatives
+        self.is_disputed = is_few and not self.names_one_thing
 
 
 @lru_cache(maxsize=2048)
 def read_question(text: str) -> Question:
     """An empty question asks for OTHER, with no detail."""
-    text = text[:_LONGEST_QUESTION]
-    words = frozenset(Words(text).text)
-    lower = text.lower()
-    return Question(
-        text=lower,
-        asked=_asked(lower),
-        words=words,
-        detail=len(words - FUNCTION_WORDS),
-        wanted_items=_wanted_items(lower),
-        is_list=bool(_LIST.search(lower)),
-        is_open=bool(_OPEN.search(lower)),
-        is_choice=bool(_CHOICE.search(lower)),
-        is_dated=bool(_DATED.search(lower)),
-    )
+    return Question(text[:_LONGEST_QUESTION])
 
 
 def _wanted_items(text: str) -> int:
-    several = _SEVERAL.search(text)
+    several = _SAYS.several.search(text)
     if several:
         count = several["count"]
         return max(1, CARDINALS[count] if count in CARDINALS else int(count))
-    return 2 if _PLURAL.search(text) else 1
+    return 2 if _SAYS.plural.search(text) else 1
 
 
 def _asked(text: str) -> Asked:
     """A "when" that opens the question, or is its only interrogative, asks for a time."""
-    if _QUANTITY.search(text):
+    if _SAYS.quantity.search(text):
         return Asked.QUANTITY
-    if _TIME.search(text) or text.lstrip(" \"'").startswith("when "):
+    if _SAYS.time.search(text) or text.lstrip(" \"'").startswith("when "):
         return Asked.TIME
-    return Asked.TIME if "when " in text and not _OTHER_INTERROGATIVE.search(text) else Asked.OTHER
+    return Asked.TIME if "when " in text and not _SAYS.other_interrogative.search(text) else Asked.OTHER
 
 
 @lru_cache(maxsize=2048)
 def prepare_gold(alternatives: tuple[str, ...], asked: frozenset[str]) -> Gold:
-    """Never empty-handed: a gold without a single word gives a `Gold` without answers.
-
-    Args:
-        asked: the folded words of the question; what a gold shares with it tells nothing.
-    """
-    texts = list(dict.fromkeys(_separate(alternatives)))
-    by_words: dict[tuple[str, ...], GoldAnswer] = {}
-    for text in texts:
-        answer = _answer(text)
-        if answer.words:
-            by_words.setdefault(answer.words, answer)
-    answers = sorted(by_words.values(), key=lambda answer: -len(answer.words))
-    keys_of = [_keys(answer, asked) for answer in answers]
-    shares = _shares(keys_of)
-    is_few = 1 < len(answers) <= _MOST_RIVALS
-    if is_few:
-        answers = [replace(answer, is_rival=share <= _MAJORITY) for answer, share in zip(answers, shares, strict=True)]
-    dates = tuple((date, answer) for answer in answers for date in _whole_dates(answer))
-    names_one_thing = max(shares, default=0.0) > _MAJORITY
-    return Gold(
-        answers=tuple(answers),
-        kind=_kind(answers),
-        dates=dates,
-        numbers=frozenset(word for answer in answers for word in answer.words if word[0] == "#"),
-        is_count=all(_is_count(answer, asked) for answer in answers),
-        item_lists=tuple(items for text in texts if len(items := _items(text)) > 1),
-        vocabulary=frozenset().union(*(answer.content for answer in answers)),
-        keys=frozenset().union(*keys_of),
-        has_rival_dates=any(date.contradicts(other) for date, _ in dates for other, _ in dates),
-        names_one_thing=names_one_thing,
-        is_disputed=is_few and not names_one_thing,
-    )
-
-
-def _keys(answer: GoldAnswer, asked: frozenset[str]) -> set[str]:
-    return relation_keys(answer.content - asked) or relation_keys(answer.content)
+    """What a gold shares with `asked`, the folded words of the question, tells nothing."""
+    return Gold(list(dict.fromkeys(_separate(alternatives))), asked)
 
 
 def _is_count(answer: GoldAnswer, asked: frozenset[str]) -> bool:
@@ -363,55 +288,25 @@ def _separate(alternatives: Sequence[str]) -> Iterator[str]:
     listed = {text.strip() for text in alternatives}
     for text in alternatives[:_MOST_GOLDS]:
         text = text[:_LONGEST_GOLD]
-        if " | " in text:
+        others = listed - {text.strip()}
+        is_join = "/" in text and all(any(part.strip() in other for other in others) for part in text.split("/"))
+        if " | " in text or not is_join:
             yield from (_repaired(part) for part in text.split(" | ") if part.strip())
-        elif "/" in text and len(listed) > 1 and _is_join(text, listed - {text.strip()}):
-            continue
-        elif text.strip():
-            yield _repaired(text)
-
-
-def _is_join(text: str, others: set[str]) -> bool:
-    return all(part.strip() in others or any(part.strip() in other for other in others) for part in text.split("/"))
 
 
 def _repaired(text: str) -> str:
     """UTF-8 once read as Latin-1 or Windows-1252 is read again, as often as it was misread."""
-    for _ in range(2):
-        if not _MOJIBAKE.search(text):
-            break
-        try:
-            text = text.encode("cp1252").decode("utf-8")
-        except UnicodeError:
-            try:
-                text = text.encode("latin-1").decode("utf-8")
-            except UnicodeError:
-                break
+    for encoding in ("cp1252", "latin-1") * 2:
+        if _MOJIBAKE.search(text):
+            with suppress(UnicodeError):
+                text = text.encode(encoding).decode("utf-8")
     return text.strip().strip('"').strip()
-
-
-def _answer(written: str) -> GoldAnswer:
-    words = Words(written)
-    text = tuple(words.text)
-    content = frozenset(word for word in text if word not in FUNCTION_WORDS)
-    proper = [words.is_capitalised(i) for i, word in enumerate(text) if word not in FUNCTION_WORDS and word[0] != "#"]
-    return GoldAnswer(
-        words=text,
-        written=written,
-        padded=f" {' '.join(text)} ",
-        glued="".join(text),
-        content=content,
-        initials="".join(word[0] for word in text if word not in FUNCTION_WORDS) if len(content) > 1 else "",
-        is_proper=bool(proper) and all(proper),
-        is_rival=False,
-    )
 
 
 def _items(text: str) -> tuple[str, ...]:
     if "、" in text:
-        parts = [part for part in _UNSPACED_ITEM_BREAK.split(text) if part.strip()]
-        return tuple(_answer(part).padded for part in parts)
+        return tuple(GoldAnswer(part).padded for part in _UNSPACED_ITEM_BREAK.split(text) if part.strip())
     if " and " not in text and "&" not in text and text.count(",") < 2:
         return ()  # "Lyon, France" is one place
-    items = tuple(_answer(part).padded for part in _ITEM_BREAK.split(text))
+    items = tuple(GoldAnswer(part).padded for part in _ITEM_BREAK.split(text))
     return items if all(item.strip() for item in items) else ()

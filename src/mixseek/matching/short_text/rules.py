@@ -1,8 +1,7 @@
 """Compare a free-text answer with the names, places, titles or short phrases that would be right.
 
-Few rules, and general ones: `make table` holds each against human judgments of open question answering, and one that
-is not right in 98.5 % of its decisions goes (`docs/decisions/0004-what-the-rules-may-decide.md`). What no rule can
-see is that a gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
+Few rules, each held against human judgments (`docs/decisions/0004-what-the-rules-may-decide.md`). No rule can see that
+a gold is wrong or that another answer is as good; so another name than the gold's decides nothing.
 """
 
 import re
@@ -10,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.closed.choice import commits_to_words
+from mixseek.matching.languages import Phrases
 from mixseek.matching.outcome import Comparison, Decision
 from mixseek.matching.short_text.gold import (
     Asked,
@@ -34,7 +35,6 @@ from mixseek.matching.short_text.words import (
     is_unspaced,
     relation_keys,
     stem,
-    word_set,
 )
 
 # One comparison in progress: what is compared, what was found, and the names of the rules that may decide it.
@@ -85,33 +85,26 @@ class Found:
     answer: GoldAnswer | None = None
 
 
-@dataclass(frozen=True)
 class Case:
     """The response, the golds and the question as folded words."""
 
-    words: Words
-    gold: Gold
-    question: Question
-    is_cut: bool  # only a part of the response was read, so nothing can be said about what is not in it
-
-    @cached_property
-    def padded(self) -> str:
-        return f" {' '.join(self.words.text)} "
-
-    @cached_property
-    def lowered(self) -> str:
-        """The response in lower case, with the same offsets."""
-        source = self.words.folded_source
-        lowered = source.lower()
-        return lowered if len(lowered) == len(source) else source
-
-    @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        return frozenset(self.words.text)
+    def __init__(self, response: str, gold: Gold, question: Question, is_cut: bool) -> None:
+        self.words = Words(response)
+        self.gold = gold
+        self.question = question
+        self.is_cut = is_cut  # only a part of the response was read, so nothing can be said about what is not in it
+        self.padded = f" {' '.join(self.words.text)} "
+        self.vocabulary = frozenset(self.words.text)
+        self.lowered = self.words.folded_source.lower()  # with the same offsets
 
     @cached_property
     def dates(self) -> tuple[PartialDate, ...]:
         return tuple(dates_in(self.words))
+
+    @cached_property
+    def refusal(self) -> re.Match[str] | None:
+        """The words with which the response declines to answer."""
+        return _SAYS.refusal.search(self.lowered)
 
     def places_of(self, padded: str) -> Iterator[int]:
         """The index of the first word of each occurrence of padded words."""
@@ -130,64 +123,21 @@ _DETAIL_OF_ONE_ANSWER: Final = 7
 _MOST_WORDS_AROUND: Final = 2
 # Words before the gold: an answer that comes later than this is seldom the one that was asked for.
 _FARTHEST_ANSWER: Final = 40
-
-_REFUSAL_WORDS: Final = word_set("sorry not no cannot unknown unclear unable depends ai")
-# All patterns but the one for sentences are applied to lower case.
-_REFUSAL: Final = re.compile(
-    r"\b(?:sorry|(?:could|can|did|do|does|was|were|am|is|are)(?: not|n't|not)(?: \w+){0,2}"
-    r" (?:find|know|provide|determine|answer|sure|confirm|identify|able|have (?:enough|any|access|information|the))"
-    r"|unknown|unclear"
-    r"|not (?:clear|specified|mentioned|known|enough|sure|certain|available|possible)"
-    r"|no (?:information|definitive|specific|single|official|known|clear|record|evidence)"
-    r"|unable to|depends on|as an ai)\b"
-    r"|わかりません|分かりません|わからない|分からない|不明|不知道|不清楚|无法|無法",
-)
-_DENIAL_BEFORE: Final = re.compile(
-    r"(?:\b(?:not|never|neither|nor|without|except|unlike|instead of|rather than|other than|no longer|contrary to"
-    r"|defeat(?:s|ed|ing)?|beat(?:s|ing)?|against|replac(?:es|ed|ing)|succeed(?:s|ed|ing))|n't)\b[^.;,]{0,20}$"
-    r"|\b(?:former|formerly|previous|previously|predecessor|took over from|death of)\b[^.;,]{0,50}$"
-    r"|(?:不是|并非|並非)\W{0,2}$",
-)
-_DENIAL_AFTER: Final = re.compile(
-    r"\W{0,3}(?:(?:is|was|are|were|did|does|do|has|had|can|could|would|will)(?: not|n't)|(?:never|no longer))\b"
-    r"|(?:では|じゃ|で)(?:ない|ありません|なく)",
-)
-_CORRECTION_AFTER: Final = re.compile(r"\b(?:wait|correction|scratch that|on second thought|i mean)\b")
-_DENIAL_ANYWHERE: Final = re.compile(r"\b(?:not|no|never|incorrect|false)\b|n't\b")
+_SAYS = Phrases("short_text")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
-# A guess between two: "maybe X, maybe Y", "it may have been X, or possibly Y", 可能是X，也可能是Y.
-_HEDGE: Final = re.compile(
-    r"\b(?:maybe|perhaps|possibly|may have|might have|may be|might be|could be)\b|かもしれ|可能是|也许|或许"
-)
-_CHOICE: Final = re.compile(r"\bor\b|\bmaybe\b.*\bmaybe\b|かもしれ.*かもしれ|もしくは|あるいは|也可能|也许.*也许|或者")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
-
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
 _LONGEST_NAME: Final = 4
 _ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
-_NAME_PARTICLES: Final = frozenset(
-    {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
-)
-_ASKS_WHERE: Final = re.compile(
-    r"\b(?:where|city|town|village|place|located|location|setting|birthplace)\b|どこ|哪里|哪裡"
-)
-
+_NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
 # Characters that join words of an unspaced script without belonging to a name.
 _UNSPACED_PARTICLES: Final = frozenset(
     "はがをにへとでものやかだ是为為在于於即叫和与與的了也就年月日市県国國省은는이가을를에의로와과도입"
 )
-
-
-def refusal_in(case: Case) -> re.Match[str] | None:
-    """The words with which the response declines to answer."""
-    lowered = case.lowered
-    if case.vocabulary.isdisjoint(_REFUSAL_WORDS) and "n't" not in lowered and lowered.isascii():
-        return None
-    return _REFUSAL.search(lowered)
 
 
 def objection_to(case: Case, found: Found) -> Rule | None:
@@ -201,9 +151,7 @@ def objection_to(case: Case, found: Found) -> Rule | None:
         return Rule.ECHOED
     if _is_part_of_longer_name(case, found):
         return Rule.LONGER_NAME
-    if _is_one_of_several(case, found):
-        return Rule.ONE_OF_SEVERAL
-    return _objection_from_context(case, found)
+    return Rule.ONE_OF_SEVERAL if _is_one_of_several(case, found) else _objection_from_context(case, found)
 
 
 def _objection_from_gold(case: Case, found: Found) -> Rule | None:
@@ -222,7 +170,7 @@ def _objection_from_gold(case: Case, found: Found) -> Rule | None:
     if question.asked is Asked.TIME:
         if gold.has_rival_dates:
             return Rule.RIVAL_GOLDS
-        if gold.kind is not Kind.DATE and not _date_at(case, found):
+        if gold.kind is not Kind.DATE and not _dates_at(case, found):
             return Rule.WRONG_KIND
     return None
 
@@ -241,33 +189,30 @@ def _differs_in_sign(case: Case, found: Found) -> bool:
 
 def _has_too_few_items(case: Case, found: Found) -> bool:
     """Several items are wanted, and the response is one of them, or names fewer than were wanted."""
-    question = case.question
+    question, golds = case.question, case.gold.answers
     is_counted = question.wanted_items > 2
     is_alone = len(case.words) - (found.last - found.first + 1) <= _MOST_WORDS_AROUND
-    if (
-        is_alone
-        and found.rule is not Rule.ALL_ITEMS
-        and (is_counted or (question.wanted_items > 1 and not question.is_open))
-    ):
-        return True
-    if found.rule is Rule.ALL_ITEMS or len(case.gold.answers) < 2 or not (is_counted or question.is_list):
+    if found.rule is Rule.ALL_ITEMS:
         return False
-    wanted = len(case.gold.answers) if question.is_list else min(question.wanted_items, len(case.gold.answers))
-    return sum(answer.padded in case.padded for answer in case.gold.answers) < wanted
+    if is_alone and (is_counted or (question.wanted_items > 1 and not question.is_open)):
+        return True
+    if len(golds) < 2 or not (is_counted or question.is_list):
+        return False
+    wanted = len(golds) if question.is_list else min(question.wanted_items, len(golds))
+    return sum(answer.padded in case.padded for answer in golds) < wanted
 
 
-def _date_at(case: Case, found: Found) -> bool:
-    return any(date.first <= found.last and found.first <= date.last for date in case.dates)
+def _dates_at(case: Case, found: Found) -> list[PartialDate]:
+    return [date for date in case.dates if date.first <= found.last and found.first <= date.last]
 
 
 def _contradicts_finer_gold(case: Case, found: Found) -> bool:
     """The response names a day or month of the gold's year, and it is not the one that a finer gold names."""
+    golds = [wanted for wanted, _ in case.gold.dates]
     return any(
-        wanted.year == date.year and wanted.contradicts(date)
-        for date in case.dates
-        if date.first <= found.last and found.first <= date.last
-        if not any(wanted.accepts(date) and wanted.is_as_fine_as(date) for wanted, _ in case.gold.dates)
-        for wanted, _ in case.gold.dates
+        any(wanted.year == date.year and wanted.contradicts(date) for wanted in golds)
+        and not any(wanted.accepts(date) and wanted.is_as_fine_as(date) for wanted in golds)
+        for date in _dates_at(case, found)
     )
 
 
@@ -282,19 +227,14 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
     """ "Guinea" in "New Guinea", "Elizabeth" in "Elizabeth II", "京都" in "東京都"."""
     words, text = case.words, case.words.text
     before, after = found.first - 1, found.last + 1
-    if before >= 0:
-        if is_unspaced(text[found.first]) and is_unspaced(text[before]) and not words.gap(found.first):
-            if text[before] not in _UNSPACED_PARTICLES:
-                return True
-        elif text[before] in _COMPASS and words.is_capitalised(before) and words.gap(found.first) == " ":
+    for inner, outer in ((found.first, before), (found.last, after)):
+        is_there = 0 <= outer < len(text) and is_unspaced(text[inner]) and is_unspaced(text[outer])
+        if is_there and not words.gap(max(inner, outer)) and text[outer] not in _UNSPACED_PARTICLES:
             return True
-    if after < len(text):
-        if is_unspaced(text[found.last]) and is_unspaced(text[after]) and not words.gap(after):
-            return text[after] not in _UNSPACED_PARTICLES
-        written = words.written(after)
-        is_numeral = (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
-        return is_numeral and words.gap(after) == " "
-    return False
+    if before >= 0 and text[before] in _COMPASS and words.is_capitalised(before) and words.gap(found.first) == " ":
+        return True
+    written = words.written(after) if after < len(text) and words.gap(after) == " " else ""
+    return (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
 
 
 def _is_one_of_several(case: Case, found: Found) -> bool:
@@ -313,7 +253,7 @@ def _is_one_of_several(case: Case, found: Found) -> bool:
     if found.rule is Rule.ALL_ITEMS or question.words.issuperset(word for item in others for word in item.split()):
         return False
     # A place and the one it lies in: "Lyon, France".
-    is_placed = len(items) == 2 and source.count(",") == 1 and _ASKS_WHERE.search(question.text) is not None
+    is_placed = len(items) == 2 and source.count(",") == 1 and _SAYS.asks_where.search(question.text) is not None
     return bool(others) and not is_placed
 
 
@@ -329,25 +269,18 @@ def _is_name(item: str) -> bool:
 def _objection_from_context(case: Case, found: Found) -> Rule | None:
     span = case.words.span(found.first, found.last)
     before, after = case.lowered[: span.start], case.lowered[span.end :]
-    refusal = refusal_in(case)
-    if refusal is not None and refusal.start() < span.start:
+    if case.refusal is not None and case.refusal.start() < span.start:
         return Rule.HEDGED
-    if (
-        _DENIAL_BEFORE.search(before[-_LONGEST_DENIAL:])
-        or _DENIAL_AFTER.match(after)
-        or _CORRECTION_AFTER.search(after)
-    ):
+    before_it = before[-_LONGEST_DENIAL:]
+    if _SAYS.denial_before.search(before_it) or _SAYS.denial_after.match(after) or _SAYS.correction_after.search(after):
         return Rule.DENIED
-    if not commits_to_words(case.lowered, span.start, span.end):
+    is_choice = _SAYS.hedge.search(case.lowered) and _SAYS.choice.search(case.lowered)
+    if is_choice or not commits_to_words(case.lowered, span.start, span.end):
         return Rule.HEDGED
-    if _HEDGE.search(case.lowered) and _CHOICE.search(case.lowered):
-        return Rule.HEDGED
-    if found.answer is not None and len(found.answer.glued) == 1:
-        return Rule.IN_PASSING
-    if found.first > _FARTHEST_ANSWER:
+    if found.first > _FARTHEST_ANSWER or (found.answer is not None and len(found.answer.glued) == 1):
         return Rule.IN_PASSING
     if _SENTENCE_END.search(case.words.folded_source, 0, span.start):
-        if _DENIAL_ANYWHERE.search(before):
+        if _SAYS.denial_anywhere.search(before):
             return Rule.DENIED
         if found.answer is not None and found.rule is not Rule.SAME_DATE and not found.answer.is_proper:
             return Rule.IN_PASSING
@@ -372,23 +305,18 @@ _CONCESSION: Final = frozenset({"however", "but", "believed", "although", "thoug
 
 
 def compare_short_text(response: str, gold: Sequence[str], *, question: str = "") -> Comparison:
-    """Whether the response gives one of the golds; undecided unless a named rule is sure.
-
-    Args:
-        response: the final part of an answer, reasoning already dropped.
-        gold: every acceptable answer; one string that joins several with " | " is taken apart.
-    """
+    """Whether the response, reasoning already dropped, gives one of the golds; undecided unless a rule is sure."""
     asked = read_question(question)
     prepared = prepare_gold(tuple(gold), asked.words)
     is_cut = len(response) > _HEAD
     head = _compare_part(response[:_HEAD], prepared, asked, is_cut=is_cut)
-    if not is_cut or head.decision is not Decision.UNDECIDED or head.rule != Rule.NO_RULE:
+    if not is_cut or head.rules != (Rule.NO_RULE,):
         return head
     offset = _last_sentence(response)
     tail = _compare_part(response[offset:], prepared, asked, is_cut=True)
     if tail.decision is not Decision.CORRECT or tail.span is None:
         return head
-    return Comparison(tail.decision, tail.rule, Span(tail.span.start + offset, tail.span.end + offset))
+    return tail._replace(span=Span(tail.span.start + offset, tail.span.end + offset))
 
 
 def _last_sentence(response: str) -> int:
@@ -400,29 +328,23 @@ def _last_sentence(response: str) -> int:
 
 
 def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) -> Comparison:
-    words = Words(part)
-    case = Case(words, gold, question, is_cut)
-    if not case.vocabulary or (FILLER_WORDS.issuperset(case.vocabulary) and not _is_gold(case)):
-        return Comparison(Decision.UNDECIDED if is_cut else Decision.INCORRECT, Rule.NO_ANSWER)
+    case = Case(part, gold, question, is_cut)
+    is_gold = any(answer.padded == case.padded for answer in gold.answers)
+    if FILLER_WORDS.issuperset(case.vocabulary) and not (is_gold and case.vocabulary):
+        return Comparison(Decision.UNDECIDED if is_cut else Decision.INCORRECT, None, (Rule.NO_ANSWER,))
     objection: Rule | None = None
     for found in _find_gold(case):
         objection = objection_to(case, found)
         if objection is None:
-            return Comparison(Decision.CORRECT, found.rule, words.span(found.first, found.last))
+            return Comparison(Decision.CORRECT, case.words.span(found.first, found.last), (found.rule,))
         if objection in _FINAL_OBJECTIONS:
             break
     if _lacks_item(case):
-        return Comparison(Decision.INCORRECT, Rule.MISSING_ITEM)
-    if objection is not None:
-        return Comparison(Decision.UNDECIDED, objection)
-    other = _find_other(case)
+        return Comparison(Decision.INCORRECT, None, (Rule.MISSING_ITEM,))
+    other = _find_other(case) if objection is None else None
     if other is None:
-        return Comparison(Decision.UNDECIDED, Rule.NO_RULE)
-    return Comparison(Decision.INCORRECT, other.rule, words.span(other.first, other.last))
-
-
-def _is_gold(case: Case) -> bool:
-    return any(answer.padded == case.padded for answer in case.gold.answers)
+        return Comparison(Decision.UNDECIDED, None, (objection or Rule.NO_RULE,))
+    return Comparison(Decision.INCORRECT, case.words.span(other.first, other.last), (other.rule,))
 
 
 # Is the gold in the response? Each finder knows one way of writing it; whether it is meant is for the objections.
@@ -430,11 +352,7 @@ def _is_gold(case: Case) -> bool:
 
 def _find_gold(case: Case) -> Iterator[Found]:
     """Every sign of the gold in the response, the strongest first."""
-    yield from _contained(case)
-    if case.gold.dates:
-        yield from _dates(case)
-    yield from _plurals(case)
-    yield from _items(case)
+    return chain(_contained(case), _dates(case), _plurals(case), _items(case))
 
 
 def _contained(case: Case) -> Iterator[Found]:
@@ -452,6 +370,8 @@ def _contained(case: Case) -> Iterator[Found]:
 
 def _dates(case: Case) -> Iterator[Found]:
     """The gold's date in another writing; whatever says less than the gold says too little."""
+    if not case.gold.dates:
+        return
     for date in case.dates:
         for wanted, answer in case.gold.dates:
             if wanted.is_same(date):
@@ -488,12 +408,9 @@ def _items(case: Case) -> Iterator[Found]:
 
 def _lacks_item(case: Case) -> bool:
     """A counted list was asked for ("the three …"), and the response names some of its items but not all."""
-    wanted = case.question.wanted_items
-    lists = [items for items in case.gold.item_lists if len(items) == wanted > 2]
-    if len(lists) != 1 or case.is_cut:
-        return False
-    named = sum(item in case.padded for item in lists[0])
-    return 0 < named < wanted
+    lists = [items for items in case.gold.item_lists if len(items) == case.question.wanted_items > 2]
+    named = sum(item in case.padded for item in lists[0]) if len(lists) == 1 and not case.is_cut else 0
+    return 0 < named < case.question.wanted_items
 
 
 def _find_other(case: Case) -> Found | None:
@@ -501,8 +418,14 @@ def _find_other(case: Case) -> Found | None:
     if case.is_cut or not case.gold.answers or not _share_a_script(case):
         return None
     whole = (0, len(case.words) - 1)
-    is_refused = refusal_in(case) is not None and _CONCESSION.isdisjoint(_without_apology(case))
-    if (is_refused or _has_many_names(case.gold)) and not _is_related(case):
+    # The "but" of "I'm sorry, but" concedes nothing.
+    is_apology = case.padded.count(" but ") == 1 and " sorry but " in case.padded
+    is_refused = case.refusal is not None and not case.vocabulary & _CONCESSION - ({"but"} if is_apology else set())
+    # Numbers and dates have more writings than any list of them.
+    has_many_names = (
+        case.gold.kind is Kind.WORDS and len(case.gold.answers) >= _MANY_NAMES and case.gold.names_one_thing
+    )
+    if (is_refused or has_many_names) and not _is_related(case):
         return Found(Rule.REFUSAL if is_refused else Rule.NONE_OF_THE_NAMES, *whole)
     if is_refused or case.question.is_dated or len(case.words) <= _SHORT_RESPONSE:
         return None
@@ -513,40 +436,26 @@ def _find_other(case: Case) -> Found | None:
     return None
 
 
-def _without_apology(case: Case) -> frozenset[str]:
-    """The "but" of "I'm sorry, but" concedes nothing."""
-    is_apology = case.padded.count(" but ") == 1 and " sorry but " in case.padded
-    return case.vocabulary - {"but"} if is_apology else case.vocabulary
-
-
-def _has_many_names(gold: Gold) -> bool:
-    """Numbers and dates have more writings than any list of them."""
-    return gold.kind is Kind.WORDS and len(gold.answers) >= _MANY_NAMES and gold.names_one_thing
-
-
 def _share_a_script(case: Case) -> bool:
     """A name in another alphabet cannot be compared letter by letter."""
-    scripts = [
-        {word[0] > "\u024f" for word in words if word[0] != "#"} for words in (case.words.text, case.gold.vocabulary)
-    ]
-    return not scripts[0] or not scripts[1] or not scripts[0].isdisjoint(scripts[1])
+    ours, golds = (
+        {word[0] > "\u024f" for word in words if word[0] != "#"} for words in (case.vocabulary, case.gold.vocabulary)
+    )
+    return not ours or not golds or not ours.isdisjoint(golds)
 
 
 def _is_related(case: Case) -> bool:
     """A word of the gold, or one that begins or ends like it, or its initials, somewhere in the response."""
-    words = case.words
-    if not case.gold.keys.isdisjoint(relation_keys(words.text)):
+    if not case.gold.keys.isdisjoint(relation_keys(case.words.text)):
         return True
-    glued = "".join(words.text)
-    initials = "".join(word[0] for word in words.text)
-    for answer in case.gold.answers:
-        if (len(answer.glued) > 3 and answer.glued in glued) or (
-            answer.initials and answer.initials in case.vocabulary
-        ):
-            return True
-        if 1 < len(answer.glued) <= 5 and answer.written.isupper() and answer.glued in initials:
-            return True
-    return False
+    glued = "".join(case.words.text)
+    initials = "".join(word[0] for word in case.words.text)
+    return any(
+        (len(answer.glued) > 3 and answer.glued in glued)
+        or (answer.initials and answer.initials in case.vocabulary)
+        or (1 < len(answer.glued) <= 5 and answer.written.isupper() and answer.glued in initials)
+        for answer in case.gold.answers
+    )
 
 
 def _other_date(case: Case) -> Found | None:
@@ -580,24 +489,19 @@ def _may_include_gold(case: Case, told: list[PartialDate]) -> bool:
 
 def _other_number(case: Case) -> Found | None:
     """The response counts, and no number in it is, or is near, a number of the gold."""
-    gold = case.gold
-    if (
-        not gold.is_count
-        or not gold.numbers.isdisjoint(case.question.words)
-        or not _VAGUE_TIME.isdisjoint(case.vocabulary)
-    ):
+    gold, asked = case.gold, case.question.words
+    if not gold.is_count or gold.numbers & asked or _VAGUE_TIME & case.vocabulary:
         return None
-    told = [
-        index
+    told = {
+        index: float(word[1:])
         for index, word in enumerate(case.words.text)
-        if word[0] == "#" and len(word) < _LONGEST_VALUE and word not in case.question.words
-    ]
+        if word[0] == "#" and len(word) < _LONGEST_VALUE and word not in asked
+    }
     wanted = [float(number[1:]) for number in gold.numbers if len(number) < _LONGEST_VALUE]
     if not told or not wanted:
         return None
-    values = [float(case.words.text[index][1:]) for index in told]
     for number in wanted:
         margin = _NEAR * number if number >= _SMALLEST_NEAR else 0
-        if min(values) <= number <= max(values) or any(abs(value - number) <= margin for value in values):
+        if min(told.values()) - margin <= number <= max(told.values()) + margin:
             return None
-    return Found(Rule.OTHER_NUMBER, told[0], told[0])
+    return Found(Rule.OTHER_NUMBER, min(told), min(told))

@@ -3,166 +3,30 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from typing import Final
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.visible import fold
+from mixseek.matching.languages import table
+from mixseek.matching.numbers import ROMAN, SCALES, TENS, UNITS
+from mixseek.matching.visible import CharacterTable, fold
 
-# General word tables of the short-text comparer: English function words, numbers, months, names, units, nations.
-
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text, for tables that a person can read and extend."""
-    return frozenset(text.split())
-
-
+_TABLE: Final = table("words")
 ARTICLES: Final = frozenset({"a", "an", "the"})
-
 # Words that carry no answer of their own: a gold is never proved or disproved by one of these.
-FUNCTION_WORDS: Final = word_set(
-    """a about above across after again all along also although am among an and any are around as at be because been
-    before being below between both but by can could did do does doing down during each either else ever every for from
-    further had has have having he her here hers him his how i if in into is it its itself just like many may me might
-    more most much must my near no nor not of off on once only onto or other our out over own per s same shall she
-    should since so some such t than that the their them then there these they this those through thus till to too
-    toward towards under until up upon us very via was we were what when where whether which while who whom whose why
-    will with within without would yes yet you your"""
-)
-
-# What may stand in a gold that is nothing but a date ("around May 1891", "circa 1200").
-DATE_PREPOSITIONS: Final = word_set("approximately circa c ca")
-
-MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-
-_UNITS_TO_NINETEEN: Final = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_ORDINALS_TO_NINETEEN: Final = (
-    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-)  # fmt: skip
-_ORDINAL_TENS: Final = (
-    "twentieth", "thirtieth", "fortieth", "fiftieth", "sixtieth", "seventieth", "eightieth", "ninetieth",
-)  # fmt: skip
-
-CARDINALS: Final = {word: value for value, word in enumerate(_UNITS_TO_NINETEEN)} | {
-    word: 10 * value for value, word in enumerate(_TENS, start=2)
-}
-ORDINALS: Final = {word: value for value, word in enumerate(_ORDINALS_TO_NINETEEN) if value} | {
-    word: 10 * value for value, word in enumerate(_ORDINAL_TENS, start=2)
-}
-SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "trillion": 10**12}
-
-_ROMAN_ONES: Final = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-# Up to thirty: kings, popes, wars and Olympic Games; beyond it "xl" is a size and "mix" a word.
-ROMAN_NUMERALS: Final = {
-    "x" * tens + ones: 10 * tens + value for tens in range(3) for value, ones in enumerate(_ROMAN_ONES)
-} | {"xxx": 30}
-del ROMAN_NUMERALS[""]
-
-# Spellings of units, folded to one; plural forms are written out because folding happens before any stemming.
-UNIT_SPELLINGS: Final = {
-    spelling: canonical
-    for canonical, spellings in {
-        "km": "km kms kilometre kilometres kilometer kilometers",
-        "m": "metre metres meter meters",
-        "cm": "cm centimetre centimetres centimeter centimeters",
-        "mm": "mm millimetre millimetres millimeter millimeters",
-        "mi": "mile miles mi",
-        "ft": "ft foot feet",
-        "in.": "inch inches",
-        "yd": "yd yds yard yards",
-        "kg": "kg kgs kilogram kilograms kilogramme kilogrammes kilo kilos",
-        "g": "gram grams gramme grammes",
-        "lb": "lb lbs pound pounds",
-        "oz": "oz ounce ounces",
-        "l": "litre litres liter liters",
-        "ml": "ml millilitre millilitres milliliter milliliters",
-        "mph": "mph",
-        "percent": "percent percentage pct",
-        "dollar": "dollar dollars usd",
-        "euro": "euro euros eur",
-        "yr": "year years yr yrs",
-        "month": "month months",
-        "week": "week weeks",
-        "day": "day days",
-        "hour": "hour hours hr hrs",
-        "minute": "minute minutes min mins",
-        "sec": "seconds secs",
-        "degree": "degree degrees",
-    }.items()
-    for spelling in spellings.split()
-}
-UNIT_WORDS: Final = frozenset(UNIT_SPELLINGS.values()) | frozenset(
-    {"times", "people", "time", "old", "age", "total", "ad", "bc", "ce", "bce", "season", "celsius", "fahrenheit"}
-)
-
-# Whole phrases that name one thing; the value replaces the words in the word list.
-PHRASES: Final = {
-    ("united", "states", "of", "usa"): "usa",
-    ("united", "states"): "usa",
-    ("united", "kingdom"): "uk",
-    ("great", "uk"): "uk",
-    ("united", "nations"): "un",
-    ("european", "union"): "eu",
-    ("soviet", "union"): "ussr",
-    ("new", "york", "city"): "nyc",
-    ("los", "angeles"): "la",
-    ("ww", "#1"): "ww1",
-    ("ww", "#2"): "ww2",
-    ("first", "world", "war"): "ww1",
-    ("second", "world", "war"): "ww2",
-    ("world", "war", "i"): "ww1",
-    ("world", "war", "one"): "ww1",
-    ("world", "war", "two"): "ww2",
-    ("world", "war", "#1"): "ww1",
-    ("world", "war", "#2"): "ww2",
-}
-WORD_SYNONYMS: Final = {
-    "america": "usa",
-    "britain": "uk",
-    "wwi": "ww1",
-    "wwii": "ww2",
-    "colour": "color",
-    "centre": "center",
-    "theatre": "theater",
-    "grey": "gray",
-    "saint": "st",
-    "mount": "mt",
-    "doctor": "dr",
-    "mister": "mr",
-    "tv": "television",
-}
-
+FUNCTION_WORDS: Final = frozenset(_TABLE["function"].split())
 # A response of nothing but these announces an answer and gives none.
-FILLER_WORDS: Final = word_set(
-    """let lets us me begin start think solve break down this that problem question step steps by thought thoughts
-    process solution answer answers final correct response result explanation reasoning analysis conclusion sure
-    certainly okay ok here is are my your to of in for with so therefore thus and i will would can well hello hi
-    yes please it"""
-)
+FILLER_WORDS: Final = frozenset(_TABLE["filler"].split())
+CARDINALS: Final = UNITS | TENS
+ORDINALS: Final = dict(zip(_TABLE["ordinals"].split(), (*range(1, 20), *range(20, 100, 10)), strict=True))
+# Up to thirty: kings, popes, wars and Olympic Games; beyond it "xl" is a size and "mix" a word.
+ROMAN_NUMERALS: Final = {word.lower(): value for word, value in ROMAN.items() if value <= 30}
+# Spellings of units, folded to one; plural forms are written out because folding happens before any stemming.
+UNIT_SPELLINGS: Final = {word: unit for unit, words in table("units").items() for word in words.split()}
+UNIT_WORDS: Final = frozenset(UNIT_SPELLINGS.values()) | frozenset(_TABLE["beside_numbers"].split())
+WORD_SYNONYMS: Final = table("synonyms")
+# Whole phrases that name one thing; the value replaces the words in the word list.
+PHRASES: Final = {tuple(words.split()): name for words, name in table("names").items()}
 
 
 # One alternative per kind of word. A change from small to capital letter ends a word: models that glue their citation
@@ -181,61 +45,46 @@ _ANY_WORD: Final = re.compile(
     r"|[\u30a0-\u30ff]+|[\u3040-\u309f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
     rf"|{_NUMBER}|{_MONEY}"
 )
-_NUMBER_STARTERS: Final = frozenset(CARDINALS) | frozenset(ORDINALS) | frozenset(SCALES)
+_VALUES: Final = ORDINALS | CARDINALS
+_NUMBER_STARTERS: Final = frozenset(_VALUES) | frozenset(SCALES)
 _PHRASE_STARTERS: Final = frozenset(words[0] for words in PHRASES)
 _LONGEST_PHRASE: Final = max(len(words) for words in PHRASES)
 _LONE_NUMERALS: Final = frozenset({"v", "x"})
 _MERGE_STARTERS: Final = _NUMBER_STARTERS | _PHRASE_STARTERS | _LONE_NUMERALS
-_LETTERS_WITHOUT_DECOMPOSITION: Final = {
-    "ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i", "ð": "d", "þ": "th",
-}  # fmt: skip
+_LETTERS_WITHOUT_DECOMPOSITION: Final = str.maketrans(
+    {"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i", "ð": "d", "þ": "th"}
+)
 # Beyond this a number is an identifier: it is compared as digits, never multiplied.
 _LONGEST_VALUE: Final = 15
 _MONEY_SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "tn": 1e12}
 _MOST_WORDS_OF_A_NUMBER: Final = 12
 
 
-class _AccentTable(dict[int, str]):
+def _without_accent(character: str) -> str:
     """One character in, one out, so that offsets hold; what would need two characters is left to `_fold_word`."""
-
-    def __missing__(self, code: int) -> str:
-        character = fold(chr(code))
-        parts = unicodedata.normalize("NFKD", character)
-        base = "".join(part for part in parts if not unicodedata.combining(part))
-        plain = base if len(base) == 1 and base.isascii() and base.isalpha() else character
-        self[code] = plain
-        return plain
+    character = fold(character)
+    base = _without_marks(unicodedata.normalize("NFKD", character))
+    return base if len(base) == 1 and base.isascii() and base.isalpha() else character
 
 
-_ACCENTS: Final = _AccentTable()
+def _without_marks(text: str) -> str:
+    return "".join(part for part in text if not unicodedata.combining(part))
 
 
-class _FoldedWords(dict[str, str]):
-    """Remembers the folded form of the words it has met, up to a bound: text is made of the same few thousand words."""
-
-    BOUND: Final = 20_000
-
-    def __missing__(self, raw: str) -> str:
-        if len(self) >= self.BOUND:
-            self.clear()
-        folded = self[raw] = _fold_raw(raw)
-        return folded
+_ACCENTS: Final = CharacterTable(_without_accent)
 
 
 class Words:
     """The folded words of a text. `text[i]` was written at `source[span(i, i)]`; articles are not among them."""
 
-    __slots__ = ("_pattern", "_places", "first_raw", "folded_source", "last_raw", "raw", "text")
-
     def __init__(self, source: str) -> None:
         self.folded_source = source if source.isascii() else source.translate(_ACCENTS)
         self._pattern = _ASCII_WORD if self.folded_source.isascii() else _ANY_WORD
         self.raw: list[str] = self._pattern.findall(self.folded_source)
-        self._places: list[tuple[int, int]] | None = None
-        folded = [_FOLDED[raw] for raw in self.raw]
-        if folded and self.raw[0] == "A":
+        folded = [_fold_raw(raw) for raw in self.raw]
+        if len(folded) > 1 and self.raw[0] == "A":
             # A capital A inside a sentence is a letter (a blood group, a grade); at the start it is an article.
-            folded[0] = "" if len(folded) > 1 else "a"
+            folded[0] = ""
         self.first_raw: list[int] = [index for index, word in enumerate(folded) if word]
         self.last_raw: list[int] = self.first_raw
         self.text: list[str] = [word for word in folded if word]
@@ -254,43 +103,36 @@ class Words:
 
     def span(self, first: int, last: int) -> Span:
         """Where the words from `first` to `last`, both included, stand in the source."""
-        places = self._all_places()
-        return Span(places[self.first_raw[first]][0], places[self.last_raw[last]][1])
+        return Span(self._places[self.first_raw[first]][0], self._places[self.last_raw[last]][1])
 
     def gap(self, index: int) -> str:
         """What stands between the word and the one before it; what stands before the first word, for the first."""
-        places = self._all_places()
-        start = places[self.last_raw[index - 1]][1] if index > 0 else 0
-        end = places[self.first_raw[index]][0] if index < len(self.text) else len(self.folded_source)
-        return self.folded_source[start:end]
+        start = self._places[self.last_raw[index - 1]][1] if index > 0 else 0
+        return self.folded_source[start : self._places[self.first_raw[index]][0]]
 
-    def _all_places(self) -> list[tuple[int, int]]:
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
         # Found only when asked for: most words are never pointed at.
-        if self._places is None:
-            self._places = [match.span() for match in self._pattern.finditer(self.folded_source)]
-        return self._places
+        return [match.span() for match in self._pattern.finditer(self.folded_source)]
 
     def _merge(self) -> None:
         """Number phrases ("twenty-one", "2.5 million") and fixed phrases ("United States") become one word."""
-        text: list[str] = []
-        first: list[int] = []
-        last: list[int] = []
+        merged: list[tuple[str, int, int]] = []
         index = 0
         while index < len(self.text):
             used, word = self._merged_at(index)
-            text.append(word)
-            first.append(self.first_raw[index])
-            last.append(self.first_raw[index + used - 1])
+            merged.append((word, self.first_raw[index], self.first_raw[index + used - 1]))
             index += used
-        self.text, self.first_raw, self.last_raw = text, first, last
+        self.text, self.first_raw, self.last_raw = map(list, zip(*merged, strict=True))
 
     def _merged_at(self, index: int) -> tuple[int, str]:
         """How many words become one here, and which."""
         word = self.text[index]
         if word in _PHRASE_STARTERS:
-            used, phrase = _phrase_at(self.text, index)
-            if used > 1:
-                return used, phrase
+            for length in range(_LONGEST_PHRASE, 1, -1):
+                words = tuple(self.text[index : index + length])
+                if words in PHRASES:
+                    return len(words), PHRASES[words]
         if word in _NUMBER_STARTERS or word[0] == "#":
             return _number_at(self.text, index)
         if word in _LONE_NUMERALS and index and self.is_capitalised(index) and len(self.text[index - 1]) > 2:
@@ -298,6 +140,7 @@ class Words:
         return 1, word
 
 
+@lru_cache(maxsize=20_000)  # text is made of the same few thousand words
 def _fold_raw(raw: str) -> str:
     """The folded form of one written word; empty for an article, which no comparison should see."""
     if raw[0] in "$£€¥":
@@ -310,13 +153,11 @@ def _fold_raw(raw: str) -> str:
     if raw[0] >= "\u3040":
         # Marks on kana make other sounds, not accents; the dot parts the words of a transcribed name.
         return unicodedata.normalize("NFKC", raw).replace("\u30fb", "")
-    if raw == "US":
-        return "usa"
     if raw == "A":
         return "a"
-    if "." in raw:
+    if raw == "US" or "." in raw:
         dotted = raw.replace(".", "").lower()
-        return "usa" if dotted in ("us", "usa") else dotted
+        return "usa" if dotted == "us" else dotted
     word = _fold_word(raw)
     if word in ARTICLES:
         return ""
@@ -328,10 +169,8 @@ def _fold_raw(raw: str) -> str:
 def _fold_word(word: str) -> str:
     """Lower case without accents, possessive or apostrophes; `n't` survives, because it denies."""
     if not word.isascii():
-        word = unicodedata.normalize("NFKD", word).casefold()
-        word = "".join(
-            _LETTERS_WITHOUT_DECOMPOSITION.get(char, char) for char in word if not unicodedata.combining(char)
-        )
+        word = _without_marks(unicodedata.normalize("NFKD", word).casefold())
+        word = word.translate(_LETTERS_WITHOUT_DECOMPOSITION)
     word = word.lower()
     if "'" in word:
         word = word.removesuffix("'s")
@@ -341,26 +180,10 @@ def _fold_word(word: str) -> str:
     return WORD_SYNONYMS.get(word, word)
 
 
-_FOLDED: Final = _FoldedWords()
-
-
 def canonical_number(digits: str) -> str:
     """`#` and the value without separators or trailing zeros: `1,200.50` → `#1200.5`."""
-    digits = digits.replace(",", "")
-    if not digits.isascii():
-        digits = "".join(char if char == "." else str(unicodedata.digit(char, 0)) for char in digits)
-    whole, _, fraction = digits.partition(".")
-    whole = whole.lstrip("0") or "0"
-    fraction = fraction.rstrip("0")
-    return f"#{whole}.{fraction}" if fraction else f"#{whole}"
-
-
-def _phrase_at(text: Sequence[str], index: int) -> tuple[int, str]:
-    for length in range(_LONGEST_PHRASE, 1, -1):
-        words = tuple(text[index : index + length])
-        if words in PHRASES:
-            return len(words), PHRASES[words]
-    return 1, text[index]
+    whole, _, fraction = digits.replace(",", "").partition(".")
+    return f"#{whole.lstrip('0') or '0'}.{fraction.rstrip('0')}".removesuffix(".")
 
 
 def _number_at(text: Sequence[str], index: int) -> tuple[int, str]:
@@ -370,25 +193,20 @@ def _number_at(text: Sequence[str], index: int) -> tuple[int, str]:
     ("nineteen fifty", "one two three") is read as separate numbers.
     """
     word = text[index]
+    current: float | None = None
+    at = index
     if word[0] == "#":
         if len(word) > _LONGEST_VALUE or index + 1 >= len(text) or text[index + 1] not in SCALES:
             return 1, word
-        current: float | None = float(word[1:])
-        at = index + 1
-    else:
-        current, at = None, index
+        current, at = float(word[1:]), index + 1
     total = 0.0
     limit = min(len(text), index + _MOST_WORDS_OF_A_NUMBER)
     while at < limit:
         word = text[at]
         if word in SCALES:
             scaled = (1 if current is None else current) * SCALES[word]
-            if SCALES[word] == 100:
-                current = scaled
-            else:
-                total, current = total + scaled, None
-        elif word in CARDINALS or word in ORDINALS:
-            value = CARDINALS[word] if word in CARDINALS else ORDINALS[word]
+            total, current = (total, scaled) if word == "hundred" else (total + scaled, None)
+        elif (value := _VALUES.get(word)) is not None:
             if current is not None and not _takes(current, value):
                 break
             current = (current or 0) + value

@@ -1,27 +1,16 @@
 """Splits one reply about many samples into one reply each: a list, or an object that holds a list of entries.
 
-Judges asked to score a folder answer with {"bundle_meta": …, "per_file_scores": [{"file": …, "scores": …}, …]}.
 Every entry keeps its own text, so a protocol reads it like any other reply; a broken or doubled one spoils no other.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.reply.json import (
-    MAX_DEPTH,
-    STRING,
-    Broken,
-    Decoded,
-    canonical,
-    decode_object,
-    excerpt,
-    find_objects,
-)
+from mixseek.protocols.reply.json import MAX_DEPTH, STRUCTURE, Decoded, canonical, decode_object, excerpt, find_objects
 from mixseek.protocols.reply.reader import without_thought
 
 # In the order of trust: what seed 003 calls the sample's identity first.
@@ -30,7 +19,6 @@ IDENTITY_NAMES = ("output_id", "sample_id", "id", "file", "file_name", "filename
 _NESTED = "meta"
 _MAX_ENTRIES = 100_000
 
-_STRUCTURE = re.compile(STRING + r"|[{}\[\]]", re.DOTALL)
 _NAMED_TEXT = re.compile(rf'"({"|".join(IDENTITY_NAMES)})"\s*:\s*(?:"([^"\\\n]{{1,300}})"|(\d{{1,18}})(?![\d.]))')
 _EXTENSION = re.compile(r"\.(?:pdf|txt|md|markdown|json|jsonl|html?|docx?)\Z", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s_\-]+")
@@ -45,37 +33,8 @@ class BundleEntry:
     problem: Finding | None = None
 
 
-@dataclass(frozen=True)
-class Bundle:
-    """Entries in the reply's order, identical copies given once. `is_whole` is False when the reply was cut off."""
-
-    entries: tuple[BundleEntry, ...]
-    is_whole: bool = True
-
-    def entry_for(self, names: Sequence[str]) -> BundleEntry | Finding | None:
-        """The entry that one of the sample's names means, to the letter or else by its folded form.
-
-        None: no entry means it. A finding: several could, or they contradict each other.
-        """
-        named = [name for name in names if name]
-        for index, wanted in (
-            (self._by_name, named),
-            (self._by_folded_name, [fold_identity(name) for name in named]),
-        ):
-            fitting = list(dict.fromkeys(entry for name in wanted for entry in index.get(name, ())))
-            if len(fitting) == 1:
-                return fitting[0]
-            if fitting:
-                return _ambiguity(named, fitting)
-        return None
-
-    @cached_property
-    def _by_name(self) -> Mapping[str, list[BundleEntry]]:
-        return _index(self.entries, lambda identity: identity)
-
-    @cached_property
-    def _by_folded_name(self) -> Mapping[str, list[BundleEntry]]:
-        return _index(self.entries, fold_identity)
+# In the reply's order, identical copies given once.
+Bundle = tuple[BundleEntry, ...]
 
 
 def split_bundle(text: str) -> Bundle | None:
@@ -84,8 +43,6 @@ def split_bundle(text: str) -> Bundle | None:
     pieces = list(_objects_in_lists(spoken.text))
     if not pieces:
         return None
-    last = pieces[-1]
-    is_whole = last.end is not None and "]" in spoken.text[last.end :]
     lists: dict[int, list[_Piece]] = defaultdict(list)
     for piece in pieces:
         lists[piece.list_start].append(piece)
@@ -94,7 +51,7 @@ def split_bundle(text: str) -> Bundle | None:
     # A list of quotes or of flags is part of one reply; in a bundle, entries say what they are about.
     if 2 * _named_count(entries) < len(entries):
         return None
-    return Bundle(_flagged(_without_doubles(entries), spoken.text), is_whole)
+    return _flagged(_without_doubles(entries), spoken.text)
 
 
 def fold_identity(name: str) -> str:
@@ -115,10 +72,11 @@ def _objects_in_lists(text: str) -> Iterator[_Piece]:
     """Objects that stand in a list which is the reply itself or a member of its one object."""
     open_brackets: list[tuple[str, int]] = []
     deepest = entries = 0
-    for token in _STRUCTURE.finditer(text):
+    for token in STRUCTURE.finditer(text):
         mark = token[0]
         if mark in ("{", "["):
-            if not open_brackets and mark == "[" and not _begins_list(text, token.start()):
+            if not open_brackets and mark == "[" and text[token.end() : token.end() + 200].lstrip()[:1] != "{":
+                # A bracket in prose ("[1]") begins no list of objects.
                 continue
             open_brackets.append((mark, token.start()))
             deepest = 0 if _is_entry(open_brackets) else max(deepest, len(open_brackets))
@@ -129,15 +87,9 @@ def _objects_in_lists(text: str) -> Iterator[_Piece]:
                 if entries >= _MAX_ENTRIES:
                     return
             open_brackets.pop()
-    if open_brackets[2:] and _is_entry(open_brackets[:3]):
-        yield _Piece(open_brackets[1][1], open_brackets[2][1], None, deepest)
-    elif open_brackets[1:] and _is_entry(open_brackets[:2]):
-        yield _Piece(open_brackets[0][1], open_brackets[1][1], None, deepest)
-
-
-def _begins_list(text: str, place: int) -> bool:
-    """A bracket in prose ("[1]") begins no list of objects."""
-    return text[place + 1 : place + 200].lstrip()[:1] == "{"
+    for depth in (3, 2):
+        if len(open_brackets) >= depth and _is_entry(open_brackets[:depth]):
+            yield _Piece(open_brackets[depth - 2][1], open_brackets[depth - 1][1], None, deepest)
 
 
 def _is_entry(open_brackets: Sequence[tuple[str, int]]) -> bool:
@@ -148,16 +100,18 @@ def _is_entry(open_brackets: Sequence[tuple[str, int]]) -> bool:
 def _entry(text: str, piece: _Piece) -> BundleEntry:
     own = text[piece.start : piece.end]
     if piece.end is None:
-        cut = Finding(Flag.UNPARSABLE_OUTPUT, "the bundle ends inside this entry: it was cut off")
-        return BundleEntry(own.rstrip(), _identities_in_text(own), cut)
-    if piece.depth > MAX_DEPTH:
-        deep = Finding(Flag.UNPARSABLE_OUTPUT, f"the entry is nested more than {MAX_DEPTH} deep")
-        return BundleEntry(own, _identities_in_text(own), deep)
-    match decode_object(own):
-        case Decoded(value, _):
-            return BundleEntry(own, _identities(value))
-        case Broken(finding):
-            return BundleEntry(own, _identities_in_text(own), finding)
+        problem = Finding(Flag.UNPARSABLE_OUTPUT, "the bundle ends inside this entry: it was cut off")
+        own = own.rstrip()
+    elif piece.depth > MAX_DEPTH:
+        problem = Finding(Flag.UNPARSABLE_OUTPUT, f"the entry is nested more than {MAX_DEPTH} deep")
+    else:
+        decoded = decode_object(own)
+        if isinstance(decoded, Decoded):
+            return BundleEntry(own, _identities(decoded.value))
+        problem = decoded
+    # What a broken entry says about itself, so that the failure can still be laid at the right sample's door.
+    named = dict.fromkeys(found[2] or found[3] for found in _NAMED_TEXT.finditer(own))
+    return BundleEntry(own, tuple(named), problem)
 
 
 def _identities(value: Mapping[str, Any]) -> tuple[str, ...]:
@@ -168,16 +122,11 @@ def _identities(value: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text.strip()))
 
 
-def _identities_in_text(text: str) -> tuple[str, ...]:
-    """What a broken entry says about itself, so that the failure can still be laid at the right sample's door."""
-    return tuple(dict.fromkeys(found[2] or found[3] for found in _NAMED_TEXT.finditer(text)))
-
-
 def _named_count(entries: Sequence[BundleEntry]) -> int:
     return sum(bool(entry.identities) for entry in entries)
 
 
-def _without_doubles(entries: Sequence[BundleEntry]) -> tuple[BundleEntry, ...]:
+def _without_doubles(entries: Sequence[BundleEntry]) -> Bundle:
     """Copies count once. Entries that contradict each other about one sample are both refused."""
     unlike = dict.fromkeys(entries)
     by_identity: dict[str, list[BundleEntry]] = defaultdict(list)
@@ -190,16 +139,17 @@ def _without_doubles(entries: Sequence[BundleEntry]) -> tuple[BundleEntry, ...]:
         if len(same) == 1 or entry.problem is not None:
             kept.append(entry)
         elif len({_content(other) for other in same}) > 1:
-            kept.append(replace(entry, problem=_contradiction(entry.identities[0], len(same))))
+            detail = f"{len(same)} entries of the bundle are about {entry.identities[0]!r}, and they differ"
+            kept.append(replace(entry, problem=Finding(Flag.INTERNAL_INCONSISTENCY, detail)))
         elif same[0] is entry:
             kept.append(entry)
     return tuple(kept)
 
 
-def _flagged(entries: tuple[BundleEntry, ...], text: str) -> tuple[BundleEntry, ...]:
+def _flagged(entries: Bundle, text: str) -> Bundle:
     """Seed 003 §6: flags name an unusable judging, and flags of the whole bundle are those of every entry."""
     wrappers = find_objects(text).found if '"flags"' in text else ()
-    flags = wrappers[0].decoded.value.get("flags") if len(wrappers) == 1 else None
+    flags = wrappers[0].value.get("flags") if len(wrappers) == 1 else None
     if not isinstance(flags, list) or not flags:
         return entries
     known = next((flag for flag in Flag if flag in flags), Flag.PROTOCOL_VIOLATION)
@@ -210,25 +160,3 @@ def _flagged(entries: tuple[BundleEntry, ...], text: str) -> tuple[BundleEntry, 
 def _content(entry: BundleEntry) -> str:
     decoded = None if entry.problem else decode_object(entry.text)
     return canonical(decoded.value) if isinstance(decoded, Decoded) else entry.text
-
-
-def _contradiction(identity: str, count: int) -> Finding:
-    detail = f"{count} entries of the bundle are about {identity!r}, and they differ"
-    return Finding(Flag.INTERNAL_INCONSISTENCY, detail)
-
-
-def _ambiguity(names: Sequence[str], fitting: Sequence[BundleEntry]) -> Finding:
-    """Entries under one and the same name contradict each other; entries under similar names are only unclear."""
-    problem = fitting[0].problem
-    if problem is not None and problem.flag is Flag.INTERNAL_INCONSISTENCY:
-        return problem
-    said = ", ".join(repr(entry.identities[0]) for entry in fitting[:3])
-    return Finding(Flag.INCOMPLETE_COVERAGE, f"several entries of the bundle could be about {names[0]!r}: {said}")
-
-
-def _index(entries: Sequence[BundleEntry], key: Callable[[str], str]) -> Mapping[str, list[BundleEntry]]:
-    index: dict[str, list[BundleEntry]] = defaultdict(list)
-    for entry in entries:
-        for name in dict.fromkeys(map(key, entry.identities)):
-            index[name].append(entry)
-    return index

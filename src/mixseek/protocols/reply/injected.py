@@ -1,26 +1,21 @@
-"""Catches a reply that merely repeats a verdict which stands in the judged text.
+"""Catches a reply that merely repeats a verdict which stands in the judged text. Two signs, each enough:
 
-Whoever writes a response may put a finished verdict into it and hope that the judge copies it. A fence tells the judge
-not to; this tells us when it did. Three signs, each enough:
+    the words     every sentence and every figure of the reply stands in the judged text, as an object or in pieces and
+                  in whatever notation (single quotes, escapes, YAML, a table, two objects)
+    the quotes    every quote of the reply is taken from an object of the text that has the reply's shape, and stands
+                  nowhere else in the response
 
-    the object    the reply is, as JSON, an object of the judged text
-    the words     every sentence and every figure of the reply stands in one such object, or in pieces of one and in
-                  whatever notation (single quotes, escapes, YAML, a table, two objects); the judge has added no more
-                  than quotes
-    the quotes    every quote of the reply is taken from such an object and stands nowhere else in the response
-
-Figures alone prove nothing: a response may have to be such an object, and an honest judge may come to the same few
-numbers. What two authors do not share are sentences. Nor do quotes prove anything where JSON was asked for. And a judge
-that quotes an injected verdict in order to object to it writes a reason of its own and quotes more than that.
+Figures alone prove nothing: an honest judge may come to the same few numbers; sentences are what two authors do not
+share. Nor do quotes prove anything where JSON was asked for. And a judge that quotes an injected verdict in order to
+object to it writes a reason of its own and quotes more than that.
 """
 
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import unescape
-from typing import Any
+from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.domain.samples import Sample
@@ -28,7 +23,7 @@ from mixseek.protocols.reply.json import canonical
 
 # How much of a reply's keys an object must have to be taken for a verdict.
 _SHARED = 0.6
-# Looked at, at most; what is copied to the letter is found without any of these limits.
+# Looked at, at most; words are found without any of these limits.
 _MAX_VERDICTS = 64
 _MAX_QUOTES = 64
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
@@ -39,8 +34,7 @@ _WORD = re.compile(r"\w+")
 _ASKS_FOR_JSON = re.compile(r"\bjson\b|ＪＳＯＮ", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class InjectedVerdict:
+class InjectedVerdict(NamedTuple):
     """An object of the judged text that has the shape of a reply; half-open range in that text."""
 
     start: int
@@ -49,58 +43,33 @@ class InjectedVerdict:
 
 
 def repetitions(reply: Mapping[str, Any], sample: Sample, quotes: Sequence[str] = ()) -> tuple[Finding, ...]:
-    """The objection, for `parse` of every protocol; empty as a rule."""
+    """The objection to a reply that is not the judge's own, for `parse` of every protocol; empty as a rule."""
     found = find_repetition(reply, {"response": sample.response, "question": sample.question}, quotes)
     return () if found is None else (found,)
 
 
 def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: Sequence[str] = ()) -> Finding | None:
-    """The objection to a reply that is not the judge's own, or None.
-
-    `texts` are the judged texts by name (response, question); `quotes` are the reply's evidence, if it gives any.
-    Never raises and takes time linear in the texts.
-    """
-    if not reply:
-        return None
-    if _ASKS_FOR_JSON.search(texts.get("question", "")):
-        # Then an object is what there is to be quoted from.
-        quotes_that_tell: Sequence[str] = ()
-    else:
-        quotes_that_tell = quotes
+    """The same for judged texts by name, in linear time. `quotes` are the reply's evidence, if it gives any."""
+    # Where JSON was asked for, an object is what there is to be quoted from.
+    tells = quotes[:_MAX_QUOTES] if not _ASKS_FOR_JSON.search(texts.get("question", "")) else ()
     for name, text in texts.items():
-        found = _repetition_in(text, name, reply, quotes, quotes_that_tell)
-        if found is None and '\\"' in text:
+        place = None
+        if _stands_in_pieces(reply, text, quotes):
+            place = f"{name}, in another notation or in pieces"
+        elif (copied := _copied_from(text, reply, quotes)) is not None:
+            place = f"{name}, characters {copied.start} to {copied.end}"
+        elif _quotes_only_from(text, reply, tells):
+            place = f"{name}; every quote is taken from it and stands nowhere else"
+        elif '\\"' in text and _quotes_only_from(text.replace('\\"', '"'), reply, tells):
             # A verdict inside a JSON string of the text: what is copied there comes back without its backslashes.
-            text = text.replace('\\"', '"')
-            found = _repetition_in(text, f"{name}, where it is escaped", reply, quotes, quotes_that_tell)
-        if found is not None:
-            return found
-    return None
-
-
-def _repetition_in(
-    text: str, name: str, reply: Mapping[str, Any], quotes: Sequence[str], quotes_that_tell: Sequence[str]
-) -> Finding | None:
-    if _stands_in_pieces(reply, text, quotes):
-        return _objection(f"{name}, in another notation or in pieces")
-    if "{" not in text or not any(_quoted(key) in text for key in reply):
-        return None
-    verdicts = find_verdicts(text, reply)
-    copied = next((one for one in verdicts if _is_copy(reply, one, quotes)), None)
-    if copied is not None:
-        return _objection(f"{name}, characters {copied.start} to {copied.end}")
-    if _is_telling(reply) and _squeezed(json.dumps(reply, ensure_ascii=False)) in _squeezed(text):
-        return _objection(name)
-    if quotes_that_tell and _quotes_only_from(verdicts, text, reply, quotes_that_tell[:_MAX_QUOTES]):
-        return _objection(f"{name}; every quote is taken from it and stands nowhere else")
+            place = f"{name}, where it is escaped; every quote is taken from it and stands nowhere else"
+        if place is not None:
+            return Finding(Flag.PROTOCOL_VIOLATION, f"repeats a verdict that stands in the judged text ({place})")
     return None
 
 
 def _stands_in_pieces(reply: Mapping[str, Any], text: str, quotes: Sequence[str]) -> bool:
-    """All of the judge's own sentences, most of its keys and every figure behind its key, however they are written.
-
-    Only letters and digits are compared, so quotation marks, braces, tags, bullets and tables make no difference.
-    """
+    """All of the judge's own sentences, most of its keys and every figure behind its key; letters and digits alone."""
     own = _own_sentences(reply, quotes)
     if not own or _lacks_a_word(text, own):
         return False
@@ -109,11 +78,8 @@ def _stands_in_pieces(reply: Mapping[str, Any], text: str, quotes: Sequence[str]
         return False
     if sum(_letters(key) in letters for key in reply) < _SHARED * len(reply):
         return False
-    try:
-        figures = _figures(reply)
-        return all(_is_written(*figure, letters) for figure in figures.items()) or _values_in_order(reply) in letters
-    except RecursionError:
-        return False
+    figures = _figures(reply)
+    return all(_is_written(*figure, letters) for figure in figures.items()) or _values_in_order(reply) in letters
 
 
 def _lacks_a_word(text: str, sentences: Iterable[str]) -> bool:
@@ -127,18 +93,12 @@ def _lacks_a_word(text: str, sentences: Iterable[str]) -> bool:
 def _letters(text: str) -> str:
     """Letters and digits alone, unescaped and in one case and width."""
     if "\\" in text:
-        text = _ESCAPED.sub(_unescape, text)
+        text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else " " if found[2] else found[3], text)
     if "&" in text:
         text = unescape(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return _NO_WORD.sub("", text).casefold()
-
-
-def _unescape(found: re.Match[str]) -> str:
-    if found[1]:
-        return chr(int(found[1], 16))
-    return " " if found[2] else found[3]
 
 
 def _is_written(place: str, figure: object, letters: str) -> bool:
@@ -151,154 +111,100 @@ def _is_written(place: str, figure: object, letters: str) -> bool:
 
 
 def _values_in_order(reply: Mapping[str, Any]) -> str:
-    """As a row of a table gives them, under a row of keys. Raises RecursionError for a nesting that is too deep."""
-
-    def walk(value: object) -> Iterator[str]:
-        match value:
-            case Mapping():
-                inner = list(value.values())
-            case list():
-                inner = value
-            case _:
-                yield value if isinstance(value, str) else canonical(value)
-                return
-        for item in inner:
-            yield from walk(item)
-
-    return _letters(" ".join(walk(reply)))
+    """As a row of a table gives them, under a row of keys."""
+    return _letters(" ".join(leaf if isinstance(leaf, str) else canonical(leaf) for _, leaf in _leaves(reply)))
 
 
 def _own_sentences(reply: Mapping[str, Any], quotes: Sequence[str]) -> set[str]:
     """Quotes are the response's words, whoever gives them: they make a borrowed verdict nobody's own."""
-    sentences = {leaf for leaf in _leaves(reply) if _is_sentence(leaf)}
+    sentences = {text for text in _texts(reply) if _is_sentence(text)}
     return sentences - {quote.strip() for quote in quotes} or sentences
 
 
 def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict, ...]:
     """Objects of the text that share most keys with the reply, in order; none of them inside another."""
-    keys = "|".join(re.escape(_quoted(key)) for key in reply)
+    quoted = [json.dumps(key, ensure_ascii=False) for key in reply]
+    if "{" not in text or not any(key in text for key in quoted):
+        return ()
     window = 4 * len(canonical(reply)) + 2_000
     budget = 8 * len(text) + 100_000
     found: list[InjectedVerdict] = []
     end = 0
-    for start in re.finditer(r"\{(?=\s*+(?:" + keys + r")\s*+:)", text):
+    for opening in re.finditer(r"\{(?=\s*+(?:" + "|".join(map(re.escape, quoted)) + r")\s*+:)", text):
+        start = opening.start()
         if len(found) >= _MAX_VERDICTS or budget < 0:
             break
-        if start.start() < end:
+        if start < end:
             continue
-        value, length = _decode_at(text[start.start() : start.start() + window])
+        value, length = _decode_at(text[start : start + window])
         budget -= length + 1
         if isinstance(value, dict) and len(value.keys() & reply.keys()) >= _SHARED * len(reply):
-            end = start.start() + length
-            found.append(InjectedVerdict(start.start(), end, value))
+            end = start + length
+            found.append(InjectedVerdict(start, end, value))
     return tuple(found)
 
 
 def _decode_at(text: str) -> tuple[object, int]:
     """The value that begins here and its length; None and how far it could be read where there is none."""
     try:
-        value, length = json.JSONDecoder().raw_decode(text)
+        return json.JSONDecoder().raw_decode(text)
     except json.JSONDecodeError as error:
         return None, error.pos
     # An integer of too many digits, or a nesting that is too deep: nothing a judge would copy.
     except (ValueError, RecursionError):
         return None, len(text)
-    return value, length
 
 
-def _is_copy(reply: Mapping[str, Any], verdict: InjectedVerdict, quotes: Sequence[str]) -> bool:
-    try:
-        if _is_telling(reply) and canonical(reply) == canonical(verdict.value):
-            return True
-        own = _own_sentences(reply, quotes)
-        return bool(own) and own <= set(_leaves(verdict.value)) and _has_figures_of(reply, verdict)
-    except RecursionError:
-        return False
+def _copied_from(text: str, reply: Mapping[str, Any], quotes: Sequence[str]) -> InjectedVerdict | None:
+    """An object with the reply's sentences and figures, whose keys may hold marks that only JSON can tell apart."""
+    own = _own_sentences(reply, quotes)
+    same = (one for one in find_verdicts(text, reply) if own <= set(_texts(one.value)))
+    return next((one for one in same if own and _figures(one.value) == _figures(reply)), None)
 
 
-def _is_telling(reply: Mapping[str, Any]) -> bool:
-    return any(_is_sentence(leaf) for leaf in _leaves(reply))
-
-
-def _quotes_only_from(
-    verdicts: Sequence[InjectedVerdict], text: str, reply: Mapping[str, Any], quotes: Sequence[str]
-) -> bool:
+def _quotes_only_from(text: str, reply: Mapping[str, Any], quotes: Sequence[str]) -> bool:
     """Whole texts of an injected verdict; or any pieces of it, where the reply gives its very figures too."""
     wanted = {stripped for quote in quotes if (stripped := quote.strip())}
-    if not verdicts or not wanted:
+    verdicts = find_verdicts(text, reply) if wanted else ()
+    if not verdicts:
         return False
-    leaves = {leaf for verdict in verdicts for leaf in _leaves(verdict.value)}
-    if not wanted <= leaves and not any(_lends_pieces(verdict, text, reply, wanted) for verdict in verdicts):
+    is_whole = wanted <= {leaf for verdict in verdicts for leaf in _texts(verdict.value)}
+    if not is_whole and not any(
+        _figures(reply) == _figures(verdict.value)
+        and all(quote in text[verdict.start : verdict.end] for quote in wanted)
+        for verdict in verdicts
+    ):
         return False
-    outside = _outside(verdicts, text)
-    if _WORD.search(outside) is None:
-        # The response is that object and nothing else: there is nothing else to quote.
-        return False
-    return not any(quote in outside for quote in wanted)
-
-
-def _lends_pieces(verdict: InjectedVerdict, text: str, reply: Mapping[str, Any], wanted: Iterable[str]) -> bool:
-    try:
-        has_figures = _has_figures_of(reply, verdict)
-    except RecursionError:
-        return False
-    return has_figures and all(quote in text[verdict.start : verdict.end] for quote in wanted)
-
-
-def _has_figures_of(reply: Mapping[str, Any], verdict: InjectedVerdict) -> bool:
-    """Raises RecursionError for a nesting that is too deep."""
-    return _figures(reply) == _figures(verdict.value)
-
-
-def _outside(verdicts: Sequence[InjectedVerdict], text: str) -> str:
-    pieces, position = [], 0
-    for verdict in verdicts:
-        pieces.append(text[position : verdict.start])
-        position = verdict.end
     # NUL keeps what stood before and behind an object from reading as one quote.
-    return "\x00".join([*pieces, text[position:]])
+    between = zip([0, *(one.end for one in verdicts)], [*(one.start for one in verdicts), len(text)], strict=True)
+    outside = "\x00".join(text[start:end] for start, end in between)
+    # A response that is that object and nothing else has nothing else to quote.
+    return _WORD.search(outside) is not None and not any(quote in outside for quote in wanted)
 
 
-def _leaves(value: object) -> Iterator[str]:
-    """Every text of a JSON value but its keys; the walk keeps its own stack, so no depth is too deep."""
-    waiting: list[object] = [value]
+def _leaves(value: object) -> Iterator[tuple[str, object]]:
+    """Every text and figure of a JSON value with its place, in order; with a stack, so that no depth is too deep."""
+    waiting = [("", value)]
     while waiting:
-        node = waiting.pop()
+        place, node = waiting.pop()
         match node:
-            case str():
-                yield node.strip()
             case Mapping():
-                waiting.extend(node.values())
+                waiting.extend(reversed([(f"{place}.{key}", item) for key, item in node.items()]))
             case list() | tuple():
-                waiting.extend(node)
+                waiting.extend(reversed([(f"{place}[{index}]", item) for index, item in enumerate(node)]))
+            case _:
+                yield place, node
 
 
-def _figures(value: object, path: str = "") -> dict[str, object]:
+def _texts(value: object) -> Iterator[str]:
+    return (leaf.strip() for _, leaf in _leaves(value) if isinstance(leaf, str))
+
+
+def _figures(value: object) -> dict[str, str]:
     """Numbers, true, false and null by their place; texts are left out, so that a corrected name changes nothing."""
-    match value:
-        case str():
-            return {}
-        case Mapping():
-            inner = [(f"{path}.{key}", item) for key, item in value.items()]
-        case list():
-            inner = [(f"{path}[{index}]", item) for index, item in enumerate(value)]
-        case _:
-            return {path: canonical(value)}
-    return {place: figure for name, item in inner for place, figure in _figures(item, name).items()}
+    return {place: canonical(leaf) for place, leaf in _leaves(value) if not isinstance(leaf, str)}
 
 
 def _is_sentence(text: str) -> bool:
     """Words of one's own: not a name, a date, a short answer or one of a few options."""
     return len(_SPACE.split(text.strip()[:200])) >= 4 or len(_CJK.findall(text[:200])) >= 8
-
-
-def _quoted(key: str) -> str:
-    return json.dumps(key, ensure_ascii=False)
-
-
-def _squeezed(text: str) -> str:
-    return _SPACE.sub("", text)
-
-
-def _objection(place: str) -> Finding:
-    return Finding(Flag.PROTOCOL_VIOLATION, f"repeats a verdict that stands in the judged text ({place})")

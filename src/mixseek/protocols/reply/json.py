@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -66,8 +66,8 @@ REPAIR_DETAILS = {
 MAX_DEPTH = 64
 
 # The possessive repeat and the end-of-text branch keep an unclosed string from being scanned once per quote.
-STRING = r'"[^"\\]*(?:\\.[^"\\]*)*+(?:"|\\?\Z)'
-_STRING_OR_COMMA = re.compile(STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*+(?:"|\\?\Z)'
+_STRING_OR_COMMA = re.compile(_STRING + r"|,(?=\s*+[}\]])", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -90,17 +90,12 @@ _LATEX_SUSPECT = re.compile(r"\\[^\"\\/u]|\\u(?![0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An object and the repairs that it took."""
+    """An object, the repairs that it took, and the half-open range where it stands."""
 
     value: dict[str, Any]
     repairs: tuple[Repair, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """Text that begins like an object and is none."""
-
-    finding: Finding
+    start: int = 0
+    end: int = 0
 
 
 class _RefusedError(ValueError):
@@ -154,39 +149,28 @@ def _colons(node: dict[str, Any] | list[Any]) -> float:
     return count
 
 
-def decode_object(text: str) -> Decoded | Broken:
-    """`text` starts with a brace and is nested at most MAX_DEPTH deep."""
+def decode_object(text: str, start: int = 0) -> Decoded | Finding:
+    """`text` starts with a brace and is nested at most MAX_DEPTH deep; `start` is where it stands."""
     repairs: list[Repair] = []
+    end = start + len(text)
     if _LATEX_SUSPECT.search(text):
         text = _mend_strings(text, repairs, backslashes=True)
-    try:
-        value = _decode(text, repairs)
-    except _RefusedError as refused:
-        return Broken(refused.finding)
-    except ValueError as first:
+    value = _decode(text, repairs)
+    if isinstance(value, Finding):
         mended = _mend_strings(text, repairs, backslashes=False)
-        if mended == text:
-            return Broken(_syntax_finding(first))
-        try:
-            value = _decode(mended, repairs)
-        except _RefusedError as refused:
-            return Broken(refused.finding)
-        except ValueError as second:
-            return Broken(_syntax_finding(second))
+        value = value if mended == text else _decode(mended, repairs)
+    if isinstance(value, Finding):
+        return value
     if _SURROGATE.search(text) or _ESCAPED_SURROGATE.search(text):
-        value = _replace_surrogates(value, repairs)
-    return Decoded(value, tuple(dict.fromkeys(repairs)))
+        written = json.dumps(value, ensure_ascii=False)
+        if _SURROGATE.search(written):
+            # Half a pair cannot be written as UTF-8, so it would break the journal long after the reply was paid.
+            repairs.append(Repair.LONE_SURROGATES)
+            value = json.loads(_SURROGATE.sub("\ufffd", written))
+    return Decoded(value, tuple(dict.fromkeys(repairs)), start, end)
 
 
-def _syntax_finding(error: ValueError) -> Finding:
-    if isinstance(error, json.JSONDecodeError):
-        place = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno} of the object"
-        return Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {place}")
-    # The only other one: an integer of more digits than Python converts.
-    return Finding(Flag.UNPARSABLE_OUTPUT, "not valid JSON: a number is too long")
-
-
-def _decode(text: str, repairs: list[Repair]) -> dict[str, Any]:
+def _decode(text: str, repairs: list[Repair]) -> dict[str, Any] | Finding:
     def pairs_to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
@@ -197,7 +181,16 @@ def _decode(text: str, repairs: list[Repair]) -> dict[str, Any]:
     decoder = json.JSONDecoder(
         object_pairs_hook=pairs_to_object, parse_float=_finite_float, parse_constant=_refuse_constant
     )
-    value: dict[str, Any] = decoder.decode(text)
+    try:
+        value: dict[str, Any] = decoder.decode(text)
+    except _RefusedError as refused:
+        return refused.finding
+    except json.JSONDecodeError as error:
+        what = f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno} of the object"
+        return Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {what}")
+    except ValueError:
+        # An integer of more digits than Python converts.
+        return Finding(Flag.UNPARSABLE_OUTPUT, "not valid JSON: a number is too long")
     return value
 
 
@@ -215,7 +208,7 @@ def _refuse_contradictions(pairs: list[tuple[str, Any]]) -> None:
 
 def _finite_float(digits: str) -> float:
     number = float(digits)
-    if number in (float("inf"), float("-inf")):
+    if math.isinf(number):
         raise _RefusedError(Flag.UNPARSABLE_OUTPUT, f"{excerpt_text(digits)} is beyond any number")
     return number
 
@@ -229,14 +222,10 @@ def _mend_strings(text: str, repairs: list[Repair], *, backslashes: bool) -> str
 
     def mend(found: re.Match[str]) -> str:
         piece = found[0]
-        if piece == ",":
-            if backslashes:
-                return piece
-            repairs.append(Repair.TRAILING_COMMAS)
-            return ""
         if backslashes:
-            mended = _ESCAPE.sub(_double_backslash, piece)
-            repair = Repair.LATEX_BACKSLASHES
+            mended, repair = _ESCAPE.sub(_double_backslash, piece), Repair.LATEX_BACKSLASHES
+        elif piece == ",":
+            mended, repair = "", Repair.TRAILING_COMMAS
         else:
             mended = _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", piece)
             repair = Repair.CONTROL_CHARACTERS
@@ -256,25 +245,6 @@ def _double_backslash(found: re.Match[str]) -> str:
     return escape
 
 
-def _replace_surrogates(value: dict[str, Any], repairs: list[Repair]) -> dict[str, Any]:
-    """Half a pair cannot be written as UTF-8, so it would break the journal long after the reply was paid."""
-
-    def walk(node: Any) -> Any:
-        match node:
-            case str() if _SURROGATE.search(node):
-                repairs.append(Repair.LONE_SURROGATES)
-                return _SURROGATE.sub("\ufffd", node)
-            case dict():
-                return {walk(key): walk(item) for key, item in node.items()}
-            case list():
-                return [walk(item) for item in node]
-            case _:
-                return node
-
-    walked: dict[str, Any] = walk(value)
-    return walked
-
-
 def excerpt(value: object, limit: int = 60) -> str:
     """A JSON value as one would write it, cut for a message."""
     return excerpt_text(json.dumps(value, ensure_ascii=False), limit)
@@ -290,35 +260,25 @@ def excerpt_text(text: str, limit: int = 60) -> str:
 
 # An object begins with a key and a colon, or is empty; the braces of LaTeX, sets and code do neither.
 _OBJECT_START = re.compile(r'\{(?=\s*+(?:\}|"[^"\\\n]{0,100}+"\s*+:))')
-_STRUCTURE = re.compile(STRING + r"|[{}\[\]]", re.DOTALL)
+STRUCTURE = re.compile(_STRING + r"|[{}\[\]]", re.DOTALL)
 
 # A reply with more is no reply, and reading on would only cost time.
 _MAX_OBJECTS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
-    """An object and the half-open range where it stands."""
-
-    start: int
-    end: int
-    decoded: Decoded
-
-
-@dataclass(frozen=True, slots=True)
-class Objects:
+class Objects(NamedTuple):
     """What a text holds; `broken` are pieces that begin like an object and cannot be read."""
 
-    found: tuple[Located, ...]
+    found: tuple[Decoded, ...]
     broken: tuple[Finding, ...]
 
 
 def find_objects(text: str) -> Objects:
     """Top-level objects in order. Linear: every character is scanned once, whatever the braces do."""
-    whole = _whole_object(text)
+    whole = whole_object(text)
     if whole is not None:
         return Objects((whole,), ())
-    found: list[Located] = []
+    found: list[Decoded] = []
     broken: list[Finding] = []
     position = 0
     while start := _OBJECT_START.search(text, position):
@@ -335,38 +295,33 @@ def find_objects(text: str) -> Objects:
         if depth > MAX_DEPTH:
             broken.append(Finding(Flag.UNPARSABLE_OUTPUT, f"the object is nested more than {MAX_DEPTH} deep"))
             continue
-        match decode_object(text[begin:end]):
-            case Decoded() as decoded:
-                found.append(Located(begin, end, decoded))
-            case Broken(finding):
-                broken.append(finding)
-    return Objects(_without_empty(found), tuple(broken))
+        decoded = decode_object(text[begin:end], begin)
+        if isinstance(decoded, Decoded):
+            found.append(decoded)
+        else:
+            broken.append(decoded)
+    # `{}` beside a real object is prose (an empty set, a placeholder); alone it is the judge's answer.
+    filled = [one for one in found if one.value] or found[:1]
+    return Objects(tuple(filled), tuple(broken))
 
 
-def _whole_object(text: str) -> Located | None:
+def whole_object(text: str) -> Decoded | None:
     """The usual case without a scan: the text is one object and nothing else."""
     if text[:1] != "{" or text[-1:] != "}" or text.count("{") + text.count("[") > MAX_DEPTH:
         return None
     decoded = decode_object(text)
-    return Located(0, len(text), decoded) if isinstance(decoded, Decoded) else None
+    return decoded if isinstance(decoded, Decoded) else None
 
 
 def _closing_bracket(text: str, start: int) -> tuple[int | None, int]:
     """Where the object that opens at `start` ends, and how deep it nests; None when it does not end."""
     depth = deepest = 0
-    for token in _STRUCTURE.finditer(text, start):
-        match token[0]:
-            case "{" | "[":
-                depth += 1
-                deepest = max(deepest, depth)
-            case "}" | "]":
-                depth -= 1
-                if depth == 0:
-                    return token.end(), deepest
+    for token in STRUCTURE.finditer(text, start):
+        if token[0] in ("{", "["):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token[0] in ("}", "]"):
+            depth -= 1
+            if depth == 0:
+                return token.end(), deepest
     return None, deepest
-
-
-def _without_empty(found: list[Located]) -> tuple[Located, ...]:
-    """`{}` beside a real object is prose (an empty set, a placeholder); alone it is the judge's answer."""
-    filled = tuple(located for located in found if located.decoded.value)
-    return filled or tuple(found[:1])

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from mixseek.domain.judgments import Flag, Method, Reply
 from mixseek.domain.samples import Sample
@@ -14,17 +14,18 @@ from mixseek.protocols.identity import Relation, is_same_model, judge_identity, 
 from mixseek.protocols.reply.fields import FieldReader
 from mixseek.protocols.reply.json import excerpt
 from mixseek.protocols.rubric import TaskRubric, read_task_rubric
-from mixseek.protocols.scored.parameters import IdentityField, IdentityRole, ScoredParameters
+from mixseek.protocols.scored.parameters import IdentityField, IdentityRole, SampleRole, ScoredParameters
+from mixseek.templating.fence import fence
 
 # What a sample fixes before anybody is asked: its task type, its task rubric, and what its names must be.
 
 # A sample that lacks one of these cannot be placed in the grid of judgments (seed 003 §0).
-_GRID_ROLES = (IdentityRole.QUESTION_ID, IdentityRole.PROMPT_VARIANT, IdentityRole.TARGET_MODEL)
+GRID_ROLES = ("question_id", "prompt_variant", "target_model")
 _LONGEST_NAME = 200
 # Controls, direction marks, line and paragraph separators.
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 # What says which sample a reply is about; the rest says who judged, how and when.
-SAMPLE_ROLES = frozenset({*_GRID_ROLES, IdentityRole.OUTPUT_ID, IdentityRole.TASK_NAME, IdentityRole.SAMPLE_ID})
+SAMPLE_ROLES = frozenset(get_args(SampleRole))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,67 +39,64 @@ class SampleFacts:
 
     def expected(self, role: IdentityRole) -> str | None:
         """What the sample says; None where it says nothing, or the role is not the sample's."""
-        said = self._said(role)
-        # An empty cell of a table says nothing.
-        return said if said is not None and said.strip() else None
+        if role not in SAMPLE_ROLES:
+            return None
+        # Roles of a sample are called as its fields are. An empty cell of a table says nothing.
+        said: str = getattr(self.sample, role) or ""
+        if not said.strip() and role == "output_id":
+            # Seed 003 §0: a file name or any unique mark, which the id is.
+            said = self.sample.id
+        if not said.strip() and role == "task_name" and self.rubric is not None:
+            said = self.rubric.task_name or ""
+        return said if said.strip() else None
 
-    def _said(self, role: IdentityRole) -> str | None:
-        sample = self.sample
-        match role:
-            case IdentityRole.QUESTION_ID:
-                return sample.question_id
-            case IdentityRole.PROMPT_VARIANT:
-                return sample.prompt_variant
-            case IdentityRole.TARGET_MODEL:
-                return sample.target_model
-            case IdentityRole.OUTPUT_ID:
-                # Seed 003 §0: a file name or any unique mark, which the id is.
-                return sample.output_id if (sample.output_id or "").strip() else sample.id
-            case IdentityRole.TASK_NAME:
-                if self.rubric is None or (sample.task_name or "").strip():
-                    return sample.task_name
-                return self.rubric.task_name
-            case IdentityRole.SAMPLE_ID:
-                return sample.id
-            case _:
-                return None
+    def missing(self, parameters: ScoredParameters) -> tuple[str, ...]:
+        """What the protocol identifies samples by, and this one does not have."""
+        return tuple(role for role in grid_roles(parameters) if not self.expected(role))
 
 
 def shown_name(name: str) -> str:
-    """A name as the judge is shown it and has to repeat it: one line, and no longer than a name is.
-
-    Names come with the judged text, so they could hold instructions: what is cut is replaced by a digest, which keeps
-    two long names apart.
-    """
+    """One line, and no longer than a name is: names come with the judged text, so they could hold instructions."""
     line = " ".join(_UNSEEN.sub(" ", name).split())
     if len(line) <= _LONGEST_NAME:
         return line
+    # The digest keeps two long names apart.
     return f"{line[: _LONGEST_NAME - 18].rstrip()}… {hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def fenced_question(sample: Sample, nonce: str) -> dict[str, Any]:
+    """What a response is held against, for the templates."""
+    truth = sample.ground_truth
+    return {
+        "question": fence(sample.question, "QUESTION", nonce),
+        "ground_truth": "" if truth is None else fence(truth, "GROUND_TRUTH", nonce),
+        "ground_truth_alternatives": [
+            fence(text, f"GROUND_TRUTH_ALTERNATIVE_{number}", nonce)
+            for number, text in enumerate(sample.ground_truth_alternatives, start=1)
+        ],
+    }
 
 
 def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
     """Never raises."""
-    types = tuple(parameters.task_types.types)
+    types, is_told = tuple(parameters.task_types.types), bool(parameters.task_types.field)
     rubric = None if sample.rubric is None else _read_rubric(sample.rubric, types)
-    if not types:
-        return SampleFacts(sample, rubric, None, None)
-    if len(types) == 1 and not parameters.task_types.field:
+    if not types or (len(types) == 1 and not is_told):
         # Weights that are the same for every sample need no name; one that the dataset has is about something else.
-        return SampleFacts(sample, rubric, types[0], None)
-    named, source = (sample.task_type or "").strip() or None, "task_type"
-    if named is None and rubric is not None:
-        named, source = rubric.task_type or rubric.unknown_task_type, "rubric's task_type"
-    if named is not None and named not in types:
-        # A column in capitals means the same type; a reply is not read so kindly.
-        named = next((one for one in types if one.casefold() == named.casefold()), named)
-    if named is not None and named not in types:
-        return SampleFacts(sample, rubric, None, f"its {source} {named!r} is not one of {', '.join(types)}")
-    if named is None and len(types) == 1:
-        # Weights that are the same for every sample need no name.
-        named = types[0]
-    if named is None and not parameters.task_types.field:
-        return SampleFacts(sample, rubric, None, f"it has no task_type; one of {', '.join(types)} is needed")
-    return SampleFacts(sample, rubric, named, None)
+        return SampleFacts(sample, rubric, types[0] if types else None, None)
+    named, source = (sample.task_type or "").strip(), "task_type"
+    if not named and rubric is not None:
+        named, source = rubric.task_type or rubric.unknown_task_type or "", "rubric's task_type"
+    # A column in capitals means the same type; a reply is not read so kindly.
+    known = named if named in types else next((one for one in types if one.casefold() == named.casefold()), None)
+    problem = None
+    if named and known is None:
+        problem = f"its {source} {named!r} is not one of {', '.join(types)}"
+    elif not named and len(types) == 1:
+        known = types[0]
+    elif not named and not is_told:
+        problem = f"it has no task_type; one of {', '.join(types)} is needed"
+    return SampleFacts(sample, rubric, known, problem)
 
 
 def refuse_unaskable(facts: SampleFacts, parameters: ScoredParameters, protocol: str) -> None:
@@ -111,21 +109,17 @@ def refuse_unaskable(facts: SampleFacts, parameters: ScoredParameters, protocol:
             f"sample {sample.id!r} has no rubric, which the {protocol} protocol grades by; "
             "give the directory of the task rubrics, or a column rubric"
         )
-    missing = missing_names(facts, parameters)
-    if missing:
+    if missing := facts.missing(parameters):
         raise DatasetError(
             f"sample {sample.id!r} has no {', '.join(missing)}, which the {protocol} protocol identifies samples by; "
             "add the column, or map one with --map"
         )
 
 
-def missing_names(facts: SampleFacts, parameters: ScoredParameters) -> tuple[str, ...]:
-    """What the protocol identifies samples by, and this one does not have."""
-    return tuple(
-        field.equals.value
-        for field in parameters.identity.fields.values()
-        if field.required and field.equals in _GRID_ROLES and not facts.expected(field.equals)
-    )
+def grid_roles(parameters: ScoredParameters) -> tuple[IdentityRole, ...]:
+    """What places a sample in the grid, of what a reply must repeat; its own id is not among them."""
+    declared = parameters.identity.fields.values()
+    return tuple(field.equals for field in declared if field.required and field.equals in GRID_ROLES)
 
 
 # A run has few rubrics and many samples.
@@ -139,74 +133,52 @@ METHODS = (Method.CROSS_JUDGE.value, Method.SELF_JUDGE.value)
 JUDGE_NAMES_ITSELF_OTHERWISE = "judge_names_itself_otherwise"
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-# A judge of this name only hands on what others wrote.
-_REPLAY = "replay"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedIdentity:
-    """`named` holds the fields as the judge wrote them."""
-
-    relation: Relation
-    named: dict[str, Any]
-    warnings: tuple[str, ...] = ()
 
 
 def check_identity(
     fields: FieldReader, reply: Reply, facts: SampleFacts, parameters: ScoredParameters
-) -> CheckedIdentity:
-    """Objections go to `fields`; what names the sample and is missing leaves a hole in the coverage."""
-    declared = parameters.identity.fields
-    place = parameters.identity.place
+) -> tuple[Relation, dict[str, Any], list[str]]:
+    """How it was judged, the fields as the judge wrote them, and warnings; objections go to `fields`."""
+    declared, place = parameters.identity.fields, parameters.identity.place
     reader: FieldReader | None = fields
     if place and declared:
-        is_needed = any(field.required for field in declared.values())
-        absent = not is_needed and fields.given(place) is None
-        reader = None if absent else fields.nested(place, Flag.INCOMPLETE_COVERAGE)
-    judge = known_judge(reply)
-    claimed = _claim(reader, declared) if reader is not None else None
+        is_needed = any(field.required for field in declared.values()) or fields.given(place) is not None
+        reader = fields.nested(place, Flag.INCOMPLETE_COVERAGE) if is_needed else None
+    # A replay hands on what others wrote; where the record names nobody, nothing is known of the judge.
+    identity = judge_identity(reply)
+    judge = None if identity.split(":", 1)[0] == "replay" else identity
+    said = next((reader.given(name) for name, field in declared.items() if reader and field.equals == "judge"), None)
+    claimed = said if isinstance(said, str) and said.strip() else None
     relation = relate(judge or claimed, facts.sample.target_model, parameters.families)
     named: dict[str, Any] = {}
-    if reader is not None:
-        for name, field in declared.items():
-            _check_field(reader, name, field, facts.expected(field.equals), relation)
-            if reader.has(name):
-                named[name] = reader.given(name)
-    differs = judge is not None and claimed is not None and not is_same_model(judge, claimed, parameters.families)
-    return CheckedIdentity(relation, named, (JUDGE_NAMES_ITSELF_OTHERWISE,) if differs else ())
-
-
-def known_judge(reply: Reply) -> str | None:
-    """The judge's identity, unless nothing but the replay of an unnamed record is known."""
-    identity = judge_identity(reply)
-    return None if identity.split(":", 1)[0] == _REPLAY else identity
-
-
-def _claim(reader: FieldReader, declared: dict[str, IdentityField]) -> str | None:
-    """Who the judge says it is."""
     for name, field in declared.items():
-        if field.equals is IdentityRole.JUDGE:
-            value = reader.given(name)
-            return value if isinstance(value, str) and value.strip() else None
-    return None
+        if reader is None:
+            break
+        _check_field(reader, name, field, facts.expected(field.equals), relation)
+        if reader.has(name):
+            named[name] = reader.given(name)
+    differs = judge is not None and claimed is not None and not is_same_model(judge, claimed, parameters.families)
+    return relation, named, [JUDGE_NAMES_ITSELF_OTHERWISE] if differs else []
 
 
 def _check_field(
     reader: FieldReader, name: str, field: IdentityField, expected: str | None, relation: Relation
 ) -> None:
-    if reader.given(name) is None and (
-        not field.required or (field.equals is IdentityRole.TASK_NAME and expected is None)
-    ):
+    is_unnamed = field.equals == "task_name" and expected is None
+    if reader.given(name) is None and (not field.required or is_unnamed):
         return
     if field.equals in SAMPLE_ROLES:
         _check_sample_name(reader, name, field.equals, expected)
-    elif field.equals is IdentityRole.METHOD:
-        _check_method(reader, name, relation)
-    elif field.equals is IdentityRole.DATE:
-        _check_date(reader, name)
+    elif field.equals == "method":
+        given = reader.choice(name, METHODS)
+        if given is not None and given != relation.method.value:
+            said = f"{reader.path}{name} is {excerpt(given)}"
+            reader.contradiction(f"{said}, but judge and target make it {relation.method.value}")
     else:
         given = reader.text(name)
-        if field.equals is IdentityRole.JUDGE and given is not None and not given.strip():
+        if field.equals == "date" and given and given.strip() and not _is_date(given):
+            reader.violation(f"{reader.path}{name} is {excerpt(given)}, expected YYYY-MM-DD or nothing")
+        elif field.equals == "judge" and given is not None and not given.strip():
             reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the judge")
 
 
@@ -217,32 +189,12 @@ def _check_sample_name(reader: FieldReader, name: str, role: IdentityRole, expec
     if not given.strip() and expected != given:
         reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the sample")
     elif expected is not None and given not in {expected, shown_name(expected)}:
-        reader.note(
-            Flag.INTERNAL_INCONSISTENCY,
-            f"{reader.path}{name} is {excerpt(given)}, but the sample's {role.value} is {excerpt(expected)}",
-        )
-
-
-def _check_method(reader: FieldReader, name: str, relation: Relation) -> None:
-    given = reader.choice(name, METHODS)
-    if given is not None and given != relation.method.value:
-        reader.note(
-            Flag.INTERNAL_INCONSISTENCY,
-            f"{reader.path}{name} is {excerpt(given)}, but judge and target make it {relation.method.value}",
-        )
-
-
-def _check_date(reader: FieldReader, name: str) -> None:
-    given = reader.text(name)
-    if given is None or not given.strip():
-        return
-    if not _DATE.fullmatch(given) or not _is_date(given):
-        reader.note(Flag.PROTOCOL_VIOLATION, f"{reader.path}{name} is {excerpt(given)}, expected YYYY-MM-DD or nothing")
+        said = f"{reader.path}{name} is {excerpt(given)}"
+        reader.contradiction(f"{said}, but the sample's {role} is {excerpt(expected)}")
 
 
 def _is_date(text: str) -> bool:
     try:
-        date.fromisoformat(text)
+        return _DATE.fullmatch(text) is not None and date.fromisoformat(text) is not None
     except ValueError:
         return False
-    return True

@@ -1,7 +1,6 @@
 """An archive held against itself: every file read again by the protocol, whoever edited or moved it meanwhile."""
 
 import hashlib
-import json
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -18,9 +17,9 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, refuse_incomplete
 from mixseek.errors import ConfigurationError
 from mixseek.storage.archive import documents as names
-from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED, digest_of
-from mixseek.storage.durable import storage_error
-from mixseek.storage.journal.records import SampleRecord, decode_record
+from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED
+from mixseek.storage.durable import digest_file, storage_error
+from mixseek.storage.journal.records import SampleRecord, decode_object, decode_record
 
 # Files that desktops leave behind are nobody's judgments.
 _STRAYS = ("Thumbs.db", "desktop.ini")
@@ -78,7 +77,7 @@ def read_marker(archive: Path) -> ArchiveMarker:
 
 
 class ArchiveCheck:
-    """One pass over the index and one over the files; offsets and digests are held, no text."""
+    """One pass over the index and one over the files; offsets and paths are held, no text."""
 
     def __init__(
         self, archive: Path, marker: ArchiveMarker, protocol: JudgeProtocol, maths: MathsComparer | None = None
@@ -87,8 +86,9 @@ class ArchiveCheck:
         self._marker = marker
         self._protocol = protocol
         self._maths = maths
-        # Digests of paths: a hundred thousand of them take a tenth of the room that the paths would.
-        self._known: set[int] = set()
+        self._samples = archive / names.SAMPLES
+        self._places: dict[str, int] = {}
+        self._known: set[str] = set()
         # Index rows whose file is not where it should be, by digest and by file name.
         self._sought: dict[str, dict[str, Any]] = {}
         self.files = 0
@@ -98,10 +98,9 @@ class ArchiveCheck:
         yield from self._check_seals()
         if self._protocol.hash != self._marker.protocol_hash:
             yield Problem(names.PROTOCOL, ProblemKind.DIFFERS, "not the protocol that the run was judged by")
-        samples = Samples(self._archive / names.SAMPLES)
-        yield from samples.damage()
+        yield from self._find_samples()
         for row in self._rows():
-            yield from self._check_row(row, samples)
+            yield from self._check_row(row)
         yield from self._check_unmatched_entries()
         for path, row in self._sought.items():
             yield Problem(
@@ -116,8 +115,31 @@ class ArchiveCheck:
             path = self._archive / name
             if not path.is_file():
                 yield Problem(name, ProblemKind.MISSING, "part of every archive; write it anew with `mixseek archive`")
-            elif digest_of(path) != self._marker.sha256.get(name):
+            elif digest_file(path) != self._marker.sha256.get(name):
                 yield Problem(name, ProblemKind.CHANGED, "edited since the archive was written")
+
+    def _find_samples(self) -> Iterator[Problem]:
+        """Only where they stand is kept: an archive may hold more text than memory."""
+        offset = 0
+        if not self._samples.is_file():
+            return
+        with self._samples.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                record = decode_sample_line(line)
+                if record is None or record.sample.key() != record.key:
+                    detail = f"line {number}: not the sample that was judged"
+                    yield Problem(names.SAMPLES, ProblemKind.CHANGED, detail)
+                else:
+                    self._places[record.key] = offset
+                offset += len(line)
+
+    def _sample(self, key: str) -> Sample | None:
+        if key not in self._places:
+            return None
+        with self._samples.open("rb") as stream:
+            stream.seek(self._places[key])
+            record = decode_sample_line(stream.readline())
+        return record.sample if record is not None else None
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         path = self._archive / names.INDEX
@@ -133,9 +155,9 @@ class ArchiveCheck:
                 if row["path"] is not None:
                     yield row
 
-    def _check_row(self, row: dict[str, Any], samples: "Samples") -> Iterator[Problem]:
+    def _check_row(self, row: dict[str, Any]) -> Iterator[Problem]:
         path = row["path"]
-        self._known.add(short_digest(path))
+        self._known.add(normalised(path))
         file = self._archive / path
         if not file.is_file():
             self._sought[path] = row
@@ -144,7 +166,7 @@ class ArchiveCheck:
         data = file.read_bytes()
         if digest_bytes(data) != row["sha256"]:
             yield Problem(path, ProblemKind.CHANGED, "edited since the archive was written")
-        sample = samples.get(row["key"])
+        sample = self._sample(row["key"])
         if sample is None:
             yield Problem(path, ProblemKind.DIFFERS, f"{describe_row(row)}: the sample is not in {names.SAMPLES}")
             return
@@ -153,12 +175,11 @@ class ArchiveCheck:
     def _read_again(self, path: str, data: bytes, row: Mapping[str, Any], sample: Sample) -> Iterator[Problem]:
         """What the protocol makes of the file as it is now, where it is now."""
         is_in_valid_room = path.startswith(f"{names.VALID_ROOM}/")
-        try:
-            text = data.decode()
-            if not is_in_valid_room and row.get("has_reply", True):
-                text = raw_reply(text)
-        except ValueError as error:
-            yield Problem(path, ProblemKind.DIFFERS, f"not a file of this archive: {error}")
+        text: Any = data.decode("utf-8", "replace")
+        if not is_in_valid_room and row.get("has_reply", True):
+            text = decode_object(text).get("reply")
+        if not isinstance(text, str):
+            yield Problem(path, ProblemKind.DIFFERS, "not a file of this archive: `reply` is not there")
             return
         judgment = self._judge(text, row, sample)
         match judgment:
@@ -199,7 +220,7 @@ class ArchiveCheck:
         """Files that the index does not know: moved ones are recognised by their bytes or their name."""
         by_digest = {row["sha256"]: path for path, row in self._sought.items()}
         by_name = {Path(path).name: path for path in self._sought}
-        for path in sorted(path for path in self._files_on_disk() if short_digest(path) not in self._known):
+        for path in sorted(path for path in self._files_on_disk() if normalised(path) not in self._known):
             data = (self._archive / path).read_bytes()
             was = by_digest.get(digest_bytes(data)) or by_name.get(Path(path).name)
             row = self._sought.pop(was, None) if was is not None else None
@@ -219,46 +240,6 @@ class ArchiveCheck:
                     path = f"{place}/{name}"
                     if not name.startswith(".") and name not in _STRAYS and path != names.INVALID_README:
                         yield path
-
-
-class Samples:
-    """The archive's samples by key; only where they stand is kept."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._places: dict[bytes, int] = {}
-        self._damage: list[Problem] = []
-        if path.is_file():
-            self._find_places()
-
-    def _find_places(self) -> None:
-        offset = 0
-        with self._path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                record = decode_sample_line(line)
-                if record is None or record.sample.key() != record.key:
-                    detail = f"line {number}: not the sample that was judged"
-                    self._damage.append(Problem(names.SAMPLES, ProblemKind.CHANGED, detail))
-                else:
-                    self._places[bytes.fromhex(record.key)] = offset
-                offset += len(line)
-
-    def damage(self) -> Iterator[Problem]:
-        """Lines that were edited."""
-        return iter(self._damage)
-
-    def get(self, key: str) -> Sample | None:
-        """Read anew each time: an archive may hold more text than memory."""
-        try:
-            offset = self._places.get(bytes.fromhex(key))
-        except ValueError:
-            return None
-        if offset is None:
-            return None
-        with self._path.open("rb") as stream:
-            stream.seek(offset)
-            record = decode_sample_line(stream.readline())
-        return record.sample if record is not None else None
 
 
 def decode_sample_line(line: bytes) -> SampleRecord | None:
@@ -287,15 +268,6 @@ def read_row(line: bytes) -> dict[str, Any] | None:
     return row if parts[0] in names.ROOMS.values() and ".." not in parts else None
 
 
-def raw_reply(text: str) -> str:
-    """What the judge said, out of a file in the invalid room; raises ValueError."""
-    document = json.loads(text)
-    reply = document.get("reply") if isinstance(document, dict) else None
-    if not isinstance(reply, str):
-        raise ValueError("`reply` is not there")  # noqa: TRY004 - callers catch one kind
-    return reply
-
-
 def compare(path: str, judgment: ValidJudgment, row: Mapping[str, Any]) -> Iterator[Problem]:
     """What the index says of a valid judgment."""
     for name, now, then in (
@@ -304,23 +276,19 @@ def compare(path: str, judgment: ValidJudgment, row: Mapping[str, Any]) -> Itera
         ("total", judgment.fields.get("total"), row.get("total")),
         ("method", judgment.method.value, row.get("method")),
     ):
-        if now != then and not is_near(now, then):
+        # Numbers were written and read again.
+        is_near = isinstance(now, int | float) and isinstance(then, int | float) and abs(now - then) <= _TOLERANCE
+        if now != then and not is_near:
             yield Problem(path, ProblemKind.DIFFERS, f"{name} is {now}, the index says {then}")
-
-
-def is_near(now: object, then: object) -> bool:
-    """Numbers that were written and read again."""
-    return isinstance(now, int | float) and isinstance(then, int | float) and abs(now - then) <= _TOLERANCE
 
 
 def describe_row(row: Mapping[str, Any]) -> str:
     return f"sample {row.get('id')!r} by {row.get('judge')!r}"
 
 
-def short_digest(path: str) -> int:
-    """Eight bytes tell paths apart; normalised, because some file systems give names back decomposed."""
-    name = unicodedata.normalize("NFC", path).encode("utf-8", "surrogateescape")
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())
+def normalised(path: str) -> str:
+    """Some file systems give names back decomposed."""
+    return unicodedata.normalize("NFC", path)
 
 
 def digest_bytes(data: bytes) -> str:

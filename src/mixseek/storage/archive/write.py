@@ -7,144 +7,75 @@ import os
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
-from mixseek.domain.judgments import InvalidJudgment, Reply, Status, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Status, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.errors import ConfigurationError, StorageError
+from mixseek.errors import ConfigurationError
 from mixseek.storage.archive import documents as names
-from mixseek.storage.archive.documents import (
-    IDENTITY,
-    INVALID_README_TEXT,
-    NOT_JUDGED,
-    AttemptCounts,
-    JournalPairs,
-    JudgedTake,
-    claimed_model,
-    describe_prompts,
-    describe_run_log,
-    encode_document,
-    invalid_document,
-    is_ruled,
-    known_model,
-    label_judge,
-    read_details,
-    run_log,
-    wire_document,
-)
-from mixseek.storage.durable import storage_error, sync_directory
+from mixseek.storage.archive.documents import IDENTITY, JudgeTally, encode_document, label_judge
+from mixseek.storage.durable import digest_file, storage_error, sync_directory
+from mixseek.storage.index.loading import NOT_JUDGED
+from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.journal import broken_seal, verify_journal
 from mixseek.storage.journal.manifest import JudgeEntry, Manifest, read_manifest
 from mixseek.storage.journal.records import decode_reply, decode_sample, encode_readable_line, encode_sample
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.workspace import RunDirectory, Workspace
 
 ARCHIVE_VERSION = 1
 TABLE_COLUMNS = (
-    "path",
-    "status",
-    "id",
-    *IDENTITY,
-    "judge",
-    "judge_model",
-    "judge_model_claimed",
-    "take",
-    "attempt",
-    "is_final",
-    "method",
-    "verdict",
-    "score",
-    "total",
-    "scores",
-    "flags",
-    "reason",
-    "sha256",
-    "response_sha256",
+    *("path", "status", "id", *IDENTITY, "judge", "judge_model", "judge_model_claimed", "take", "attempt", "is_final"),
+    *("method", "verdict", "score", "total", "scores", "flags", "reason", "sha256", "response_sha256"),
 )
 # Whose digests the marker keeps, so that an edited index does not vouch for edited judgments.
 SEALED = (
-    names.INDEX,
-    names.INDEX_TABLE,
-    names.SAMPLES,
-    names.PROTOCOL,
-    names.PROMPTS,
-    names.RUN_LOG,
-    names.RUN_LOG_TEXT,
+    *(names.INDEX, names.INDEX_TABLE, names.SAMPLES, names.PROTOCOL, names.PROMPTS),
+    *(names.RUN_LOG, names.RUN_LOG_TEXT),
 )
 # What the run's protocol makes of a reply to a sample.
 ReadAgain = Callable[[Reply, Sample], ValidJudgment | InvalidJudgment]
 SUPERSEDED = "superseded"
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """What was written; `unjudged` are listed in the index and have no file."""
-
-    path: Path
-    valid: int
-    invalid: int
-    unjudged: int
-    # Invalid replies that were asked for again: they are in the invalid room too.
-    asked_again: int = 0
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What is learnt on the way through the journal."""
-
-    counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    models: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
-    recorded_models: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
-    methods: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    attempts: dict[str, AttemptCounts] = field(default_factory=lambda: defaultdict(AttemptCounts))
-
-    def add(self, judged: JudgedTake, status: str, method: str | None) -> None:
-        """One take: how it ended, who answered, and how often it had to be asked."""
-        self.counts[judged.judge][status] += 1
-        if method:
-            self.methods[judged.judge][method] += 1
-        details = (judged.reply or {}).get("details", {})
-        for table, name in ((self.models, details.get("model")), (self.recorded_models, details.get("judge_model"))):
-            if isinstance(name, str):
-                table[judged.judge][name] = None
-        if judged.reply is not None:
-            self.attempts[judged.judge].add(len(judged.earlier), is_invalid=status == Status.INVALID)
-
-    def total(self, status: str) -> int:
-        return sum(counts[status] for counts in self.counts.values())
-
-
-def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path, read: ReadAgain) -> Archived:
+def write_archive(run: RunDirectory, protocol: Mapping[str, Any], to: Path, read: ReadAgain) -> dict[str, int]:
     """Whole or not at all; an archive of the same run is replaced, anything else that is there is left alone."""
     manifest = read_manifest(run.manifest)
     refuse_foreign(to, manifest.run)
     verify_journal(run)
     with staging(to) as room:
-        tally = fill_rooms(run, manifest, room, read)
-        models = {judge: list(tally.models[judge] or tally.recorded_models[judge]) for judge in manifest.judge_names}
-        log = run_log(manifest, models, tally.counts, tally.attempts)
-        prompts = describe_prompts(manifest, protocol, tally.methods)
-        (room / names.PROMPTS).write_text(prompts, encoding="utf-8", errors="replace")
+        tallies = fill_rooms(run, manifest, room, read)
+        log = names.run_log(manifest, tallies)
+        for name, text in {
+            names.PROMPTS: names.describe_prompts(manifest, protocol, tallies),
+            names.RUN_LOG_TEXT: names.describe_run_log(log),
+            names.INVALID_README: names.render("invalid_readme.md"),
+        }.items():
+            (room / name).write_text(text, encoding="utf-8", errors="replace")
         (room / names.RUN_LOG).write_bytes(encode_document(log))
-        (room / names.RUN_LOG_TEXT).write_text(describe_run_log(log), encoding="utf-8", errors="replace")
-        (room / names.INVALID_README).write_text(INVALID_README_TEXT, encoding="utf-8")
         (room / names.PROTOCOL).write_bytes(encode_document(protocol))
         marker = {
             "archive_version": ARCHIVE_VERSION,
             "run": manifest.run,
             "protocol": manifest.protocol.name,
             "protocol_hash": manifest.protocol.hash,
-            "sha256": {name: digest_of(room / name) for name in SEALED},
+            "sha256": {name: digest_file(room / name) for name in SEALED},
         }
         (room / names.MARKER).write_bytes(encode_document(marker))
-    valid, invalid = tally.total(Status.VALID), tally.total(Status.INVALID)
-    every = sum(counts.total() for counts in tally.counts.values())
-    asked_again = sum(counts.asked_again for counts in tally.attempts.values())
-    return Archived(to, valid, invalid, every - valid - invalid, asked_again)
+    counts = sum((tally.counts for tally in tallies.values()), Counter[str]())
+    valid, invalid = counts[Status.VALID], counts[Status.INVALID]
+    return {
+        "valid": valid,
+        "invalid": invalid,
+        # Listed in the index; they have no file.
+        "unjudged": counts.total() - valid - invalid,
+        # Invalid replies, which are in the invalid room too.
+        "asked_again": sum(tally.asked_again for tally in tallies.values()),
+    }
 
 
 def refuse_foreign(to: Path, run: str) -> None:
@@ -165,20 +96,20 @@ def refuse_foreign(to: Path, run: str) -> None:
         raise ConfigurationError(f"{to}: holds the archive of run {owner!r}; name another directory with --to")
 
 
-def fill_rooms(run: RunDirectory, manifest: Manifest, room: Path, read: ReadAgain) -> _Tally:
+def fill_rooms(run: RunDirectory, manifest: Manifest, room: Path, read: ReadAgain) -> dict[str, JudgeTally]:
     """Every judgment as a file, every pair in the index, every sample once; one pair in memory at a time."""
-    tally = _Tally()
+    tallies: dict[str, JudgeTally] = defaultdict(JudgeTally)
     for status in names.ROOMS.values():
         (room / status).mkdir()
-    pairs = JournalPairs(run.journal, manifest.judge_names, cascade=manifest.cascade)
     filing = _Filing(room, {judge.name: judge for judge in manifest.judges})
     last_key = ""
     with (
+        open_run_index(Workspace(run.path.parent.parent), run) as judgments,
         (room / names.INDEX).open("wb", buffering=1 << 20) as index,
         (room / names.SAMPLES).open("wb", buffering=1 << 20) as samples,
         table_writer(room / names.INDEX_TABLE) as table,
     ):
-        for judged in pairs.takes(with_replies=True):
+        for judged in judgments.takes():
             if judged.key != last_key:
                 sample = decode_sample(judged.sample)
                 if sample.key() != judged.key:
@@ -186,11 +117,20 @@ def fill_rooms(run: RunDirectory, manifest: Manifest, room: Path, read: ReadAgai
                 samples.write(encode_sample(sample, judged.key))
                 last_key = judged.key
             for number, reply in enumerate(judged.earlier, 1):
-                write_row(filing.file_attempt(judged, reply, number, read(decode_reply(reply), sample)), index, table)
-            row = filing.file_judgment(judged)
+                outcome = earlier_outcome(read(decode_reply(reply), sample))
+                write_row(filing.file(replace(judged, reply=reply, earlier=()), outcome, number), index, table)
+            row = filing.file(judged, judged.outcome or {"status": Status.MISSING.value, "reason": NOT_JUDGED})
             write_row(row, index, table)
-            tally.add(judged, row["status"], row["method"])
-    return tally
+            tallies[judged.judge].add(judged, row["status"], row["method"])
+    return tallies
+
+
+def earlier_outcome(judgment: ValidJudgment | InvalidJudgment) -> dict[str, Any]:
+    """A reply that was asked for again is an evaluation too, and an invalid one."""
+    if isinstance(judgment, InvalidJudgment):
+        findings = [{"flag": finding.flag.value, "detail": finding.detail} for finding in judgment.findings]
+        return {"status": Status.INVALID.value, "flags": findings, "repairs": judgment.repairs}
+    return {"status": SUPERSEDED, "reason": "a later reply counts; by today's rules this one would be valid"}
 
 
 class _Filing:
@@ -200,53 +140,29 @@ class _Filing:
         self._room = room
         self._judges = judges
         self._folders = names.JudgeFolders()
-        self._made: set[str] = set()
 
-    def file_judgment(self, judged: JudgedTake) -> dict[str, Any]:
-        """Write the judgment's file, if it has one, and return its row in the index."""
-        outcome = judged.outcome or {"status": Status.MISSING.value, "reason": NOT_JUDGED}
-        row = index_row(judged, outcome, self._known(judged))
-        self._write(row, judged, outcome, None)
-        return row
-
-    def file_attempt(
-        self, judged: JudgedTake, reply: dict[str, Any], number: int, judgment: ValidJudgment | InvalidJudgment
-    ) -> dict[str, Any]:
-        """A reply that was asked for again is an evaluation too, and an invalid one."""
-        attempt = replace(judged, reply=reply, earlier=())
-        if isinstance(judgment, InvalidJudgment):
-            findings = [{"flag": finding.flag.value, "detail": finding.detail} for finding in judgment.findings]
-            outcome = {"status": Status.INVALID.value, "flags": findings, "repairs": judgment.repairs}
-        else:
-            outcome = {"status": SUPERSEDED, "reason": "a later reply counts; by today's rules this one would be valid"}
-        row = {**index_row(attempt, outcome, self._known(attempt)), "attempt": number, "is_final": False}
-        self._write(row, attempt, outcome, number)
-        return row
-
-    def _known(self, judged: JudgedTake) -> str | None:
-        return known_model(judged, self._judges.get(judged.judge))
-
-    def _write(self, row: dict[str, Any], judged: JudgedTake, outcome: Mapping[str, Any], attempt: int | None) -> None:
+    def file(self, judged: JudgedTake, outcome: Mapping[str, Any], attempt: int | None = None) -> dict[str, Any]:
+        """Write the judgment's file, if it has one, and return its row; `attempt` numbers replies asked for again."""
+        known = names.known_model(judged, self._judges.get(judged.judge))
+        row = index_row(judged, outcome, known)
+        if attempt is not None:
+            row |= {"attempt": attempt, "is_final": False}
         place = names.ROOMS.get(outcome["status"])
         if place is None:
-            return
-        known = self._known(judged)
+            return row
         folder = f"{place}/{self._folders.name(judged.judge, known or label_judge(judged.judge))}"
-        if folder not in self._made:
-            (self._room / folder).mkdir()
-            self._made.add(folder)
-        is_valid = outcome["status"] == Status.VALID
-        document = wire_document(judged, outcome, known) if is_valid else invalid_document(judged, outcome, known)
-        data = encode_document(document)
+        (self._room / folder).mkdir(exist_ok=True)
+        write = names.wire_document if outcome["status"] == Status.VALID else names.invalid_document
+        data = encode_document(write(judged, outcome, known))
         row["path"] = f"{folder}/{names.name_file(judged.sample, judged.key, judged.judge, judged.take, attempt)}"
         row["sha256"] = hashlib.sha256(data).hexdigest()
         (self._room / row["path"]).write_bytes(data)
+        return row
 
 
 def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None) -> dict[str, Any]:
     """One line of the index; `path` and `sha256` are filled in where there is a file."""
     fields = outcome.get("fields", {})
-    flags = outcome.get("flags", ())
     return {
         "path": None,
         "status": outcome["status"],
@@ -255,20 +171,20 @@ def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None)
         **{name: judged.sample.get(name) for name in IDENTITY},
         "judge": judged.judge,
         "judge_model": known or label_judge(judged.judge),
-        "judge_model_claimed": claimed_model(judged),
+        "judge_model_claimed": names.claimed_model(judged),
         "take": judged.take,
         "attempt": len(judged.earlier) + 1 if judged.reply is not None else None,
         "is_final": True,
         "has_reply": judged.reply is not None,
         "method": outcome.get("method"),
-        "is_ruled": is_ruled(outcome),
+        "is_ruled": outcome.get("method") == Method.RULES,
         "verdict": outcome.get("verdict"),
         "score": outcome.get("score"),
         "total": fields.get("total"),
         "scores": fields.get("scores"),
-        "flags": list(dict.fromkeys(item["flag"] for item in flags)),
+        "flags": list(dict.fromkeys(item["flag"] for item in outcome.get("flags", ()))),
         "reason": outcome.get("reason"),
-        "reply_details": read_details(judged),
+        "reply_details": names.read_details(judged),
         "sha256": None,
         "response_sha256": hashlib.sha256(judged.sample["response"].encode("utf-8", "surrogatepass")).hexdigest(),
     }
@@ -321,12 +237,3 @@ def swap(room: Path, to: Path, old: Path) -> None:
         old.rename(to)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def digest_of(path: Path) -> str:
-    """sha256 of a file; raises StorageError where it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from error

@@ -7,52 +7,21 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
 
-from mixseek.errors import BusyError, MixseekError, StorageError
-from mixseek.storage.duckdb_session import first_line, session_settings, try_connect
+from mixseek.errors import BusyError, StorageError
+from mixseek.storage.duckdb_session import first_line, read_sql, session_settings
 from mixseek.storage.durable import storage_error
 
 # Tables of the competitions' store, grown by numbered migrations: what is in a file of a user is never thrown away.
 
-# Applied in order, each once; never edit one that has been released, append the next. Times are UTC, without a zone
-# in the column: DuckDB needs an extension to hand out times with one.
-MIGRATIONS: tuple[str, ...] = (
-    """
-CREATE TABLE executions (
-    execution_id VARCHAR PRIMARY KEY, task VARCHAR NOT NULL, configuration JSON NOT NULL, status VARCHAR NOT NULL,
-    started_at TIMESTAMP NOT NULL, ended_at TIMESTAMP
-);
-CREATE TABLE leader_board (
-    execution_id VARCHAR NOT NULL, team_id VARCHAR NOT NULL, team_name VARCHAR NOT NULL,
-    round_number INTEGER NOT NULL CHECK (round_number >= 1),
-    submission VARCHAR NOT NULL, usage JSON NOT NULL, submitted_at TIMESTAMP NOT NULL,
-    score DOUBLE CHECK (score IS NULL OR (isfinite(score) AND score BETWEEN 0 AND 100)),
-    details JSON, evaluated_at TIMESTAMP,
-    CHECK (score IS NULL OR evaluated_at IS NOT NULL),
-    UNIQUE (execution_id, team_id, round_number)
-);
-CREATE TABLE round_status (
-    execution_id VARCHAR NOT NULL, team_id VARCHAR NOT NULL, round_number INTEGER NOT NULL,
-    should_continue BOOLEAN, reasoning VARCHAR,
-    confidence_score DOUBLE CHECK (confidence_score IS NULL OR confidence_score BETWEEN 0 AND 1),
-    no_opinion_reason VARCHAR,
-    continues BOOLEAN NOT NULL, stop_reason VARCHAR, decided_by VARCHAR NOT NULL, decided_at TIMESTAMP NOT NULL,
-    CHECK (continues = (stop_reason IS NULL)),
-    UNIQUE (execution_id, team_id, round_number)
-);
-CREATE TABLE team_endings (
-    execution_id VARCHAR NOT NULL, team_id VARCHAR NOT NULL, team_name VARCHAR, stop_reason VARCHAR NOT NULL,
-    message VARCHAR NOT NULL, finished_at TIMESTAMP NOT NULL,
-    UNIQUE (execution_id, team_id)
-);
-""",
-)
+# Applied in order, each once; never edit one that has been released, append the next.
+MIGRATIONS = (read_sql("mixseek.storage.competition", "migration_1.sql"),)
 
 
 def read_version(connection: duckdb.DuckDBPyConnection) -> int:
@@ -91,7 +60,7 @@ Operation = Callable[[duckdb.DuckDBPyConnection], Result]
 PATIENCE_SECONDS = 60.0
 # Uneven, so that two processes that want the file do not keep meeting.
 _RETRY_SECONDS = (0.005, 0.03)
-_HELD_IN_THIS_PROCESS = ("different configuration", "already attached")
+_HELD = ("could not set lock", "different configuration", "already attached")
 # Whoever waits is told why after so long, and again every so often.
 _FIRST_WORD_SECONDS = 5.0
 _NEXT_WORD_SECONDS = 60.0
@@ -152,33 +121,27 @@ def _wait_for(attempt: Callable[[], Result | None], path: Path, holder: str, pat
 
 
 def _try_open(path: Path, read_only: bool, settings: Any) -> duckdb.DuckDBPyConnection | None:
+    """None while another process holds the file, or another part of this one has it open or is closing it."""
     try:
-        return try_connect(path, read_only, settings)
+        return duckdb.connect(str(path), read_only=read_only, config=settings)
     except duckdb.Error as error:
-        # Somebody else in this process, past us, has it open or is closing it; both pass.
-        if any(words in str(error) for words in _HELD_IN_THIS_PROCESS):
+        if any(words in str(error).lower() for words in _HELD):
             return None
         raise
 
 
 class Worker:
-    """Runs operations in the order they were given; those that wait together share one opening of the file."""
+    """Runs operations one after another, in the order they were given, each in an opening of the file of its own."""
 
     def __init__(self, path: Path, *, read_only: bool, patience: Patience) -> None:
         self._path = path
         self._read_only = read_only
         self._patience = patience
-        self._waiting: list[tuple[Operation[Any], Future[Any]]] = []
-        self._lock = threading.Lock()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="competitions")
 
     async def run(self, operation: Operation[Result]) -> Result:
         """The result after its commit. Cancelling stops the waiting, not the writing: what was paid for is kept."""
-        future: Future[Result] = Future()
-        with self._lock:
-            self._waiting.append((operation, future))
-        self._thread.submit(self._work_off)
-        waiting = asyncio.wrap_future(future)
+        waiting = asyncio.get_running_loop().run_in_executor(self._thread, self._carry_out, operation)
         waiting.add_done_callback(_look_at)
         return await asyncio.shield(waiting)
 
@@ -186,63 +149,23 @@ class Worker:
         """After everything that waits has been done."""
         self._thread.shutdown(wait=True)
 
-    def _work_off(self) -> None:
-        with self._lock:
-            batch, self._waiting = self._waiting, []
-        if not batch:
-            return
-        # Nobody may be left waiting for ever, whatever happens here.
-        failure: MixseekError = StorageError(f"{self._path}: the request was not carried out; this is a bug")
+    def _carry_out(self, operation: Operation[Result]) -> Result:
         try:
             if not self._read_only:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
+            # What is not committed is gone when the connection is closed.
             with opened(self._path, read_only=self._read_only, patience=self._patience) as connection:
-                for operation, future in batch:
-                    _settle(future, connection, operation, self._path)
-        except (duckdb.Error, OSError, MixseekError) as error:
-            failure = _as_storage_error(self._path, error)
-        finally:
-            for _, future in batch:
-                if not future.done():
-                    future.set_exception(failure)
-
-
-def _settle(future: Future[Any], connection: duckdb.DuckDBPyConnection, operation: Operation[Any], path: Path) -> None:
-    """One transaction each: what one caller asks for cannot undo what another was promised."""
-    connection.begin()
-    try:
-        result = operation(connection)
-        connection.commit()
-    except duckdb.Error as error:
-        _roll_back(connection)
-        future.set_exception(_as_storage_error(path, error))
-    # Whatever an operation raises belongs to its caller; the thread goes on for the others.
-    except BaseException as error:  # noqa: BLE001 - handed on, not swallowed
-        _roll_back(connection)
-        future.set_exception(error)
-    else:
-        future.set_result(result)
-
-
-def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
-    # A failed commit has ended the transaction already.
-    with contextlib.suppress(duckdb.Error):
-        connection.rollback()
+                connection.begin()
+                result = operation(connection)
+                connection.commit()
+                return result
+        except OSError as error:
+            raise storage_error("keep competitions", self._path, error) from error
+        except duckdb.Error as error:
+            raise StorageError(f"{self._path}: {first_line(error)}; what was stored before is still there") from error
 
 
 def _look_at(waiting: "asyncio.Future[Any]") -> None:
     """A caller that was cancelled does not ask for the failure any more; asyncio would complain about it."""
     if not waiting.cancelled():
         waiting.exception()
-
-
-def _as_storage_error(path: Path, error: duckdb.Error | OSError | MixseekError) -> MixseekError:
-    match error:
-        case MixseekError():
-            return error
-        case OSError():
-            return storage_error("keep competitions", path, error)
-        case _:
-            failure = StorageError(f"{path}: {first_line(error)}; what was stored before is still there")
-            failure.__cause__ = error
-            return failure

@@ -1,10 +1,10 @@
 """Competitions on disk: the truth of what was submitted, how it was scored and why it stopped (DESIGN §6)."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
@@ -29,25 +29,17 @@ from mixseek.domain.rounds import (
 )
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.competition.connection import Patience, Worker, read_version
+from mixseek.storage.duckdb_session import read_statements
 from mixseek.storage.journal.records import replace_surrogates
 
+Value = TypeVar("Value")
+
 # Rows of the competitions' store as the values of `domain.rounds`, and back.
-
-EXECUTION_COLUMNS = "execution_id, task, configuration, status, started_at, ended_at"
-ROUND_COLUMNS = """board.team_id, board.team_name, board.round_number, board.submission, board.usage,
-    board.submitted_at, board.score, board.details, board.evaluated_at,
-    status.should_continue, status.reasoning, status.confidence_score, status.no_opinion_reason,
-    status.continues, status.stop_reason, status.decided_by, status.decided_at"""
-
-
-def plain_text(text: str) -> str:
-    """As the database can hold it: half a character has no UTF-8."""
-    return replace_surrogates(text)
 
 
 def plain_json(value: Mapping[str, Any]) -> str:
     """Canonical, so that equal mappings are equal texts; raises ValueError for NaN, TypeError for what is not JSON."""
-    return plain_text(json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True))
+    return replace_surrogates(json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True))
 
 
 def stored_time(moment: datetime) -> datetime:
@@ -55,13 +47,13 @@ def stored_time(moment: datetime) -> datetime:
     return to_utc(moment).replace(tzinfo=None)
 
 
-def read_time(stored: datetime | None) -> datetime | None:
+def read_cell(kind: Callable[[Any], Value], cell: Any) -> Value | None:
+    """None where the column is null."""
+    return None if cell is None else kind(cell)
+
+
+def read_time(stored: datetime) -> datetime:
     """The same with its zone."""
-    return None if stored is None else stored.replace(tzinfo=UTC)
-
-
-def known_time(stored: datetime) -> datetime:
-    """For columns that are never null."""
     return stored.replace(tzinfo=UTC)
 
 
@@ -69,32 +61,24 @@ def opinion_columns(opinion: Opinion | None) -> dict[str, Any]:
     """All four are null where nobody was asked."""
     columns: dict[str, Any] = dict.fromkeys(("should_continue", "reasoning", "confidence_score", "no_opinion_reason"))
     match opinion:
-        case None:
-            pass
         case ImprovementJudgment():
             columns["should_continue"] = opinion.should_continue
-            columns["reasoning"] = plain_text(opinion.reasoning)
+            columns["reasoning"] = replace_surrogates(opinion.reasoning)
             columns["confidence_score"] = float(opinion.confidence_score)
         case NoOpinion():
-            columns["no_opinion_reason"] = plain_text(opinion.reason)
+            columns["no_opinion_reason"] = replace_surrogates(opinion.reason)
     return columns
 
 
 def read_execution(row: tuple[Any, ...]) -> Execution:
-    """From a row of EXECUTION_COLUMNS."""
-    execution_id, task, configuration, status, started_at, ended_at = row
-    return Execution(
-        execution_id,
-        task,
-        json.loads(configuration),
-        ExecutionStatus(status),
-        known_time(started_at),
-        read_time(ended_at),
-    )
+    """From a row of `executions`."""
+    name, task, configuration, status, started_at, ended_at = row
+    times = read_time(started_at), read_cell(read_time, ended_at)
+    return Execution(name, task, json.loads(configuration), ExecutionStatus(status), *times)
 
 
-def read_round(row: tuple[Any, ...]) -> RoundProgress:
-    """From a row of ROUND_COLUMNS without its first two."""
+def read_round(row: Sequence[Any]) -> RoundProgress:
+    """From a row of `rounds` without its first two columns."""
     number, submission, usage, submitted_at, score, details, evaluated_at, *judged = row
     should_continue, reasoning, confidence, no_opinion_reason, continues, stop_reason, decided_by, decided_at = judged
     opinion: Opinion | None = None
@@ -104,20 +88,18 @@ def read_round(row: tuple[Any, ...]) -> RoundProgress:
         opinion = ImprovementJudgment(should_continue, reasoning, confidence)
     decision = None
     if continues is not None:
-        decision = RoundDecision(
-            continues, None if stop_reason is None else StopReason(stop_reason), DecidedBy(decided_by)
-        )
+        decision = RoundDecision(continues, read_cell(StopReason, stop_reason), DecidedBy(decided_by))
     return RoundProgress(
         number,
         submission,
         json.loads(usage),
-        known_time(submitted_at),
+        read_time(submitted_at),
         score,
-        {} if details is None else json.loads(details),
-        read_time(evaluated_at),
+        json.loads(details or "{}"),
+        read_cell(read_time, evaluated_at),
         opinion,
         decision,
-        read_time(decided_at),
+        read_cell(read_time, decided_at),
     )
 
 
@@ -127,43 +109,26 @@ def read_progress(rounds: Iterable[tuple[Any, ...]], endings: Iterable[tuple[Any
     played: dict[str, list[RoundProgress]] = {}
     for team_id, team_name, *row in rounds:
         names[team_id] = team_name
-        played.setdefault(team_id, []).append(read_round(tuple(row)))
+        played.setdefault(team_id, []).append(read_round(row))
     ended = {team_id: tuple(ending) for team_id, *ending in endings}
     teams = {}
     for team_id in sorted(played.keys() | ended.keys()):
         name, reason, message, finished_at = ended.get(team_id, (None, None, "", None))
-        teams[team_id] = TeamProgress(
-            team_id,
-            names.get(team_id) or name or team_id,
-            tuple(played.get(team_id, ())),
-            None if reason is None else StopReason(reason),
-            message,
-            read_time(finished_at),
-        )
+        end = read_cell(StopReason, reason), message, read_cell(read_time, finished_at)
+        own = tuple(played.get(team_id, ()))
+        teams[team_id] = TeamProgress(team_id, names.get(team_id) or name or team_id, own, *end)
     return teams
 
 
 # Apart from the index of runs: that one may be thrown away at any time, this one never.
 COMPETITIONS_FILE = "competitions.duckdb"
-_ONE_ROUND = "execution_id = $execution AND team_id = $team AND round_number = $round"
-_EXECUTIONS = f"SELECT {EXECUTION_COLUMNS} FROM executions ORDER BY started_at DESC, execution_id"  # noqa: S608 - our own names
-_BOARD = "SELECT team_id, team_name, round_number, score FROM leader_board WHERE execution_id = $execution"
-_ROUNDS = f"""SELECT {ROUND_COLUMNS} FROM leader_board AS board LEFT JOIN round_status AS status
-    ON board.execution_id = status.execution_id AND board.team_id = status.team_id
-    AND board.round_number = status.round_number
-    WHERE board.execution_id = $execution ORDER BY board.team_id, board.round_number"""  # noqa: S608 - our own names
-_ENDINGS = """SELECT team_id, team_name, stop_reason, message, finished_at FROM team_endings
-    WHERE execution_id = $execution"""
+_SQL = read_statements("mixseek.storage.competition", "store.sql")
 
 Connection = duckdb.DuckDBPyConnection
 
 
 class AggregationStore:
-    """`domain.rounds.ExecutionStore` and `LeaderBoardReader` on DuckDB; see there for what each method promises.
-
-    The file is open only for the moment of a read or a write, so that another process can look on during a run.
-    `read_only` neither makes nor changes a file.
-    """
+    """`domain.rounds.ExecutionStore` and `LeaderBoardReader` on DuckDB; `read_only` makes and changes no file."""
 
     def __init__(self, workspace: Path, *, read_only: bool = False, patience: Patience | None = None) -> None:
         self.path = workspace / COMPETITIONS_FILE
@@ -179,34 +144,17 @@ class AggregationStore:
     ) -> None:
         """A finished execution stays finished; any other is running again."""
         check_name(execution_id, "execution_id")
-        given = plain_text(task), plain_json(configuration)
-        row = {
-            "execution": execution_id,
-            "task": given[0],
-            "configuration": given[1],
-            "running": ExecutionStatus.RUNNING.value,
-            "finished": ExecutionStatus.FINISHED.value,
-            "at": stored_time(started_at),
-        }
+        given = replace_surrogates(task), plain_json(configuration)
+        running = {"execution": execution_id, "running": ExecutionStatus.RUNNING.value}
+        row = {**running, "task": given[0], "configuration": given[1], "at": stored_time(started_at)}
 
         def begin(connection: Connection) -> None:
-            known = connection.execute(
-                "SELECT task, configuration FROM executions WHERE execution_id = $execution",
-                {"execution": execution_id},
-            ).fetchone()
+            known = connection.execute(_SQL["request"], {"execution": execution_id}).fetchone()
             if known is None:
-                connection.execute(
-                    f"INSERT INTO executions ({EXECUTION_COLUMNS}) VALUES "  # noqa: S608 - our own names
-                    "($execution, $task, $configuration, $running, $at, NULL)",
-                    {name: value for name, value in row.items() if name != "finished"},
-                )
+                connection.execute(_SQL["begin"], row)
                 return
             refuse_other_request(execution_id, known, given)
-            connection.execute(
-                "UPDATE executions SET status = $running, ended_at = NULL "
-                "WHERE execution_id = $execution AND status <> $finished",
-                {name: row[name] for name in ("execution", "running", "finished")},
-            )
+            connection.execute(_SQL["begin_again"], {**running, "finished": ExecutionStatus.FINISHED.value})
 
         await self._worker.run(begin)
 
@@ -224,31 +172,18 @@ class AggregationStore:
         check_name(team_id, "team_id")
         check_round_number(round_number)
         where = {"execution": execution_id, "team": team_id, "round": round_number}
-        text = plain_text(submission)
-        row = {
-            **where,
-            "name": plain_text(team_name),
-            "submission": text,
-            "usage": plain_json(usage),
-            "at": stored_time(submitted_at),
-        }
+        text = replace_surrogates(submission)
+        named = {"execution": execution_id, "team": team_id, "name": replace_surrogates(team_name)}
+        told = {"submission": text, "usage": plain_json(usage), "at": stored_time(submitted_at)}
 
         def save(connection: Connection) -> None:
             self._require_execution(connection, execution_id)
-            known = connection.execute(f"SELECT submission FROM leader_board WHERE {_ONE_ROUND}", where).fetchone()  # noqa: S608 - our own names
+            known = connection.execute(_SQL["submission"], where).fetchone()
             if known is None:
-                connection.execute(
-                    "INSERT INTO leader_board (execution_id, team_id, team_name, round_number, submission, usage, "
-                    "submitted_at) VALUES ($execution, $team, $name, $round, $submission, $usage, $at)",
-                    row,
-                )
+                connection.execute(_SQL["submit"], {**where, **named, **told})
             elif known[0] != text:
                 raise self._refusal(where, "holds another submission, which is kept; resume with what is stored")
-            connection.execute(
-                "UPDATE leader_board SET team_name = $name "
-                "WHERE execution_id = $execution AND team_id = $team AND team_name <> $name",
-                {name: row[name] for name in ("execution", "team", "name")},
-            )
+            connection.execute(_SQL["rename"], named)
 
         await self._worker.run(save)
 
@@ -263,26 +198,18 @@ class AggregationStore:
     ) -> None:
         """Refuses a second score for a round: it is evaluated once, however often it is resumed."""
         where = {"execution": execution_id, "team": team_id, "round": round_number}
-        number = None if score is None else check_score(score)
-        document = plain_json(details)
+        number, document = read_cell(check_score, score), plain_json(details)
         row = {**where, "score": number, "details": document, "at": stored_time(evaluated_at)}
 
         def save(connection: Connection) -> None:
-            known = connection.execute(
-                f"SELECT score, details FROM leader_board WHERE {_ONE_ROUND}",  # noqa: S608 - our own names
-                where,
-            ).fetchone()
+            known = connection.execute(_SQL["evaluation"], where).fetchone()
             if known is None:
                 raise self._refusal(where, "holds no submission; store it before its evaluation")
             if known[0] is not None:
-                if known != (number, document):
+                if known[:2] != (number, document):
                     raise self._refusal(where, "has been evaluated already, with another result, which is kept")
                 return
-            connection.execute(
-                "UPDATE leader_board SET score = $score, details = $details, evaluated_at = $at "  # noqa: S608 - our own names
-                f"WHERE {_ONE_ROUND}",
-                row,
-            )
+            connection.execute(_SQL["evaluate"], row)
 
         await self._worker.run(save)
 
@@ -307,21 +234,10 @@ class AggregationStore:
         }
 
         def save(connection: Connection) -> None:
-            known = connection.execute(
-                f"SELECT 1 FROM leader_board WHERE {_ONE_ROUND} AND evaluated_at IS NOT NULL",  # noqa: S608 - our own names
-                where,
-            ).fetchone()
-            if known is None:
+            known = connection.execute(_SQL["evaluation"], where).fetchone()
+            if known is None or known[2] is None:
                 raise self._refusal(where, "has not been evaluated; store its evaluation before the decision")
-            connection.execute(
-                """INSERT INTO round_status VALUES ($execution, $team, $round, $should_continue, $reasoning,
-                $confidence_score, $no_opinion_reason, $continues, $stop_reason, $decided_by, $at)
-                ON CONFLICT DO UPDATE SET should_continue = EXCLUDED.should_continue, reasoning = EXCLUDED.reasoning,
-                confidence_score = EXCLUDED.confidence_score, no_opinion_reason = EXCLUDED.no_opinion_reason,
-                continues = EXCLUDED.continues, stop_reason = EXCLUDED.stop_reason,
-                decided_by = EXCLUDED.decided_by, decided_at = EXCLUDED.decided_at""",
-                row,
-            )
+            connection.execute(_SQL["decide"], row)
 
         await self._worker.run(save)
 
@@ -337,70 +253,50 @@ class AggregationStore:
     ) -> None:
         """How a team ended; the last word holds."""
         check_name(team_id, "team_id")
-        row = {
-            "execution": execution_id,
-            "team": team_id,
-            "name": None if team_name is None else plain_text(team_name),
-            "reason": stop_reason.value,
-            "message": plain_text(message),
-            "at": stored_time(at),
-        }
-
-        def finish(connection: Connection) -> None:
-            self._require_execution(connection, execution_id)
-            connection.execute(
-                """INSERT INTO team_endings VALUES ($execution, $team, $name, $reason, $message, $at)
-                ON CONFLICT DO UPDATE SET team_name = coalesce(EXCLUDED.team_name, team_name),
-                stop_reason = EXCLUDED.stop_reason, message = EXCLUDED.message, finished_at = EXCLUDED.finished_at""",
-                row,
-            )
-
-        await self._worker.run(finish)
+        ending = {"reason": stop_reason.value, "message": replace_surrogates(message), "at": stored_time(at)}
+        name = read_cell(replace_surrogates, team_name)
+        await self._finish("end_team", {"execution": execution_id, "team": team_id, "name": name, **ending})
 
     async def finish_execution(self, execution_id: str, status: ExecutionStatus, at: datetime) -> None:
         """How the whole ended."""
-        row = {"execution": execution_id, "status": status.value, "at": stored_time(at)}
+        await self._finish("finish", {"execution": execution_id, "status": status.value, "at": stored_time(at)})
 
+    async def _finish(self, statement: str, row: Mapping[str, Any]) -> None:
         def finish(connection: Connection) -> None:
-            self._require_execution(connection, execution_id)
-            connection.execute(
-                "UPDATE executions SET status = $status, ended_at = $at WHERE execution_id = $execution", row
-            )
+            self._require_execution(connection, row["execution"])
+            connection.execute(_SQL[statement], row)
 
         await self._worker.run(finish)
 
     async def ranking(self, execution_id: str) -> Sequence[RankedTeam]:
         """Ordered by `rank_teams`, here as everywhere."""
-        (rows,) = await self._rows([_BOARD], {"execution": execution_id})
+        (rows,) = await self._rows(["board"], {"execution": execution_id})
         return rank_teams(BoardEntry(*row) for row in rows)
 
     async def progress(self, execution_id: str) -> Mapping[str, TeamProgress]:
         """Everything that is known about the teams of an execution, as it was at one moment."""
-        rounds, endings = await self._rows([_ROUNDS, _ENDINGS], {"execution": execution_id})
+        rounds, endings = await self._rows(["rounds", "endings"], {"execution": execution_id})
         return read_progress(rounds, endings)
 
     async def executions(self) -> Sequence[Execution]:
         """The one started last comes first."""
-        (rows,) = await self._rows([_EXECUTIONS], {})
+        (rows,) = await self._rows(["executions"], {})
         return [read_execution(row) for row in rows]
 
-    async def _rows(self, queries: Sequence[str], parameters: Mapping[str, Any]) -> list[list[tuple[Any, ...]]]:
+    async def _rows(self, names: Sequence[str], parameters: Mapping[str, Any]) -> list[list[tuple[Any, ...]]]:
         """Of each query in turn, within one transaction."""
 
         def read(connection: Connection) -> list[list[tuple[Any, ...]]]:
             # A process that was killed while it made the file leaves one without tables.
             if read_version(connection) == 0:
-                return [[] for _ in queries]
-            return [connection.execute(query, parameters).fetchall() for query in queries]
+                return [[] for _ in names]
+            return [connection.execute(_SQL[name], parameters).fetchall() for name in names]
 
-        if self._is_absent_fine and not self.path.is_file():
-            return [[] for _ in queries]
-        return await self._worker.run(read)
+        is_absent = self._is_absent_fine and not self.path.is_file()
+        return [[] for _ in names] if is_absent else await self._worker.run(read)
 
     def _require_execution(self, connection: Connection, execution_id: str) -> None:
-        known = connection.execute(
-            "SELECT 1 FROM executions WHERE execution_id = $execution", {"execution": execution_id}
-        ).fetchone()
+        known = connection.execute(_SQL["request"], {"execution": execution_id}).fetchone()
         if known is None:
             raise StorageError(f"{self.path}: execution {execution_id!r} has not begun; begin it before storing rounds")
 

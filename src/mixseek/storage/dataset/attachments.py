@@ -9,13 +9,10 @@ import stat
 import struct
 import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
-
-from pypdf import PdfReader
-from pypdf.errors import DependencyError, PyPdfError
 
 from mixseek.errors import ConfigurationError
 from mixseek.storage.dataset.rows import RESPONSE_UNKNOWN, RowError, list_names
@@ -23,37 +20,30 @@ from mixseek.storage.dataset.rows import RESPONSE_UNKNOWN, RowError, list_names
 if TYPE_CHECKING:
     from mixseek.protocols.rubric import TaskRubric
 
-# The text of a PDF; needs the extra `pdf`, so nothing imports this before a PDF is met.
+# The text of a PDF.
 
 MAX_PAGES = 2_000
 # What pypdf lets through on damaged files, besides its own errors.
 _DAMAGE = (
-    PyPdfError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, OSError, RecursionError),
+    *(TypeError, ValueError, struct.error, zlib.error),
 )
-# Its remarks on malformed files would stand between our own lines on stderr.
-logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
 
 def extract_text(given: str, data: bytes) -> str:
     """Pages in order with a blank line between them; raises RowError for a file that holds no readable text."""
+    # Late: it comes with the extra `pdf`, which few need.
+    from pypdf.errors import DependencyError, PyPdfError
+
+    # Its remarks on malformed files would stand between our own lines on stderr.
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())
     try:
         text = read_pages(given, data)
     except DependencyError as error:
         raise RowError(f"{given!r} is an encrypted PDF; save it without encryption") from error
     except RowError:
         raise
-    except _DAMAGE as error:
+    except (PyPdfError, *_DAMAGE) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise RowError(f"{given!r} cannot be read as a PDF ({reason}); print it anew, or save its text") from error
     if not text:
@@ -63,6 +53,8 @@ def extract_text(given: str, data: bytes) -> str:
 
 def read_pages(given: str, data: bytes) -> str:
     """Raises whatever pypdf raises."""
+    from pypdf import PdfReader
+
     reader = PdfReader(io.BytesIO(data))
     # The empty password opens files that only forbid printing.
     if reader.is_encrypted and not reader.decrypt(""):
@@ -76,25 +68,13 @@ def read_pages(given: str, data: bytes) -> str:
 # Judged outputs that are files of their own: read as text, known by the digest of their bytes.
 
 PATH_COLUMN = "response_path"
-DIGEST_NAME = "response_sha256"
-TEXT_SUFFIXES = (".txt", ".md", ".json")
 PDF_SUFFIX = ".pdf"
-SUFFIXES = (*TEXT_SUFFIXES, PDF_SUFFIX)
+SUFFIXES = (".txt", ".md", ".json", PDF_SUFFIX)
 MAX_FILE_BYTES = 32 << 20
 PDF_INSTALL = 'pip install "mixseek[pdf]"'
 # A dataset is read twice; text that took seconds to get out of a PDF is kept in between, up to so much of it.
 _KEPT_CHARACTERS = 16 << 20
 _UTF8_MARK = b"\xef\xbb\xbf"
-
-
-@dataclass(frozen=True, slots=True)
-class ResponseFile:
-    """What one file says; `sha256` is over its bytes, not over the text that was read out of them."""
-
-    name: str
-    text: str
-    sha256: str
-    size_bytes: int
 
 
 class ResponseFiles:
@@ -105,61 +85,54 @@ class ResponseFiles:
     """
 
     def __init__(self, directory: Path, *, allows_outside: bool = False) -> None:
-        self._directory = directory
-        self._confines = None if allows_outside else directory
+        self.directory = directory
+        self._allows_outside = allows_outside
         self._kept: dict[tuple[str, str], str] = {}
         self._kept_characters = 0
 
-    def read(self, given: str) -> ResponseFile:
-        """Raises RowError with the one thing that is wrong."""
-        path = self._directory / given
-        suffix = check_suffix(given)
-        refuse_outside(path, given, self._confines)
-        data = read_bytes(path, given)
-        digest = hashlib.sha256(data).hexdigest()
-        text = self._read_pdf(path, given, data, digest) if suffix == PDF_SUFFIX else decode_text(given, data)
-        return ResponseFile(file_name(given), text, digest, len(data))
-
-    def _read_pdf(self, path: Path, given: str, data: bytes, digest: str) -> str:
-        key = (str(path), digest)
-        text = self._kept.get(key)
-        if text is None:
-            refuse_missing_library(given)
-            text = extract_text(given, data)
-            if self._kept_characters + len(text) <= _KEPT_CHARACTERS:
-                self._kept[key] = text
-                self._kept_characters += len(text)
-        return text
-
-    def fill(self, values: dict[str, Any]) -> ResponseFile | None:
-        """Put the file's text where the row has only its path; None for a row with the text itself."""
+    def fill(self, values: dict[str, Any]) -> tuple[str, int] | None:
+        """Put the file's text where the row has only its path; its sha256 and size, None for a row with the text."""
         given = values.pop(PATH_COLUMN, None)
         if given is None:
             return None
         if "response" in values:
             raise RowError(f"both `response` and `{PATH_COLUMN}` are given; keep the one that is to be judged")
-        file = self.read(given)
-        values["response"] = file.text
-        values.setdefault("output_id", file.name)
-        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: given, DIGEST_NAME: file.sha256}
-        return file
+        suffix = Path(given).suffix.lower()
+        if suffix not in SUFFIXES:
+            found = f"suffix {suffix}" if suffix else "no suffix"
+            raise RowError(f"`{PATH_COLUMN}` {given!r} has {found}; outputs are read from {', '.join(SUFFIXES)}")
+        data = self.read_bytes(given, PATH_COLUMN)
+        digest = hashlib.sha256(data).hexdigest()
+        is_pdf = suffix == PDF_SUFFIX
+        values["response"] = self._read_pdf(given, data, digest) if is_pdf else decode_text(given, data, PATH_COLUMN)
+        # The last part of the path, also of one that was written on Windows.
+        values.setdefault("output_id", PureWindowsPath(given).name or given)
+        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: given, "response_sha256": digest}
+        return digest, len(data)
+
+    def read_bytes(self, given: str, column: str) -> bytes:
+        """Of a file that a row may name."""
+        path = self.directory / given
+        if not self._allows_outside:
+            refuse_outside(path, given, self.directory, column)
+        return read_bytes(path, given, column)
+
+    def _read_pdf(self, given: str, data: bytes, digest: str) -> str:
+        text = self._kept.get((given, digest))
+        if text is None:
+            if importlib.util.find_spec("pypdf") is None:
+                raise RowError(f"`{PATH_COLUMN}` {given!r} is a PDF, which needs an extra: {PDF_INSTALL}")
+            text = extract_text(given, data)
+            if self._kept_characters + len(text) <= _KEPT_CHARACTERS:
+                self._kept[given, digest] = text
+                self._kept_characters += len(text)
+        return text
 
 
-def check_suffix(given: str) -> str:
-    """One of the four, whatever its case."""
-    suffix = Path(given).suffix.lower()
-    if suffix not in SUFFIXES:
-        found = f"suffix {suffix}" if suffix else "no suffix"
-        raise RowError(f"`{PATH_COLUMN}` {given!r} has {found}; outputs are read from {', '.join(SUFFIXES)}")
-    return suffix
-
-
-def refuse_outside(path: Path, given: str, confines: Path | None, column: str = PATH_COLUMN) -> None:
-    """Raises RowError for a file that does not lie below `confines`; what is not there is somebody else's to say."""
-    if confines is None:
-        return
+def refuse_outside(path: Path, given: str, directory: Path, column: str) -> None:
+    """Raises RowError for a file that does not lie below; what is not there is somebody else's to say."""
     try:
-        is_inside = path.resolve().is_relative_to(confines.resolve())
+        is_inside = path.resolve().is_relative_to(directory.resolve())
     except (OSError, ValueError, RuntimeError):
         # No path, or links that lead in a circle: reading it says which.
         return
@@ -170,21 +143,21 @@ def refuse_outside(path: Path, given: str, confines: Path | None, column: str = 
         )
 
 
-def read_bytes(path: Path, given: str, column: str = PATH_COLUMN) -> bytes:
+def read_bytes(path: Path, given: str, column: str) -> bytes:
     """A regular file of bearable size; looked at before it is opened, because a pipe would wait for ever."""
+    what = f"`{column}` {given!r}"
     try:
-        status = path.stat()
-        refuse_unreadable(status, f"`{column}` {given!r}")
+        refuse_unreadable(path.stat(), what)
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         place = "" if path == Path(given) else f" in {path.parent}: paths begin at the dataset's directory"
-        raise RowError(f"`{column}` {given!r}: no such file{place}") from None
+        raise RowError(f"{what}: no such file{place}") from None
     except OSError as error:
-        raise RowError(f"`{column}` {given!r}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise RowError(f"{what}: cannot be read: {(error.strerror or str(error)).lower()}") from error
     except RowError:
         raise
     except ValueError as error:
-        raise RowError(f"`{column}` {given!r}: not a path ({error})") from error
+        raise RowError(f"{what}: not a path ({error})") from error
 
 
 def refuse_unreadable(status: os.stat_result, what: str) -> None:
@@ -200,12 +173,7 @@ def refuse_unreadable(status: os.stat_result, what: str) -> None:
         )
 
 
-def file_name(given: str) -> str:
-    """The last part, also of a path that was written on Windows."""
-    return PureWindowsPath(given).name or given
-
-
-def decode_text(given: str, data: bytes, column: str = PATH_COLUMN) -> str:
+def decode_text(given: str, data: bytes, column: str) -> str:
     """UTF-8 to the letter, line endings included; only a byte-order mark is not text."""
     try:
         return data.removeprefix(_UTF8_MARK).decode()
@@ -216,12 +184,6 @@ def decode_text(given: str, data: bytes, column: str = PATH_COLUMN) -> str:
         ) from error
 
 
-def refuse_missing_library(given: str) -> None:
-    """Said with the command that mends it."""
-    if importlib.util.find_spec("pypdf") is None:
-        raise RowError(f"`{PATH_COLUMN}` {given!r} is a PDF, which needs an extra: {PDF_INSTALL}")
-
-
 # Task rubrics as files: one for all rows, or a directory with one for each task.
 
 RUBRIC_SUFFIXES = (".md", ".markdown", ".txt")
@@ -230,51 +192,56 @@ RUBRIC_COLUMN = "rubric_path"
 
 @dataclass(frozen=True, slots=True)
 class RubricFile:
-    """A rubric with the two names by which a row may ask for it."""
+    """A rubric with the names by which a row may ask for it: its own first, for a file may have been copied."""
 
     path: Path
     rubric: "TaskRubric"
     sha256: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Its own first: a file may have been copied under another name."""
-        own = self.rubric.task_name
-        return (self.path.stem,) if own is None or own == self.path.stem else (own, self.path.stem)
-
-
-@dataclass(frozen=True, slots=True)
-class RubricDirectory:
-    """What `--rubric` names. `single` is a file that was named itself, and serves rows without a task name."""
-
-    where: Path
-    by_name: Mapping[str, RubricFile] = field(default_factory=dict)
-    single: RubricFile | None = None
+    names: tuple[str, ...]
 
     @classmethod
-    def open(cls, path: Path) -> "RubricDirectory":
+    def make(cls, path: Path, text: str) -> "RubricFile":
+        """Its name is read here; its type where the protocol's types are known."""
+        if not text.strip():
+            raise RowError(f"{path}: the rubric is empty; write down what earns and what costs points")
+        rubric = read_rubric(text)
+        names = dict.fromkeys(name for name in (rubric.task_name, path.stem) if name is not None)
+        return cls(path, rubric, hashlib.sha256(text.encode()).hexdigest(), tuple(names))
+
+
+class RubricDirectory:
+    """What `--rubric` names. A file that was named itself serves rows without a task name, too."""
+
+    def __init__(self, path: Path) -> None:
         """Reads every rubric at once: there are as many as tasks, not as rows."""
-        if path.is_dir():
-            return cls(path, index_names(path, read_directory(path)))
-        file = read_rubric_file(path)
-        return cls(path, index_names(path, [file]), file)
+        self._where = path
+        files = read_directory(path) if path.is_dir() else [read_rubric_file(path)]
+        self._single = None if path.is_dir() else files[0]
+        self._by_name: dict[str, RubricFile] = {}
+        for file in files:
+            for name in file.names:
+                other = self._by_name.setdefault(name, file)
+                if other is not file:
+                    raise ConfigurationError(
+                        f"--rubric {path}: {other.path.name} and {file.path.name} are both for the task {name!r}; "
+                        "keep one"
+                    )
 
     def find(self, task_name: str | None) -> RubricFile:
         """Raises RowError with what there is."""
-        if self.single is not None and (task_name is None or self.single.rubric.task_name is None):
-            return self.single
+        if self._single is not None and (task_name is None or self._single.rubric.task_name is None):
+            return self._single
         if task_name is None:
             raise RowError(
-                f"row has no `task_name`, so none of the rubrics in {self.where} is known to be its own; "
+                f"row has no `task_name`, so none of the rubrics in {self._where} is known to be its own; "
                 "name the column with --map task_name=COLUMN, or give one file with --rubric FILE"
             )
-        found = self.by_name.get(task_name)
-        if found is None:
+        if task_name not in self._by_name:
             raise RowError(
-                f"no rubric for the task {task_name!r} in {self.where}; there is {list_names(self.by_name)}; "
+                f"no rubric for the task {task_name!r} in {self._where}; there is {list_names(self._by_name)}; "
                 f"add {task_name}.md, or put the text into a column `rubric`"
             )
-        return found
+        return self._by_name[task_name]
 
 
 def read_directory(path: Path) -> list[RubricFile]:
@@ -297,113 +264,19 @@ def read_rubric_file(path: Path) -> RubricFile:
         raise ConfigurationError(f"--rubric {path}: no such file or directory; check the path")
     try:
         data = read_bytes(path, str(path), "--rubric")
-        return make_rubric_file(path, decode_text(str(path), data, "--rubric"))
+        return RubricFile.make(path, decode_text(str(path), data, "--rubric"))
     except RowError as error:
         raise ConfigurationError(str(error).replace("`--rubric`", "--rubric")) from error
 
 
-def make_rubric_file(path: Path, text: str) -> RubricFile:
-    """Its name is read here; its type where the protocol's types are known."""
-    if not text.strip():
-        raise RowError(f"{path}: the rubric is empty; write down what earns and what costs points")
-    return RubricFile(path, read_rubric(text), hashlib.sha256(text.encode()).hexdigest())
-
-
-def index_names(where: Path, files: list[RubricFile]) -> dict[str, RubricFile]:
-    """Two rubrics of one name cannot be told apart."""
-    index: dict[str, RubricFile] = {}
-    for file in files:
-        for name in file.names:
-            other = index.setdefault(name, file)
-            if other is not file:
-                raise ConfigurationError(
-                    f"--rubric {where}: {other.path.name} and {file.path.name} are both for the task {name!r}; keep one"
-                )
-    return index
-
-
+# Thousands of rows share a rubric, and a dataset is read more than once.
+@lru_cache(maxsize=256)
 def read_rubric(text: str, task_types: tuple[str, ...] | None = None) -> "TaskRubric":
     """What its text says; without types of a protocol's own, by those of seed 000."""
     # Late: most datasets name no rubric.
     from mixseek.protocols.rubric import TASK_TYPES, read_task_rubric
 
     return read_task_rubric(text, TASK_TYPES if task_types is None else task_types)
-
-
-# Thousands of rows share a rubric, and a dataset is read more than once.
-_read_once = lru_cache(maxsize=256)(read_rubric)
-
-
-class RowRubrics:
-    """Gives rows their rubric for one pass over a dataset, and remembers which were used."""
-
-    def __init__(
-        self,
-        rubrics: RubricDirectory | None,
-        confines: Path | None,
-        directory: Path,
-        task_types: tuple[str, ...],
-        *,
-        is_needed: bool,
-    ) -> None:
-        """`confines` is the directory that no row may lead out of; None where the user allows it."""
-        self._rubrics = rubrics
-        self._confines = confines
-        self._directory = directory
-        self._task_types = task_types
-        self._is_needed = is_needed
-        self._read: dict[str, RubricFile] = {}
-        self.used: dict[str, str] = {}  # file name to sha256
-
-    def fill(self, values: dict[str, Any]) -> None:
-        """What the row names itself wins over the shelf."""
-        given = values.pop(RUBRIC_COLUMN, None)
-        if given is not None and "rubric" in values:
-            raise RowError(f"both `rubric` and `{RUBRIC_COLUMN}` are given; keep one")
-        if given is not None:
-            self._put(values, self._open(given))
-        elif "rubric" not in values and self._rubrics is not None:
-            self._put(values, self._rubrics.find(values.get("task_name")))
-        text = values.get("rubric")
-        if text is not None:
-            self._settle_type(values, text)
-        elif self._is_needed:
-            raise RowError(
-                "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
-                "task, or a column `rubric` (text) or `rubric_path`"
-            )
-
-    def _open(self, given: str) -> RubricFile:
-        file = self._read.get(given)
-        if file is None:
-            path = self._directory / given
-            refuse_outside(path, given, self._confines, RUBRIC_COLUMN)
-            file = make_rubric_file(path, decode_text(given, read_bytes(path, given, RUBRIC_COLUMN), RUBRIC_COLUMN))
-            self._read[given] = file
-        return file
-
-    def _put(self, values: dict[str, Any], file: RubricFile) -> None:
-        values["rubric"] = file.rubric.text
-        values.setdefault("task_name", file.names[0])
-        self.used[file.path.name] = file.sha256
-
-    def _settle_type(self, values: dict[str, Any], text: str) -> None:
-        """An unknown type would be judged by weights that nobody chose."""
-        if not self._task_types:
-            return
-        rubric = _read_once(text, self._task_types)
-        if rubric.unknown_task_type is not None:
-            raise RowError(
-                f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
-                f"known are {', '.join(self._task_types)}"
-            )
-        if rubric.task_name is not None:
-            values.setdefault("task_name", rubric.task_name)
-        if rubric.task_type is None:
-            return
-        given = values.setdefault("task_type", rubric.task_type)
-        if given != rubric.task_type:
-            raise RowError(f"`task_type` is {given!r} and its rubric says {rubric.task_type!r}; correct one of them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,45 +327,86 @@ class RowRequirements:
 class Attachments:
     """One pass over a dataset: fills rows from files, and digests what it read on the way."""
 
-    def __init__(self, files: ResponseFiles, directory: Path, requirements: RowRequirements) -> None:
+    def __init__(self, files: ResponseFiles, requirements: RowRequirements) -> None:
         self._files = files
-        self._rubrics = RowRubrics(
-            requirements.rubrics,
-            None if requirements.allows_outside_files else directory,
-            directory,
-            requirements.task_types,
-            is_needed=requirements.rubric,
-        )
+        self._requirements = requirements
         self._digest = hashlib.sha256()
         self._count = self._size_bytes = 0
+        self._read: dict[str, RubricFile] = {}
+        self._rubrics: dict[str, str] = {}  # file name to sha256
 
     def fill(self, values: dict[str, Any]) -> None:
         """Raises RowError for a file that cannot be used."""
         file = self._files.fill(values)
         if file is not None:
-            self._digest.update(file.sha256.encode() + b"\n")
+            sha256, size_bytes = file
+            self._digest.update(sha256.encode() + b"\n")
             self._count += 1
-            self._size_bytes += file.size_bytes
-        self._rubrics.fill(values)
+            self._size_bytes += size_bytes
+        self._fill_rubric(values)
+
+    def _fill_rubric(self, values: dict[str, Any]) -> None:
+        """What the row names itself wins over --rubric."""
+        given = values.pop(RUBRIC_COLUMN, None)
+        rubrics = self._requirements.rubrics
+        if given is not None and "rubric" in values:
+            raise RowError(f"both `rubric` and `{RUBRIC_COLUMN}` are given; keep one")
+        if given is not None:
+            if given not in self._read:
+                data = self._files.read_bytes(given, RUBRIC_COLUMN)
+                path = self._files.directory / given
+                self._read[given] = RubricFile.make(path, decode_text(given, data, RUBRIC_COLUMN))
+            self._put(values, self._read[given])
+        elif "rubric" not in values and rubrics is not None:
+            self._put(values, rubrics.find(values.get("task_name")))
+        text = values.get("rubric")
+        if text is not None:
+            self._settle_type(values, text)
+        elif self._requirements.rubric:
+            raise RowError(
+                "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
+                "task, or a column `rubric` (text) or `rubric_path`"
+            )
+
+    def _put(self, values: dict[str, Any], file: RubricFile) -> None:
+        values["rubric"] = file.rubric.text
+        values.setdefault("task_name", file.names[0])
+        self._rubrics[file.path.name] = file.sha256
+
+    def _settle_type(self, values: dict[str, Any], text: str) -> None:
+        """An unknown type would be judged by weights that nobody chose."""
+        task_types = self._requirements.task_types
+        if not task_types:
+            return
+        rubric = read_rubric(text, task_types)
+        if rubric.unknown_task_type is not None:
+            raise RowError(
+                f"its rubric names the unknown task_type {rubric.unknown_task_type[:60]!r}; "
+                f"known are {', '.join(task_types)}"
+            )
+        if rubric.task_name is not None:
+            values.setdefault("task_name", rubric.task_name)
+        if rubric.task_type is None:
+            return
+        given = values.setdefault("task_type", rubric.task_type)
+        if given != rubric.task_type:
+            raise RowError(f"`task_type` is {given!r} and its rubric says {rubric.task_type!r}; correct one of them")
 
     def description(self) -> dict[str, Any]:
         """For the manifest; empty for a dataset that holds everything itself."""
         described: dict[str, Any] = {}
         if self._count:
-            described["response_files"] = {
-                "count": self._count,
-                "bytes": self._size_bytes,
-                "sha256": self._digest.hexdigest(),
-            }
-        if self._rubrics.used:
-            described["rubrics"] = dict(sorted(self._rubrics.used.items()))
+            counted = {"count": self._count, "bytes": self._size_bytes, "sha256": self._digest.hexdigest()}
+            described["response_files"] = counted
+        if self._rubrics:
+            described["rubrics"] = dict(sorted(self._rubrics.items()))
         return described
 
     def cover(self, dataset_sha256: str) -> str:
         """The digest of the dataset together with its files: a changed file is another run."""
-        if not self._count and not self._rubrics.used:
+        if not self._count and not self._rubrics:
             return dataset_sha256
         covered = hashlib.sha256(dataset_sha256.encode() + b"\n" + self._digest.hexdigest().encode())
-        for name, sha256 in sorted(self._rubrics.used.items()):
+        for name, sha256 in sorted(self._rubrics.items()):
             covered.update(b"\n" + name.encode("utf-8", "surrogateescape") + b"\0" + sha256.encode())
         return covered.hexdigest()

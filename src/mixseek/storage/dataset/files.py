@@ -1,4 +1,4 @@
-"""Row sources that DuckDB streams: Parquet, and a JSON file that is one list of objects."""
+"""Files as rows: JSON lines and CSV, plain or gzipped; Parquet and lists of JSON objects, which DuckDB streams."""
 
 import codecs
 import contextlib
@@ -9,11 +9,12 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from io import BufferedReader
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NoReturn
+from typing import Any, BinaryIO
 
 import duckdb
 import orjson
@@ -51,95 +52,83 @@ def spool_stdin(directory: Path, stream: BinaryIO | None = None) -> Path:
 # Row sources that are text: JSON lines and CSV, plain or gzipped, one line in memory at a time.
 
 Row = dict[str, Any]
+Rows = Iterator[tuple[int, Row]]
 ByteStream = gzip.GzipFile | BufferedReader
 _HEAD_BYTES = 8_192
 # orjson turns integers beyond this into floats, which would change an id or a ground truth.
 _EXACT_LIMIT = 2.0**63
 
 
-class JsonLines:
-    """A JSON object a line; blank lines are skipped."""
+@dataclass(frozen=True, slots=True)
+class RowSource:
+    """A file as rows; `unit` is the word for the number that comes with each."""
 
-    unit: ClassVar[str] = "line"
-    format: ClassVar[str] = "jsonl"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Line number and row."""
-        with reading(self.path) as stream:
-            offset = stream.tell()
-            for number, line in enumerate(stream, 1):
-                try:
-                    row = orjson.loads(line)
-                except orjson.JSONDecodeError:
-                    if line.isspace():
-                        offset += len(line)
-                        continue
-                    row = look_again(self.path, number, offset, line)
-                if type(row) is not dict:
-                    raise DatasetError(
-                        f"{self.path}: line {number} is {name_of(row)}, expected an object "
-                        'such as {"id": "1", "response": "…", "ground_truth": "…"}'
-                    )
-                for value in row.values():
-                    if type(value) is float and abs(value) >= _EXACT_LIMIT:
-                        row = json.loads(line)
-                        break
-                yield number, row
-                offset += len(line)
+    path: Path
+    format: str
+    unit: str
+    rows: Callable[[], Rows]
 
 
-class DelimitedLines:
-    """CSV or TSV with a header line. Python's reader, because it names the line of a bad row and never guesses.
-
-    DuckDB's reader guesses: given a fixed dialect it still took rows that begin with `#` for comments and dropped them.
-    """
-
-    unit: ClassVar[str] = "line"
-
-    def __init__(self, path: Path, format_name: str) -> None:
-        self.path = path
-        self.format = format_name
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Number of the line where the row begins, and the row; every cell is text."""
-        # The default limit of 128 KB a cell is less than a long response; it can only be set for the whole process.
-        csv.field_size_limit(sys.maxsize)
-        with reading(self.path) as stream:
-            lines = decode_lines(self.path, stream)
-            first = next(lines, "")
-            delimiter = "\t" if self.format == "tsv" else guess_delimiter(first)
-            table = csv.reader(with_first(first, lines), delimiter=delimiter, strict=True)
-            begin = 1
+def read_json_lines(path: Path) -> Rows:
+    """Line number and row: a JSON object a line; blank lines are skipped."""
+    with reading(path) as stream:
+        offset = stream.tell()
+        for number, line in enumerate(stream, 1):
+            begin, offset = offset, offset + len(line)
             try:
-                header = self._read_header(next(table, []))
-                begin = table.line_num + 1
-                for cells in table:
-                    if len(cells) == len(header):
-                        yield begin, dict(zip(header, cells, strict=True))
-                    elif cells:
-                        self._refuse_width(begin, len(cells), len(header))
-                    begin = table.line_num + 1
-            except csv.Error as error:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                if line.isspace():
+                    continue
+                row = look_again(path, number, begin, line)
+            if type(row) is not dict:
                 raise DatasetError(
-                    f"{self.path}: line {begin}: {error}; check the quotes of this row "
-                    '(a cell with a quote, comma or line break stands in "…", quotes inside it doubled)'
-                ) from error
+                    f"{path}: line {number} is {name_of(row)}, expected an object "
+                    'such as {"id": "1", "response": "…", "ground_truth": "…"}'
+                )
+            for value in row.values():
+                if type(value) is float and abs(value) >= _EXACT_LIMIT:
+                    row = json.loads(line)
+                    break
+            yield number, row
 
-    def _read_header(self, cells: list[str]) -> list[str]:
-        header = [cell.strip() for cell in cells]
-        for position, name in enumerate(header):
-            if name in header[:position]:
-                raise DatasetError(f"{self.path}: line 1: the column `{name}` appears twice; rename one")
-        return header
 
-    def _refuse_width(self, line: int, cells: int, columns: int) -> NoReturn:
-        raise DatasetError(
-            f"{self.path}: line {line} has {cells} cells, the header has {columns}; "
-            'put cells that contain the delimiter or a line break in "…"'
-        )
+def read_delimited(path: Path, format_name: str) -> Rows:
+    """Number of the line where the row begins, and the row, of CSV or TSV with a header line; every cell is text.
+
+    Python's reader, because it names the line of a bad row and never guesses. DuckDB's guesses: given a fixed dialect
+    it still took rows that begin with `#` for comments and dropped them.
+    """
+    # The default limit of 128 KB a cell is less than a long response; it can only be set for the whole process.
+    csv.field_size_limit(sys.maxsize)
+    with reading(path) as stream:
+        lines = decode_lines(path, stream)
+        first = next(lines, "")
+        # A comma, unless the header line has none but has what spreadsheets of other countries write.
+        guessed = next((mark for mark in (",", ";", "\t") if mark in first), ",")
+        delimiter = "\t" if format_name == "tsv" else guessed
+        table = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+        begin = 1
+        try:
+            header = [cell.strip() for cell in next(table, [])]
+            for position, name in enumerate(header):
+                if name in header[:position]:
+                    raise DatasetError(f"{path}: line 1: the column `{name}` appears twice; rename one")
+            begin = table.line_num + 1
+            for cells in table:
+                if len(cells) == len(header):
+                    yield begin, dict(zip(header, cells, strict=True))
+                elif cells:
+                    raise DatasetError(
+                        f"{path}: line {begin} has {len(cells)} cells, the header has {len(header)}; "
+                        'put cells that contain the delimiter or a line break in "…"'
+                    )
+                begin = table.line_num + 1
+        except csv.Error as error:
+            raise DatasetError(
+                f"{path}: line {begin}: {error}; check the quotes of this row "
+                '(a cell with a quote, comma or line break stands in "…", quotes inside it doubled)'
+            ) from error
 
 
 @contextlib.contextmanager
@@ -205,28 +194,10 @@ def decode_line(path: Path, number: int, offset: int, line: bytes) -> str:
         ) from error
 
 
-def guess_delimiter(header: str) -> str:
-    """A comma, unless the header line has none but has what spreadsheets of other countries write."""
-    return next((mark for mark in (",", ";", "\t") if mark in header), ",")
-
-
-def with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
-    """The line that was looked at, and then the others."""
-    yield first
-    yield from rest
-
-
 def name_of(value: Any) -> str:
     """A JSON value's kind in a sentence."""
-    match value:
-        case list():
-            return "a JSON list"
-        case str():
-            return "a JSON string"
-        case bool() | int() | float():
-            return f"the JSON value {str(value).lower()}"
-        case _:
-            return "null"
+    kinds = {list: "a JSON list", str: "a JSON string", type(None): "null"}
+    return kinds.get(type(value)) or f"the JSON value {str(value).lower()}"
 
 
 _FETCH_ROWS = 1_000
@@ -239,51 +210,30 @@ _DESCRIBE = f"DESCRIBE SELECT * FROM {_PARQUET}"  # noqa: S608 - two constants
 _ELEMENTS = "SELECT json FROM read_json_objects($path, format = 'array', maximum_object_size = 67108864)"
 
 
-class ParquetTable:
-    """Parquet in file order. Only plain types reach Python, so neither numpy nor pytz is needed."""
-
-    unit: ClassVar[str] = "row"
-    format: ClassVar[str] = "parquet"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Row number and row; dates, decimals and the like as text, nested values as JSON values."""
-        with connecting(self.path) as connection:
-            columns = connection.execute(_DESCRIBE, {"path": escape_glob(self.path)}).fetchall()
-        names = [str(column[0]) for column in columns]
-        kinds = [str(column[1]) for column in columns]
-        nested = [name for name, kind in zip(names, kinds, strict=True) if is_nested(kind)]
-        chosen = ", ".join(select_plain(name, kind) for name, kind in zip(names, kinds, strict=True))
-        query = f"SELECT {chosen} FROM {_PARQUET}"  # noqa: S608 - column names are quoted by select_plain
-        for number, cells in enumerate(stream_query(self.path, query), 1):
-            row = dict(zip(names, cells, strict=True))
-            for name in nested:
-                if row[name] is not None:
-                    row[name] = orjson.loads(row[name])
-            yield number, row
+def read_parquet(path: Path) -> Rows:
+    """Row number and row; only plain types reach Python: dates and the like as text, nested values as JSON values."""
+    with connecting(path) as connection:
+        columns = connection.execute(_DESCRIBE, {"path": escape_glob(path)}).fetchall()
+    kinds = {str(column[0]): str(column[1]) for column in columns}
+    nested = [name for name, kind in kinds.items() if is_nested(kind)]
+    chosen = ", ".join(select_plain(name, kind) for name, kind in kinds.items())
+    query = f"SELECT {chosen} FROM {_PARQUET}"  # noqa: S608 - column names are quoted by select_plain
+    for number, cells in enumerate(stream_query(path, query), 1):
+        row = dict(zip(kinds, cells, strict=True))
+        row |= {name: orjson.loads(row[name]) for name in nested if row[name] is not None}
+        yield number, row
 
 
-class JsonArray:
-    """`[{…}, {…}]`, element by element: the list itself is never in memory."""
-
-    unit: ClassVar[str] = "item"
-    format: ClassVar[str] = "json"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Number of the element, and the element."""
-        for number, (text,) in enumerate(stream_query(self.path, _ELEMENTS), 1):
-            try:
-                row = orjson.loads(text)
-            except orjson.JSONDecodeError as error:
-                raise DatasetError(f"{self.path}: item {number} cannot be read: {error.msg}") from error
-            if not isinstance(row, dict):
-                raise DatasetError(f"{self.path}: item {number} is {name_of(row)}, expected an object")
-            yield number, row
+def read_json_array(path: Path) -> Rows:
+    """Number and element of `[{…}, {…}]`: the list itself is never in memory."""
+    for number, (text,) in enumerate(stream_query(path, _ELEMENTS), 1):
+        try:
+            row = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise DatasetError(f"{path}: item {number} cannot be read: {error.msg}") from error
+        if not isinstance(row, dict):
+            raise DatasetError(f"{path}: item {number} is {name_of(row)}, expected an object")
+        yield number, row
 
 
 def stream_query(path: Path, query: str) -> Iterator[tuple[Any, ...]]:

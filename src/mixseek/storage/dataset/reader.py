@@ -1,23 +1,34 @@
 """A dataset as samples: surveyed once so that a bad row is named before anything is judged, then read to be judged."""
 
 import difflib
-import hashlib
 import json
 import stat
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol
+from typing import Any, BinaryIO
 
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
-from mixseek.storage.dataset.files import DelimitedLines, JsonLines, Row, reading, spool_stdin
+from mixseek.storage.dataset.files import (
+    Row,
+    Rows,
+    RowSource,
+    read_delimited,
+    read_json_array,
+    read_json_lines,
+    read_parquet,
+    reading,
+    spool_stdin,
+)
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
+from mixseek.storage.durable import digest_file
+from mixseek.storage.journal.records import decode_object
 
 # Datasets that hold replies and not the judged text: one reply a row, or a bundle of them, taken apart here.
 
@@ -31,89 +42,46 @@ _LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_n
 _WHOLE_FILES = (".json", ".txt", ".md")
 
 
-class RowStream(Protocol):
-    """What is wrapped."""
-
-    path: Path
-
-    @property
-    def unit(self) -> str: ...
-    @property
-    def format(self) -> str: ...
-    def rows(self) -> Iterator[tuple[int, Row]]: ...
-
-
-class ReplyRows:
-    """Rows as they are; where bundles are asked for, one becomes a row for each of its entries."""
-
-    def __init__(self, source: RowStream, mapping: Mapping[str, str], takes_bundles: bool) -> None:
-        self.path = source.path
-        self._takes_bundles = takes_bundles
-        self._source = source
-        columns = (
-            "response",
-            *ALIASES["response"],
-            *(name for name, field in FILE_FIELDS.items() if field == "response"),
-        )
-        self._texts = tuple(mapping.get(column, column) for column in columns)
-
-    @property
-    def unit(self) -> str:
-        return self._source.unit
-
-    @property
-    def format(self) -> str:
-        return self._source.format
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Line number and row; all entries of a bundle have the number of its line."""
-        for place, row in self._source.rows():
-            column = next((name for name in REPLY_COLUMNS if row.get(name) is not None), None)
-            # Beside its judged text a reply is about that text, whatever it looks like.
-            if column is None or any(row.get(name) for name in self._texts):
-                yield place, row
-                continue
-            reply = row[column]
-            text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-            rest = {name: value for name, value in row.items() if name != column}
-            bundle = split_bundle(text) if self._takes_bundles else None
-            if bundle is None:
-                yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
-            else:
-                prefix = f"{row['id']}/" if row.get("id") is not None else f"{place}/"
-                yield from ((place, entry) for entry in entry_rows(bundle, rest, prefix))
-
-
-class BundleFile:
-    """A file that is one bundle, as a judge wrote it."""
-
-    unit: ClassVar[str] = "entry"
-    format: ClassVar[str] = "bundle"
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Number of the entry, and a row for it."""
-        bundle = split_bundle(read_whole(self.path))
+def read_replies(source: RowSource, mapping: Mapping[str, str], takes_bundles: bool) -> Rows:
+    """Rows as they are; where bundles are asked for, one becomes a row for each of its entries, all with its number."""
+    paths = (name for name, field in FILE_FIELDS.items() if field == "response")
+    texts = [mapping.get(column, column) for column in ("response", *ALIASES["response"], *paths)]
+    for place, row in source.rows():
+        column = next((name for name in REPLY_COLUMNS if row.get(name) is not None), None)
+        # Beside its judged text a reply is about that text, whatever it looks like.
+        if column is None or any(row.get(name) for name in texts):
+            yield place, row
+            continue
+        reply = row[column]
+        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        rest = {name: value for name, value in row.items() if name != column}
+        bundle = split_bundle(text) if takes_bundles else None
         if bundle is None:
-            raise DatasetError(f"{self.path}: changed while it was being read; run again")
-        yield from enumerate(entry_rows(bundle, {}, ""), 1)
+            yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
+        else:
+            prefix = f"{row['id']}/" if row.get("id") is not None else f"{place}/"
+            yield from ((place, entry) for entry in entry_rows(bundle, rest, prefix))
 
 
-def choose_reply_source(path: Path, takes_bundles: bool) -> BundleFile | None:
-    """A whole-file bundle, or None for what is rows: JSON lines by another name, or a list of rows with replies.
+def read_bundle_file(path: Path) -> Rows:
+    """Number of the entry, and a row for it, of a file that is one bundle, as a judge wrote it."""
+    bundle = split_bundle(read_whole(path))
+    if bundle is None:
+        raise DatasetError(f"{path}: changed while it was being read; run again")
+    yield from enumerate(entry_rows(bundle, {}, ""), 1)
 
-    Raises DatasetError for a bundle that nobody asked for.
-    """
+
+def choose_reply_source(path: Path, takes_bundles: bool) -> RowSource | None:
+    """A whole-file bundle, or None for what is rows; raises DatasetError for a bundle that nobody asked for."""
     if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
         return None
     bundle = split_bundle(read_whole(path))
-    if bundle is None or any(is_row(entry) for entry in bundle.entries[:1]):
+    # An entry that holds a reply, instead of being one, is a row.
+    if bundle is None or any(name in decode_object(one.text) for one in bundle[:1] for name in REPLY_COLUMNS):
         return None
     if not takes_bundles:
         raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
-    return BundleFile(path)
+    return RowSource(path, "bundle", "entry", partial(read_bundle_file, path))
 
 
 def read_whole(path: Path) -> str:
@@ -129,7 +97,7 @@ def read_whole(path: Path) -> str:
 def entry_rows(bundle: Bundle, rest: Mapping[str, Any], prefix: str) -> Iterator[Row]:
     """Entries that contradict each other become one row with both texts, which no protocol accepts."""
     groups: dict[str, list[BundleEntry]] = {}
-    for number, entry in enumerate(bundle.entries, 1):
+    for number, entry in enumerate(bundle, 1):
         groups.setdefault(entry.identities[0] if entry.identities else str(number), []).append(entry)
     for name, entries in groups.items():
         text = "\n".join(entry.text for entry in entries)
@@ -150,20 +118,6 @@ def lifted(text: str) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def is_row(entry: BundleEntry) -> bool:
-    """An entry that holds a reply, instead of being one."""
-    return any(name in decode_object(entry.text) for name in REPLY_COLUMNS)
-
-
-def decode_object(text: str) -> dict[str, Any]:
-    """Empty for anything but one JSON object."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 # A file of rows as a stream of samples: surveyed once before anything is judged, then read again.
 
 STDIN = "-"
@@ -173,18 +127,6 @@ _BUCKETS = 64
 _PLACES_KEPT = 5
 # Of a batch: samples, their journal lines and copies on the way are in memory together.
 _BATCH_CHARACTERS = 4 << 20
-
-
-class RowSource(Protocol):
-    """A file as rows; `unit` is the word for the number that comes with each."""
-
-    path: Path
-
-    @property
-    def unit(self) -> str: ...
-    @property
-    def format(self) -> str: ...
-    def rows(self) -> Iterator[tuple[int, Row]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,26 +149,15 @@ class Survey:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Places:
-    """How many, and where the first ones are."""
-
-    count: int = 0
-    first: list[int] = field(default_factory=list)
-
-    def add(self, place: int) -> None:
-        self.count += 1
-        if self.count <= _PLACES_KEPT:
-            self.first.append(place)
-
-    def describe(self, unit: str) -> str:
-        shown = ", ".join(map(str, self.first))
-        more = f" and {self.count - len(self.first):,} more" if self.count > len(self.first) else ""
-        return f"in {unit}{'s' if self.count > 1 else ''} {shown}{more}"
+def describe_places(places: Sequence[int], unit: str) -> str:
+    """The first ones, and how many more."""
+    shown = ", ".join(map(str, places[:_PLACES_KEPT]))
+    more = f" and {len(places) - _PLACES_KEPT:,} more" if len(places) > _PLACES_KEPT else ""
+    return f"in {unit}{'s' if len(places) > 1 else ''} {shown}{more}"
 
 
 class Dataset:
-    """The SampleSource port over a file."""
+    """Streams a file; reading it twice gives the same samples in the same order."""
 
     def __init__(
         self,
@@ -244,8 +175,8 @@ class Dataset:
         # Told of every row's fields while the dataset is surveyed.
         self._note_row = note_row
         # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
-        self._directory = Path() if name == STDIN else source.path.parent
-        self._files = ResponseFiles(self._directory, allows_outside=self._requirements.allows_outside_files)
+        directory = Path() if name == STDIN else source.path.parent
+        self._files = ResponseFiles(directory, allows_outside=self._requirements.allows_outside_files)
 
     @property
     def stem(self) -> str:
@@ -265,10 +196,6 @@ class Dataset:
             "mapping": dict(survey.mapping),
             **survey.attached,
         }
-
-    def survey(self) -> Survey:
-        """Check every row before anything is paid for; raises DatasetError for the first that cannot be judged."""
-        return self._survey
 
     def batches(self, size: int) -> Iterator[list[Sample]]:
         """Lists of at most `size` samples, in the order of the file; of fewer where their texts are long."""
@@ -296,6 +223,10 @@ class Dataset:
     def _fingerprint(self) -> tuple[int, int]:
         return fingerprint(self.path)
 
+    def survey(self) -> Survey:
+        """Check every row before anything is paid for; raises DatasetError for the first that cannot be judged."""
+        return self._survey
+
     @cached_property
     def _survey(self) -> Survey:
         size_bytes, _ = self._fingerprint
@@ -303,14 +234,14 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        places: list[int] = []
-        unnamed, empty = _Places(), _Places()
+        # Numbers of rows that a person is told of.
+        lacking, unnamed, empty = array("q"), array("q"), array("q")
         for place, values in self._checked_rows(reader, attachments):
             if reader.is_blank_id:
-                unnamed.add(place)
+                unnamed.append(place)
             response = values["response"]
             if (not response or response.isspace()) and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
-                empty.add(place)
+                empty.append(place)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
             rows += 1
@@ -318,7 +249,7 @@ class Dataset:
                 self._note_row(values)
             if missing := self._requirements.missing(values):
                 incomplete.update(missing)
-                places.extend([place] if len(places) < _PLACES_KEPT else [])
+                lacking.append(place)
             without_truth += "ground_truth" not in values
         if not rows:
             raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
@@ -328,32 +259,29 @@ class Dataset:
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
-        digest = attachments.cover(digest_file(self.path))
+        told = {
+            "blank `id` {}: the number of the row is taken instead": unnamed,
+            "empty response {}: judged as no answer": empty,
+        }
+        notices = [words.format(describe_places(found, self._source.unit)) for words, found in told.items() if found]
         return Survey(
             rows,
-            digest,
+            attachments.cover(digest_file(self.path)),
             size_bytes,
             without_truth,
             tuple(reader.columns),
             dict(reader.resolved),
             incomplete,
-            tuple(places),
+            tuple(lacking[:_PLACES_KEPT]),
             attachments.description(),
-            tuple(self._notices(unnamed, empty)),
+            tuple(f"{self.name}: {notice}" for notice in notices),
         )
-
-    def _notices(self, unnamed: "_Places", empty: "_Places") -> Iterator[str]:
-        unit = self._source.unit
-        if unnamed.count:
-            yield f"{self.name}: blank `id` {unnamed.describe(unit)}: the number of the row is taken instead"
-        if empty.count:
-            yield f"{self.name}: empty response {empty.describe(unit)}: judged as no answer"
 
     def _reader(self) -> RowReader:
         return RowReader(self._mapping, needs_response=self._requirements.response)
 
     def _attachments(self) -> Attachments:
-        return Attachments(self._files, self._directory, self._requirements)
+        return Attachments(self._files, self._requirements)
 
     def _checked_rows(self, reader: RowReader, attachments: Attachments) -> Iterator[tuple[int, dict[str, Any]]]:
         """Place and the sample's fields; the id of a row without one counts rows, not lines."""
@@ -398,28 +326,23 @@ def open_dataset(
     requirements: RowRequirements | None = None,
     note_row: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Dataset:
-    """The dataset behind a path or `-`; raises DatasetError where there is none that can be read.
-
-    Stdin is copied into `spool_directory` first, so that it can be read twice and the run resumed.
-    """
+    """The dataset behind a path or `-`, which is copied to be read twice; DatasetError where none can be read."""
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
-        return Dataset(path, choose_rows(check_file(path), mapping, requirements), mapping, requirements, note_row)
-    if spool_directory is None:
+        file = check_file(path)
+    elif spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
-    lines: RowSource = JsonLines(spool_stdin(spool_directory, stdin))
-    if requirements is None or requirements.response:
-        return Dataset(STDIN, lines, mapping, requirements, note_row)
-    return Dataset(STDIN, ReplyRows(lines, mapping, requirements.bundles), mapping, requirements, note_row)
-
-
-def choose_rows(path: Path, mapping: Mapping[str, str], requirements: RowRequirements | None) -> RowSource:
-    """Where replies are recorded, a file may be a bundle of them, and so may a row."""
-    if requirements is None or requirements.response:
-        return choose_source(path)
-    return choose_reply_source(path, requirements.bundles) or ReplyRows(
-        choose_source(path), mapping, requirements.bundles
-    )
+    else:
+        file = spool_stdin(spool_directory, stdin)
+    source: RowSource | None = None
+    # Where replies are recorded, a file may be a bundle of them, and so may a row.
+    if requirements is not None and not requirements.response:
+        if path != STDIN:
+            source = choose_reply_source(file, requirements.bundles)
+        if source is None:
+            plain = choose_source(file)
+            source = replace(plain, rows=partial(read_replies, plain, mapping, requirements.bundles))
+    return Dataset(path, source or choose_source(file), mapping, requirements, note_row)
 
 
 def check_file(path: str) -> Path:
@@ -428,13 +351,12 @@ def check_file(path: str) -> Path:
     try:
         mode = file.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        close = difflib.get_close_matches(file.name, list_directory(file.parent), n=1)
+        close = difflib.get_close_matches(file.name, [entry.name for entry in file.parent.glob("*")], n=1)
         meant = f"; did you mean {file.parent / close[0]}?" if close else "; check the path, or use - for stdin"
         raise DatasetError(f"{path}: no such file{meant}") from None
-    except OSError as error:
-        raise DatasetError(f"{path!r}: cannot be opened: {(error.strerror or str(error)).lower()}") from error
-    except ValueError as error:
-        raise DatasetError(f"{path!r}: cannot be opened: {error}") from error
+    except (OSError, ValueError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise DatasetError(f"{path!r}: cannot be opened: {why}") from error
     if stat.S_ISDIR(mode):
         raise DatasetError(
             f"{path}: a directory, expected a file; name one inside it, such as {file / 'answers.jsonl'}"
@@ -444,14 +366,6 @@ def check_file(path: str) -> Path:
     return file
 
 
-def list_directory(directory: Path) -> list[str]:
-    """Names in a directory, none if it cannot be listed."""
-    try:
-        return [entry.name for entry in directory.iterdir()]
-    except OSError:
-        return []
-
-
 def choose_source(path: Path) -> RowSource:
     """By suffix; content that belies it is refused when it is read."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -459,44 +373,29 @@ def choose_source(path: Path) -> RowSource:
     suffix = suffixes[-2:-1] if packed else suffixes[-1:]
     match suffix:
         case [".jsonl" | ".ndjson"]:
-            return JsonLines(path)
+            return RowSource(path, "jsonl", "line", partial(read_json_lines, path))
         case [".csv" | ".tsv" as delimited]:
-            return DelimitedLines(path, delimited[1:])
+            return RowSource(path, delimited[1:], "line", partial(read_delimited, path, delimited[1:]))
+        case [".json"] if is_json_list(path):
+            return RowSource(path, "json", "item", partial(read_json_array, path))
         case [".json"]:
-            return choose_json(path)
+            return RowSource(path, "jsonl", "line", partial(read_json_lines, path))
         case [".parquet"] if not packed:
-            from mixseek.storage.dataset.files import ParquetTable
-
-            return ParquetTable(path)
+            return RowSource(path, "parquet", "row", partial(read_parquet, path))
     shown = "".join(suffixes[-2:]) if packed else "".join(suffixes[-1:])
     raise DatasetError(f"{path}: {f'unknown suffix {shown}' if shown else 'no suffix'}; supported are {SUPPORTED}")
 
 
-def choose_json(path: Path) -> RowSource:
+def is_json_list(path: Path) -> bool:
     """A .json file may be one list of objects, or JSON lines by another name."""
     with reading(path) as stream:
-        is_list = next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
-    if not is_list:
-        return JsonLines(path)
-    from mixseek.storage.dataset.files import JsonArray
-
-    return JsonArray(path)
+        return next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
 
 
 def fingerprint(path: Path) -> tuple[int, int]:
     """Size and time of change: cheap enough to ask whenever a pass ends."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
-
-
-def digest_file(path: Path) -> str:
-    """sha256 of the file's bytes as they are on disk."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        read: Callable[[], bytes] = partial(stream.read, 1 << 20)
-        for chunk in iter(read, b""):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 # What was meant to be judged, as a list: question by variant by target, held against what the dataset has.
@@ -508,14 +407,6 @@ _OUTPUT = "output_id"
 Cell = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Holes:
-    """Planned places without an output, as samples that stand for them; `unplanned` samples are in no place."""
-
-    samples: tuple[Sample, ...]
-    unplanned: tuple[str, ...]
-
-
 class PlannedGrid:
     """Every planned place; told of the rows of the dataset, it knows which places stayed empty."""
 
@@ -524,7 +415,8 @@ class PlannedGrid:
         self.path = check_file(path)
         self._cells = read_cells(self.path)
         self._found: set[Cell] = set()
-        self._unplanned: list[str] = []
+        # Ids of samples that are in no place.
+        self.unplanned: list[str] = []
 
     @property
     def description(self) -> dict[str, Any]:
@@ -538,26 +430,15 @@ class PlannedGrid:
         fitting = [cell for cell in (*named, place) if cell in self._cells]
         self._found.update(fitting)
         if not fitting:
-            self._unplanned.append(str(values["id"]))
+            self.unplanned.append(str(values["id"]))
 
-    def holes(self) -> Holes:
-        """In the order of the list."""
-        empty = [cell for cell in self._cells if cell not in self._found]
-        return Holes(tuple(make_hole(cell) for cell in empty), tuple(self._unplanned))
-
-
-def make_hole(cell: Cell) -> Sample:
-    """A sample without a response, which no judge is asked about."""
-    question, variant, target, *output = cell
-    return Sample(
-        id=f"planned: {' / '.join(cell)}",
-        response="",
-        question_id=question,
-        prompt_variant=variant,
-        target_model=target,
-        output_id=output[0] if output else None,
-        metadata={PLANNED_WITHOUT_OUTPUT: True},
-    )
+    def holes(self) -> Iterator[Sample]:
+        """Places without an output, in the order of the list: samples without a response, which no judge is asked."""
+        for cell in self._cells:
+            if cell not in self._found:
+                place: dict[str, Any] = dict(zip((*GRID_FIELDS, _OUTPUT), cell, strict=False))
+                name = f"planned: {' / '.join(cell)}"
+                yield Sample(name, "", **place, metadata={PLANNED_WITHOUT_OUTPUT: True})
 
 
 def read_cells(path: Path) -> dict[Cell, None]:
@@ -565,19 +446,14 @@ def read_cells(path: Path) -> dict[Cell, None]:
     source = choose_source(path)
     cells: dict[Cell, None] = {}
     for place, row in source.rows():
-        cell = [str(row.get(name) if row.get(name) is not None else "").strip() for name in GRID_FIELDS]
-        missing = [name for name, value in zip(GRID_FIELDS, cell, strict=True) if not value]
+        told = {name: str(row[name]).strip() for name in (*GRID_FIELDS, _OUTPUT) if row.get(name) is not None}
+        missing = [f"`{name}`" for name in GRID_FIELDS if not told.get(name)]
         if missing:
             raise DatasetError(
-                f"{path}: {source.unit} {place}: no {list_names(missing)}; a plan has the columns "
-                f"{list_names(GRID_FIELDS)} and, if you like, {_OUTPUT}"
+                f"{path}: {source.unit} {place}: no {', '.join(missing)}; a plan has the columns "
+                f"{', '.join(f'`{name}`' for name in GRID_FIELDS)} and, if you like, {_OUTPUT}"
             )
-        output = str(row.get(_OUTPUT) if row.get(_OUTPUT) is not None else "").strip()
-        cells[*cell, *([output] if output else [])] = None
+        cells[tuple(value for value in told.values() if value)] = None
     if not cells:
         raise DatasetError(f"{path}: the plan is empty; give it a row for each output that was to be judged")
     return cells
-
-
-def list_names(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -67,10 +67,7 @@ class RowReader:
         self.resolved: dict[str, str] = {}
 
     def values(self, row: Mapping[str, Any], number: int) -> dict[str, Any]:
-        """The fields of a Sample, absent ones left out; raises RowError. `number` is the id of a row that has none.
-
-        Not the Sample itself: a survey does not need it, and building a million of them takes seconds.
-        """
+        """The fields of a Sample, absent ones left out; raises RowError. `number` is the id of a row that has none."""
         shape = tuple(row)
         plan = self._plans.get(shape)
         if plan is None:

@@ -5,22 +5,16 @@ import re
 import shutil
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import (
-    escape_glob,
-    first_line,
-    is_short_of_memory,
-    private_directory,
-    session_settings,
-)
+from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, run_in_scratch
 from mixseek.storage.durable import temporary_beside
-from mixseek.storage.index.loading import SMALLEST_OBJECT_BYTES, copy_part, ensure_indexed
-from mixseek.storage.index.schema import sample_texts
+from mixseek.storage.index.loading import LOADING, copy_part, ensure_indexed, object_bytes
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Every column with where it comes from, in the order of the file. `said` is what the protocol read, each value as JSON.
@@ -114,49 +108,38 @@ def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
         raise ConfigurationError(f"{to}: there is no directory {to.parent}; create it first")
     ensure_indexed(workspace, run)
     with temporary_beside(to) as target:
-        # A place that takes no files is named in the words of the disk, not in DuckDB's.
-        target.write_bytes(b"")
         try:
-            return write_table(workspace, run, target, suffix, is_ample=False)
+            return run_in_scratch(workspace.scratch, partial(write_table, run, target, suffix))
         except duckdb.Error as error:
-            if not is_short_of_memory(error):
-                raise export_error(to, error) from error
-        target.write_bytes(b"")
-        try:
-            return write_table(workspace, run, target, suffix, is_ample=True)
-        except duckdb.Error as error:
-            raise export_error(to, error) from error
+            raise StorageError(
+                f"{to}: cannot write the export: {first_line(error)}; free some space there and try again"
+            ) from error
 
 
-def export_error(to: Path, error: duckdb.Error) -> StorageError:
-    """One line."""
-    return StorageError(f"{to}: cannot write the export: {first_line(error)}; free some space there and try again")
-
-
-def write_table(workspace: Workspace, run: RunDirectory, target: Path, suffix: str, *, is_ample: bool) -> int:
+def write_table(run: RunDirectory, target: Path, suffix: str, directory: Path, settings: Settings) -> int:
     """DuckDB reads the journal's texts part by part, joins them with the index and writes them, on all cores."""
+    # A place that takes no files is named in the words of the disk, not in DuckDB's.
+    target.write_bytes(b"")
     rows = 0
-    with (
-        private_directory(workspace.scratch) as directory,
-        duckdb.connect(config=session_settings(directory / "spilled", is_ample=is_ample)) as connection,
-    ):
+    with duckdb.connect(config=settings) as connection:
         quoted = str(run.index).replace("'", "''")
         connection.execute(f"ATTACH '{quoted}' AS run_index (READ_ONLY); USE run_index")
         connection.execute(_PAIRS)
-        longest = (connection.execute("SELECT max(longest_bytes) FROM runs").fetchone() or (0,))[0]
+        (longest,) = connection.execute("SELECT longest_bytes FROM index_state").fetchall()[0]
         written: list[Path] = []
-        for part in list_parts(connection):
+        for first, last, begin, end in list_parts(connection):
             texts, path = directory / "texts.jsonl", directory / f"{len(written)}{suffix}"
-            copy_part(run.journal, part.begin, part.end, texts)
-            done = connection.execute(
-                table_statement(suffix, longest, is_first=not written),
-                {"texts": escape_glob(texts), "target": str(path), "first": part.first, "last": part.last},
-            ).fetchone()
+            copy_part(run.journal, begin, end, texts)
+            parameters: dict[str, Any] = {"texts": escape_glob(texts), "object_bytes": object_bytes(longest)}
+            parameters |= {"target": str(path), "first": first, "last": last}
+            done = connection.execute(table_statement(suffix, is_first=not written), parameters).fetchone()
             rows += done[0] if done else 0
             if suffix == ".parquet":
                 written.append(path)
             else:
-                append_file(path, target)
+                with path.open("rb") as stream, target.open("ab") as whole:
+                    shutil.copyfileobj(stream, whole, 1 << 20)
+                path.unlink()
                 written = [path]
         if suffix == ".parquet":
             paths = [escape_glob(path) for path in written]
@@ -167,51 +150,32 @@ def write_table(workspace: Workspace, run: RunDirectory, target: Path, suffix: s
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Samples in a row, by position, and the bytes of the journal that hold their lines."""
-
-    first: int
-    last: int
-    begin: int
-    end: int
-
-
-def list_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[Part]:
-    """Of about the same length; one at least, because an empty table has a header too."""
-    (indexed,) = connection.execute("SELECT max(indexed_bytes) FROM runs").fetchall()[0]
+def list_parts(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int, int, int]]:
+    """First and last sample, and where their lines begin and end; one at least: an empty table has a header too."""
+    (indexed,) = connection.execute("SELECT indexed_bytes FROM index_state").fetchall()[0]
     places = connection.execute("SELECT offsets FROM places WHERE kind = 'sample' ORDER BY first").fetchall()
     offsets = array("q", b"".join(row[0] for row in places))
     first = 0
     while first < len(offsets):
         after = max(first + 1, bisect.bisect_left(offsets, offsets[first] + _PART_BYTES))
         end = offsets[after] if after < len(offsets) else indexed
-        yield Part(first + 1, after, offsets[first], end)
+        yield first + 1, after, offsets[first], end
         first = after
     if not offsets:
-        yield Part(1, 0, 0, 0)
+        yield 1, 0, 0, 0
 
 
-def append_file(source: Path, target: Path) -> None:
-    """And remove it."""
-    with source.open("rb") as stream, target.open("ab") as whole:
-        shutil.copyfileobj(stream, whole, 1 << 20)
-    source.unlink()
-
-
-def table_statement(suffix: str, longest_bytes: int, *, is_first: bool) -> str:
+def table_statement(suffix: str, *, is_first: bool) -> str:
     """COPY … TO, for one part of the journal; the header stands above the first."""
     named = [name for name, _ in _FIELD_OF_KIND.findall("".join(COLUMNS.values()))]
     structure = ", ".join(f'"{name}": "JSON"' for name in [*named, "scores"])
     # A sample that was taken up twice counts where it first stood.
     rows = f"""
         SELECT pairs.sample AS sample_position, texts.sample AS sample,
-            from_json(fields, '{{{structure}}}') AS said, outcomes.* EXCLUDE (key, run)
+            from_json(fields, '{{{structure}}}') AS said, outcomes.* EXCLUDE (key)
         FROM (SELECT * FROM pairs WHERE sample BETWEEN $first AND $last) AS pairs
         JOIN outcomes ON outcomes.position = pairs.outcome
-        JOIN (SELECT key, any_value(sample) AS sample
-            FROM ({sample_texts(max(SMALLEST_OBJECT_BYTES, longest_bytes + 1_024))}) GROUP BY key) AS texts
-            ON texts.key = outcomes.key"""  # noqa: S608 - our own text
+        JOIN ({LOADING["texts"]}) AS texts ON texts.key = outcomes.key"""  # noqa: S608 - our own text
     table = ", ".join(f"{expand(source)} AS {name}" for name, source in COLUMNS.items())
     order = "sample_position, judge_order, rows.judge, rows.take"
     query = f"SELECT {table} FROM ({rows}) AS rows ORDER BY {order}"  # noqa: S608 - our own text

@@ -2,22 +2,23 @@
 
 import contextlib
 import hashlib
+import math
 import os
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from shlex import quote
-from types import TracebackType
 from typing import BinaryIO, Self
 
 from mixseek.errors import BusyError, DamagedError
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest
-from mixseek.storage.journal.records import Record, decode_line, decode_record, peek
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.journal.records import Record, decode_line, decode_record
+from mixseek.storage.workspace import RunDirectory, list_first
 
 # One writer for a run, whichever process it lives in.
 
@@ -28,57 +29,30 @@ if sys.platform != "win32":
 _held: set[str] = set()
 
 
-class WriterLock:
-    """Held from `acquire` to `release`, or until the process ends, however it ends.
+def acquire_lock(path: Path) -> FileIO:
+    """Held until the file is closed and let go of, or until the process ends, however it ends; BusyError at once.
 
     A record lock and not `flock`: a forked child would keep the latter alive after kill -9 of its parent,
-    and the run could not be resumed.
+    and the run could not be resumed. The file stays, because removing it would race with the next writer.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._name = os.path.realpath(path)
-        self._file: FileIO | None = None
-
-    def acquire(self) -> Self:
-        """Raises BusyError at once when another writer holds it."""
-        if self._name in _held:
-            raise self._refusal("this process")
-        try:
-            file = self._path.open("a+b", buffering=0)
-        except OSError as error:
-            raise storage_error("lock", self._path, error) from error
-        if not lock_exclusively(file):
-            file.seek(0)
-            holder = file.read(20).decode("ascii", "replace").strip()
-            file.close()
-            raise self._refusal(f"process {holder}" if holder else "another process")
-        self._file = file
-        _held.add(self._name)
-        # Only for the message of whoever comes second; a full disk must not stop us here.
-        with contextlib.suppress(OSError):
-            file.truncate(0)
-            file.write(b"%d\n" % os.getpid())
-        return self
-
-    def release(self) -> None:
-        """Closing gives the lock back; the file stays, because removing it would race with the next writer."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-            _held.discard(self._name)
-
-    def __enter__(self) -> Self:
-        return self.acquire()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.release()
-
-    def _refusal(self, holder: str) -> BusyError:
-        run = self._path.parent
-        return BusyError(f"{run}: the run is being written by {holder}; wait for it, or choose another name")
+    refusal = f"{path.parent}: the run is being written by {{}}; wait for it, or choose another name"
+    if os.path.realpath(path) in _held:
+        raise BusyError(refusal.format("this process"))
+    try:
+        file = path.open("a+b", buffering=0)
+    except OSError as error:
+        raise storage_error("lock", path, error) from error
+    if not lock_exclusively(file):
+        file.seek(0)
+        holder = file.read(20).decode("ascii", "replace").strip()
+        file.close()
+        raise BusyError(refusal.format(f"process {holder}" if holder else "another process"))
+    _held.add(os.path.realpath(path))
+    # Only for the message of whoever comes second; a full disk must not stop us here.
+    with contextlib.suppress(OSError):
+        file.truncate(0)
+        file.write(b"%d\n" % os.getpid())
+    return file
 
 
 def is_being_written(path: Path) -> bool:
@@ -106,11 +80,9 @@ def lock_exclusively(file: FileIO) -> bool:
     return True
 
 
-_BLOCK_BYTES = 1 << 16
-_HASHED_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 18
 # The manifest of a run in progress lags behind its journal by this much at most, while lines are written.
 SEAL_EVERY_SECONDS = 1.0
-_ORPHANS_SHOWN = 5
 _WHAT_TO_DO = (
     "restore it from a copy, or judge again under another --run (replies in the cache are not asked for twice); "
     "to go on with what is left, take `journal` out of {manifest}"
@@ -123,22 +95,28 @@ class _Extent:
 
     length_bytes: int
     digest: hashlib.blake2b
+    crc32: int
 
     def followed_by(self, data: bytes) -> "_Extent":
         digest = self.digest.copy()
         digest.update(data)
-        return _Extent(self.length_bytes + len(data), digest)
+        return _Extent(self.length_bytes + len(data), digest, zlib.crc32(data, self.crc32))
 
     @property
     def seal(self) -> JournalSeal:
-        return JournalSeal(bytes=self.length_bytes, blake2b=self.digest.hexdigest())
+        return JournalSeal(bytes=self.length_bytes, blake2b=self.digest.hexdigest(), crc32=self.crc32)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedStart:
+    """How much of a journal a reader has held against its seal: what comes after is all that it reads next time."""
+
+    length_bytes: int
+    crc32: int
 
 
 class JournalFile:
-    """The Journal port over a file; the only writer of its run while it is open.
-
-    `keep_seal` is given the digest of what is on disk, after the first sync and then about once a second.
-    """
+    """The Journal port over a file, its only writer; `keep_seal` is told about once a second what is on disk."""
 
     def __init__(
         self,
@@ -149,19 +127,19 @@ class JournalFile:
         self.path = path
         self._keep_seal = keep_seal
         self._clock = clock
-        self._sealed_at: float | None = None
-        self._lock = WriterLock(path.with_suffix(".lock")).acquire()
+        self._sealed_at = -math.inf
+        self._lock_name = os.path.realpath(path.with_suffix(".lock"))
+        self._lock = acquire_lock(path.with_suffix(".lock"))
         try:
             # Unbuffered: a write that returned has left the process.
             self._file = path.open("a+b", buffering=0)
         except OSError as error:
-            self._lock.release()
+            self._release()
             raise storage_error("open the journal", path, error) from error
         try:
             sync_directory(path.parent)
             # What an earlier process had begun to write and never counted.
-            length = cut_torn_end(self._file)
-            self._synced = self._written = _Extent(length, digest_start(self._file, length))
+            self._synced = self._written = measure_start(self._file, cut_torn_end(self._file))
         except OSError as error:
             self.close()
             raise storage_error("repair the end of the journal", path, error) from error
@@ -207,43 +185,48 @@ class JournalFile:
                 self._file.truncate(self._synced.length_bytes)
             raise storage_error("append to the journal", self.path, error) from error
         self._synced = written
-        self._keep_rolling_seal()
-
-    def _keep_rolling_seal(self) -> None:
-        """After the sync: what the manifest says of the journal is always the beginning of what is on disk."""
-        if self._keep_seal is None:
-            return
+        # After the sync: what the manifest says of the journal is always the beginning of what is on disk.
         now = self._clock()
-        if self._sealed_at is None or now - self._sealed_at >= SEAL_EVERY_SECONDS:
+        if self._keep_seal is not None and now - self._sealed_at >= SEAL_EVERY_SECONDS:
             self._keep_seal(self.seal)
             self._sealed_at = now
 
     def close(self) -> None:
         """Lets the next writer in."""
         self._file.close()
-        self._lock.release()
+        self._release()
+
+    def _release(self) -> None:
+        if not self._lock.closed:
+            self._lock.close()
+            _held.discard(self._lock_name)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+
+@contextlib.contextmanager
+def opening_journal(path: Path, buffering: int = -1) -> Iterator[BinaryIO]:
+    """For reading: from its beginning, or lines here and there."""
+    try:
+        with path.open("rb", buffering=buffering) as journal:
+            yield journal
+    except OSError as error:
+        raise storage_error("read the journal", path, error) from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Byte offset and line, of complete lines only: an end without newline was never committed."""
-    try:
-        with path.open("rb", buffering=1 << 20) as stream:
-            offset = 0
-            for line in stream:
-                if not line.endswith(b"\n"):
-                    return
-                yield offset, line
-                offset += len(line)
-    except OSError as error:
-        raise storage_error("read the journal", path, error) from error
+    with opening_journal(path, buffering=1 << 20) as stream:
+        offset = 0
+        for line in stream:
+            if not line.endswith(b"\n"):
+                return
+            yield offset, line
+            offset += len(line)
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -263,38 +246,57 @@ def damaged(path: Path, offset: int, error: ValueError) -> DamagedError:
     )
 
 
-def verify_journal(run: RunDirectory) -> None:
-    """Raises DamagedError where the journal is not what the manifest says it was; reads the file once.
+def verify_journal(run: RunDirectory, known: VerifiedStart | None = None) -> VerifiedStart | None:
+    """Raises DamagedError where the journal is not what the manifest says it was; returns what was found to be so.
 
-    Cheap beside reading its lines, and remembered by whoever keeps the size and time of the journal with what it made
-    of it: the index does.
+    Reads the file once; of a run that another process is writing, only what follows on `known`. So growing by one line
+    costs one line, and the writer, at its end, reads the whole all the same.
     """
+    if os.path.realpath(run.journal.with_suffix(".lock")) in _held:
+        known = None
     manifest = read_manifest(run.manifest)
-    while (problem := find_broken_seal(run.journal, manifest)) is not None:
+    while (problem := find_broken_seal(run.journal, manifest, known)) is not None:
         again = read_manifest(run.manifest)
         if again == manifest:
             raise broken_seal(run.journal, problem)
         # Another process took the run up meanwhile, and the journal has grown.
         manifest = again
+    seal = manifest.journal
+    return VerifiedStart(seal.bytes, seal.crc32) if seal is not None and seal.crc32 is not None else None
 
 
-def find_broken_seal(path: Path, manifest: Manifest) -> str | None:
+def find_wrong_length(length: int, manifest: Manifest) -> str | None:
+    """What the size alone tells; None for runs that were never sealed."""
+    seal = manifest.journal
+    if seal is not None and length < seal.bytes:
+        return f"cut short: it holds {length:,} of the {seal.bytes:,} bytes that were written"
+    if seal is not None and length > seal.bytes and manifest.status is not RunStatus.RUNNING:
+        return f"{length - seal.bytes:,} bytes were added after the run had ended"
+    return None
+
+
+def find_broken_seal(path: Path, manifest: Manifest, known: VerifiedStart | None = None) -> str | None:
     """What is wrong, in words; None where the journal is whole, and for runs that were never sealed."""
     seal = manifest.journal
     if seal is None:
         return None
-    try:
-        with path.open("rb", buffering=0) as file:
-            length = os.fstat(file.fileno()).st_size
-            if length < seal.bytes:
-                return f"cut short: it holds {length:,} of the {seal.bytes:,} bytes that were written"
-            if length > seal.bytes and manifest.status is not RunStatus.RUNNING:
-                return f"{length - seal.bytes:,} bytes were added after the run had ended"
-            if digest_start(file, seal.bytes).hexdigest() == seal.blake2b:
-                return None
-    except OSError as error:
-        raise storage_error("read the journal", path, error) from error
+    with opening_journal(path) as file:
+        problem = find_wrong_length(os.fstat(file.fileno()).st_size, manifest)
+        if problem is not None:
+            return problem
+        if is_as_sealed(file, seal, known if manifest.status is RunStatus.RUNNING else None):
+            return None
     return f"changed since it was written{describe_change(path)}"
+
+
+def is_as_sealed(file: BinaryIO, seal: JournalSeal, known: VerifiedStart | None) -> bool:
+    """By the digest of the whole; or, where its start is known, by the checksum of what follows."""
+    if known is None or seal.crc32 is None or seal.bytes < known.length_bytes:
+        return measure_start(file, seal.bytes).digest.hexdigest() == seal.blake2b
+    crc32 = known.crc32
+    for data in read_blocks(file, known.length_bytes, seal.bytes):
+        crc32 = zlib.crc32(data, crc32)
+    return crc32 == seal.crc32
 
 
 def broken_seal(path: Path, problem: str) -> DamagedError:
@@ -308,38 +310,39 @@ def describe_change(path: Path) -> str:
     for offset, line in read_lines(path):
         try:
             decode_record(line)
-            kind, key, _ = peek(line)
         except ValueError as error:
             return f" (damaged at byte {offset}: {error})"
-        if kind == "sample":
-            samples.add(key)
-        elif key not in samples:
-            return f" (the {kind} at byte {offset} is about no sample of the run{name_of(line)})"
+        record = decode_line(line)
+        if record["t"] == "sample":
+            samples.add(record["key"])
+        elif record["key"] not in samples:
+            named = f": {record['id']!r}" if isinstance(record.get("id"), str) else ""
+            return f" (the {record['t']} at byte {offset} is about no sample of the run{named})"
     return ""
-
-
-def name_of(line: bytes) -> str:
-    """The sample's id, where the line has one."""
-    named = decode_line(line).get("id")
-    return f": {named!r}" if isinstance(named, str) else ""
 
 
 def orphaned(path: Path, ids: Sequence[str]) -> DamagedError:
     """Outcomes or replies about samples that the run does not have: a key was changed, or a line is gone."""
-    shown = ", ".join(repr(one) for one in ids[:_ORPHANS_SHOWN])
-    more = f" and {len(ids) - _ORPHANS_SHOWN:,} more" if len(ids) > _ORPHANS_SHOWN else ""
-    return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown}{more})")
+    shown = list_first([repr(one) for one in ids])
+    return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown})")
 
 
-def digest_start(file: FileIO | BinaryIO, length_bytes: int) -> hashlib.blake2b:
-    """Of the first bytes of a file, as far as there are so many."""
-    digest = hashlib.blake2b(digest_size=32)
-    file.seek(0)
-    left = length_bytes
-    while left and (data := file.read(min(left, _HASHED_BYTES))):
+def measure_start(file: BinaryIO, length_bytes: int) -> _Extent:
+    """The first bytes of a file, as far as there are so many."""
+    digest, crc32 = hashlib.blake2b(digest_size=32), 0
+    for data in read_blocks(file, 0, length_bytes):
         digest.update(data)
+        crc32 = zlib.crc32(data, crc32)
+    return _Extent(length_bytes, digest, crc32)
+
+
+def read_blocks(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
+    """From one byte of a file to another, as far as there are so many."""
+    file.seek(begin)
+    left = end - begin
+    while left > 0 and (data := file.read(min(left, _BLOCK_BYTES))):
         left -= len(data)
-    return digest
+        yield data
 
 
 def cut_torn_end(file: FileIO) -> int:

@@ -78,6 +78,8 @@ class JournalSeal(ManifestPart):
 
     bytes: int = Field(ge=0)
     blake2b: str
+    # Of the same bytes. Unlike the digest it can be taken further from where an earlier reader stopped.
+    crc32: int | None = None
 
 
 class Manifest(ManifestPart):
@@ -110,16 +112,15 @@ class Manifest(ManifestPart):
         """In the order in which they are asked."""
         return tuple(judge.name for judge in self.judges)
 
+    @property
+    def has_ended(self) -> bool:
+        """Nobody adds to it any more, unless the same command is given again."""
+        return self.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
+
     def restarted(self, at: datetime, environment: Environment) -> "Manifest":
         """The same run taken up again."""
-        return self.model_copy(
-            update={
-                "status": RunStatus.RUNNING,
-                "started_at": at.astimezone(UTC),
-                "finished_at": None,
-                "environment": environment,
-            }
-        )
+        anew = {"status": RunStatus.RUNNING, "started_at": at.astimezone(UTC), "finished_at": None}
+        return self.model_copy(update={**anew, "environment": environment})
 
     def sealed(
         self, status: RunStatus, at: datetime, counts: Mapping[str, Mapping[str, int]], journal: JournalSeal
@@ -144,8 +145,7 @@ class Manifest(ManifestPart):
             ("protocol", self.protocol.hash, request.protocol.hash),
             (
                 "set of judges, or other rules",
-                [judge.without_replies for judge in self.judges],
-                [judge.without_replies for judge in request.judges],
+                *([one.without_replies for one in run.judges] for run in (self, request)),
             ),
             *replies,
             ("cascade", self.cascade, request.cascade),

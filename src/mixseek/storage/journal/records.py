@@ -6,8 +6,9 @@
      "span":[start,end]|null,"rules":[…],"flags":[{"flag":…,"detail":…}],"repairs":[…],"reason":…}
 
 An outcome of a repeat (`--repeats`) ends with `"take":2` and so on; without it, it is the first take. `"lost_tries":3`
-counts requests that brought no reply, over all processes of the run; `"permanent":true` says that asking again for what
-is missing changes nothing.
+counts requests that brought no reply, over all processes of the run, and `"lost_bill":{…}` says what their answers
+without a reply took all the same (`input_tokens`, `output_tokens`, `cost_usd`); `"permanent":true` says that asking
+again for what is missing changes nothing.
 
 Text that UTF-8 cannot hold (an unpaired surrogate) stands in the line as U+FFFD, so that every JSON reader accepts
 the line; the record as it was is then kept beside it, in `exact`.
@@ -24,6 +25,7 @@ from typing import Any, assert_never
 
 import orjson
 
+from mixseek.domain.calls import NOTHING_LOST, LostRequests
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -40,9 +42,6 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.samples import Sample
 
-# How lines begin; a judge's name that is not plain ASCII takes the long way.
-_SAMPLE_HEAD = re.compile(rb'{"t":"(sample)","key":"([0-9a-f]{32})",()')
-_JUDGE_HEAD = re.compile(rb'{"t":"(reply|outcome)","key":"([0-9a-f]{32})","judge":"([ !#-\[\]-~]*)",')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Everything but what is always written; a default takes no room in a line.
 _DEFAULTS: Mapping[str, Any] = {
@@ -50,6 +49,9 @@ _DEFAULTS: Mapping[str, Any] = {
     for item in dataclasses.fields(Sample)
     if item.name not in ("id", "response")
 }
+# What an outcome of any status has in the journal, in this order, and what stands where it has no meaning.
+_OUTCOME_FIELDS = ("method", "score", "verdict", "fields", "span", "rules", "flags", "repairs", "reason")
+_EMPTY: Mapping[str, Any] = {"fields": {}, "rules": (), "flags": (), "repairs": ()}
 _optional_fields = operator.attrgetter(*_DEFAULTS)
 
 
@@ -86,74 +88,38 @@ Record = SampleRecord | ReplyRecord | OutcomeRecord
 def encode_sample(sample: Sample, key: str | None = None) -> bytes:
     """`key` saves hashing the sample again where it is known."""
     optional = zip(_DEFAULTS, _optional_fields(sample), _DEFAULTS.values(), strict=True)
-    fields: dict[str, Any] = {
-        "id": sample.id,
-        "response": sample.response,
-        **{name: value for name, value, default in optional if value != default},
-    }
+    told = {name: value for name, value, default in optional if value != default}
+    fields = {"id": sample.id, "response": sample.response, **told}
     return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
 
 
 def encode_reply(sample_key: str, reply: Reply) -> bytes:
     """Every attempt is a line of its own."""
-    return encode_line(
-        {
-            "t": "reply",
-            "key": sample_key,
-            "judge": reply.judge,
-            "attempt": reply.attempt,
-            "text": reply.text,
-            "details": reply.details,
-        }
-    )
+    said = {"judge": reply.judge, "attempt": reply.attempt, "text": reply.text, "details": reply.details}
+    return encode_line({"t": "reply", "key": sample_key, **said})
 
 
-def encode_outcome(sample: Sample, key: str, judge: str, outcome: Outcome, take: int = 1, lost_tries: int = 0) -> bytes:
+def encode_outcome(
+    sample: Sample, key: str, judge: str, outcome: Outcome, take: int = 1, lost: LostRequests = NOTHING_LOST
+) -> bytes:
     """Every field is there for every status, null or empty where it has no meaning: tables are made of these."""
-    record: dict[str, Any] = {
-        "t": "outcome",
-        "key": key,
-        "judge": judge,
-        "status": status_of(outcome),
-        "id": sample.id,
-        "method": None,
-        "score": None,
-        "verdict": None,
-        "fields": {},
-        "span": None,
-        "rules": (),
-        "flags": (),
-        "repairs": (),
-        "reason": None,
-    }
+    record: dict[str, Any] = {"t": "outcome", "key": key, "judge": judge, "status": status_of(outcome), "id": sample.id}
+    record |= {name: getattr(outcome, name, _EMPTY.get(name)) for name in _OUTCOME_FIELDS}
+    span: Span | None = record["span"]
+    record["span"] = None if span is None else [span.start, span.end]
     if take != 1:
         record["take"] = take
-    if lost_tries:
-        record["lost_tries"] = lost_tries
+    if lost.tries:
+        record["lost_tries"] = lost.tries
+    if any(lost[1:]):
+        record["lost_bill"] = dict(zip(lost._fields[1:], lost[1:], strict=True))
     match outcome:
-        case ValidJudgment():
-            record["method"] = outcome.method
-            record["score"] = outcome.score
-            record["verdict"] = outcome.verdict
-            record["fields"] = outcome.fields
-            record["span"] = encode_span(outcome.span)
-            record["rules"] = outcome.rules
-            record["repairs"] = outcome.repairs
         case InvalidJudgment():
             record["flags"] = [{"flag": finding.flag, "detail": finding.detail} for finding in outcome.findings]
-            record["repairs"] = outcome.repairs
-            record["fields"] = outcome.fields
         case Undecided():
             record["fields"] = {"extracted_answer": outcome.extracted_answer}
-            record["span"] = encode_span(outcome.span)
-            record["rules"] = outcome.rules
-            record["reason"] = outcome.reason
-        case Missing():
-            record["reason"] = outcome.reason
-            if outcome.is_permanent:
-                record["permanent"] = True
-        case unexpected:
-            assert_never(unexpected)
+        case Missing(is_permanent=True):
+            record["permanent"] = True
     return encode_line(record)
 
 
@@ -239,19 +205,13 @@ def decode_line(line: bytes) -> dict[str, Any]:
     return data
 
 
-def peek(line: bytes) -> tuple[str, str, str | None]:
-    """Kind, sample key and judge (None for a sample) without parsing what follows; raises ValueError."""
-    head = _SAMPLE_HEAD.match(line) or _JUDGE_HEAD.match(line)
-    if head is not None:
-        kind, key, judge = head.groups()
-        return kind.decode(), key.decode(), None if kind == b"sample" else judge.decode()
-    data = decode_line(line)
-    return data["t"], data["key"], data.get("judge")
-
-
-def encode_span(span: Span | None) -> list[int] | None:
-    """[start, end], or null."""
-    return None if span is None else [span.start, span.end]
+def decode_object(text: str) -> dict[str, Any]:
+    """A text that is one JSON object and nothing else; empty for any other."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def make_plain(value: Any, is_readable: bool = False) -> Any:

@@ -5,25 +5,21 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.reply.json import canonical
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
-
-# What a lint says about a file: one place, one sentence, one thing to do.
+from mixseek.templating.template import StrictTemplate, compile_template
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One problem in one file; `line` counts from 1, and is None where the whole file is meant.
-
-    A hint is worth knowing and may be meant so; only problems make a lint fail. `advice` is empty where the problem
-    says all there is to say.
-    """
+    """One problem in one file; `line` counts from 1 or is None for the whole file. A hint makes no lint fail."""
 
     where: str
     line: int | None
@@ -58,11 +54,30 @@ class ProtocolDeclaration:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class SampleNeeds:
+    """What a protocol needs of every sample beside a question, whoever judges it."""
+
+    # Of the fields that place a sample in a grid.
+    fields: tuple[str, ...] = ()
+    rubric: bool = False
+    # That a rubric may name; empty where the protocol knows no types.
+    task_types: tuple[str, ...] = ()
+    # Why replies that were recorded elsewhere cannot be checked without the response; None where they can.
+    response_reason: str | None = None
+
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
 @dataclass(frozen=True)
-class DeclaredProtocol:
-    """What a protocol of any kind takes from its declaration as it stands."""
+class DeclaredProtocol(Generic[Settings]):
+    """What a protocol of any kind takes from its declaration; picklable, so templates are kept as text."""
 
     declaration: ProtocolDeclaration
+    settings: Settings
+    # Whether some samples can be decided without a judge.
+    has_rules: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -75,6 +90,19 @@ class DeclaredProtocol:
     @property
     def language(self) -> str:
         return self.declaration.language
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.settings.model_dump(mode="json")
+
+    @property
+    def needs(self) -> SampleNeeds:
+        return SampleNeeds()
+
+    def template(self, role: str, variables: Collection[str]) -> StrictTemplate:
+        """The compiled template of "system" or "user"; ConfigurationError where it cannot be used."""
+        source = self.declaration.templates[role]
+        return compile_template(source.text, variables, source.where)
 
     def hash_with(self, parameters: object, schema: object) -> str:
         """Where the files lie does not count; what they say does. A kind whose order matters passes text."""
@@ -90,10 +118,22 @@ class DeclaredProtocol:
         return hashlib.sha256(canonical(asked).encode()).hexdigest()
 
 
-class DeclarationFile(BaseModel):
-    """The shape of a declaration's TOML."""
+def validated(model: type[Settings], declaration: ProtocolDeclaration) -> Settings:
+    """The declaration's parameters; ConfigurationError for what the kind does not know."""
+    try:
+        return model.model_validate(declaration.parameters)
+    except ValidationError as error:
+        raise ConfigurationError(f"{declaration.where}: parameters.{first_problem(error)}") from error
+
+
+class Table(BaseModel):
+    """A table of a declaration: every key is known, and nothing changes once it is read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DeclarationFile(Table):
+    """The shape of a declaration's TOML."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
     version: str = Field(min_length=1)
@@ -115,7 +155,12 @@ def read_declaration(
     path: Path, language: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> ProtocolDeclaration:
     """`parameters` replace those of the file, table by table; the protocol's class checks them."""
-    file = _parse_file(path)
+    try:
+        file = DeclarationFile.model_validate(parse_toml(read_toml_text(path)))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
+    except ValidationError as error:
+        raise ConfigurationError(f"{path}: {first_problem(error)}") from error
     language = language or file.default_language
     if language not in file.languages:
         raise ConfigurationError(f"{path.name}: no prompts in language {unknown_among(language, file.languages)}")
@@ -123,15 +168,8 @@ def read_declaration(
         role: read_template(path.parent / pattern.replace("{language}", language))
         for role, pattern in file.templates.items()
     }
-    return ProtocolDeclaration(
-        name=file.name,
-        version=file.version,
-        kind=file.kind,
-        language=language,
-        parameters=_overlay(file.parameters, parameters or {}),
-        templates=templates,
-        where=path.name,
-    )
+    overlaid = _overlay(file.parameters, parameters or {})
+    return ProtocolDeclaration(file.name, file.version, file.kind, language, overlaid, templates, path.name)
 
 
 def first_problem(error: ValidationError) -> str:
@@ -146,15 +184,6 @@ def unknown_among(name: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{name!r}; {hint}available: {', '.join(known)}"
-
-
-def _parse_file(path: Path) -> DeclarationFile:
-    try:
-        return DeclarationFile.model_validate(parse_toml(read_toml_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
-    except ValidationError as error:
-        raise ConfigurationError(f"{path}: {first_problem(error)}") from error
 
 
 def read_template(path: Path) -> PromptSource:

@@ -1,0 +1,484 @@
+"""A competition as every view shows it: places, rounds, metrics, opinions beside decisions, what it took."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from mixseek.domain import rounds
+from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
+from mixseek.reporting.html import TEXT_BUDGET, Excerpt, asset_text, field_limit, manifest_entries, render_page
+from mixseek.reporting.model import document_of
+from mixseek.reporting.tables import QUIET, fitted, table_of
+from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, shortened, usd_text
+
+STOP_TEXTS = {
+    **{reason: reason.value.replace("_", " ") for reason in StopReason},
+    StopReason.MAX_ROUNDS: "all rounds played",
+    StopReason.JUDGE_OUT: "judge was out",
+    StopReason.TEAM_TIMEOUT: "team ran out of time",
+    StopReason.ROUND_TIMEOUT: "round ran out of time",
+    StopReason.BUDGET: "budget spent",
+}
+DECIDER_TEXTS = {
+    DecidedBy.CONTROLLER: "the controller",
+    DecidedBy.JUDGE: "the judge",
+    DecidedBy.POLICY: "the policy for a judge that is out",
+    DecidedBy.NO_GAIN_RULE: "the rule of no gain",
+}
+# Reasons that a resumed execution takes back.
+_RESUMABLE = frozenset({StopReason.INTERRUPTED, StopReason.BUDGET})
+
+
+@dataclass(frozen=True, slots=True)
+class MetricLine:
+    """One metric of one round; `score` None with the reason why it is missing."""
+
+    name: str
+    score: float | None
+    weight: float | None = None
+    comment: str = ""
+    is_lower_better: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """Sums over what was counted; None where nothing was. `is_cost_partial`: some calls have no known price."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    is_cost_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RoundView:
+    """One round: what was handed in, what it was worth, what was thought and what was decided."""
+
+    round_number: int
+    score: float | None
+    is_evaluated: bool
+    is_best: bool
+    metrics: tuple[MetricLine, ...]
+    opinion: rounds.Opinion | None
+    decision: str | None
+    submitted_at: str
+    submission: str
+
+
+@dataclass(frozen=True, slots=True)
+class TeamView:
+    """A team with its place, or without one while it has no score."""
+
+    rank: int | None
+    team_id: str
+    team_name: str
+    best_score: float | None
+    best_round: int | None
+    stop_reason: StopReason | None
+    ending: str
+    message: str
+    submitting: Expense
+    evaluating: Expense
+    judging: Expense
+    rounds: tuple[RoundView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderBoard:
+    """Ranked teams in order, then those without a place by id."""
+
+    execution_id: str
+    task: str
+    status: ExecutionStatus
+    started_at: str
+    ended_at: str | None
+    configuration: Mapping[str, Any]
+    teams: tuple[TeamView, ...]
+
+    @property
+    def leader(self) -> TeamView | None:
+        """Whoever stands first, if anybody has a score."""
+        return self.teams[0] if self.teams and self.teams[0].rank is not None else None
+
+    @property
+    def most_rounds(self) -> int:
+        return max((entry.round_number for team in self.teams for entry in team.rounds), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionLine:
+    """One competition in a list of what a workspace holds."""
+
+    execution_id: str
+    status: ExecutionStatus
+    teams: int
+    rounds: int
+    leader: str | None
+    best_score: float | None
+    started_at: str
+
+    def to_document(self) -> dict[str, Any]:
+        return {"kind": "competition", **document_of(self, execution_id="execution")}
+
+
+def build_leader_board(
+    execution: rounds.Execution,
+    ranking: Sequence[RankedTeam],
+    progress: Mapping[str, rounds.TeamProgress],
+    judging: Mapping[str, Mapping[str, Any]] | None = None,
+) -> LeaderBoard:
+    """From what the store holds; `judging` is what opinions on each team's progress took, where that is known."""
+    places = {team.team_id: team for team in ranking}
+    order = [*places, *sorted(progress.keys() - places.keys())]
+    is_running = execution.status is ExecutionStatus.RUNNING
+    return LeaderBoard(
+        execution_id=execution.execution_id,
+        task=execution.task,
+        status=execution.status,
+        started_at=execution.started_at.isoformat(),
+        ended_at=None if execution.ended_at is None else execution.ended_at.isoformat(),
+        configuration=execution.configuration,
+        teams=tuple(
+            _view_team(progress[team_id], places.get(team_id), is_running, (judging or {}).get(team_id, {}))
+            for team_id in order
+            if team_id in progress
+        ),
+    )
+
+
+def _view_team(
+    team: rounds.TeamProgress, place: RankedTeam | None, is_running: bool, judging: Mapping[str, Any]
+) -> TeamView:
+    reason = None if is_running and team.stop_reason in _RESUMABLE else team.stop_reason
+    ending = "playing" if is_running else "not ended"
+    rank, best_score, best_round = (place.rank, place.best_score, place.best_round) if place else (None, None, None)
+    return TeamView(
+        rank=rank,
+        team_id=team.team_id,
+        team_name=team.team_name,
+        best_score=best_score,
+        best_round=best_round,
+        stop_reason=reason,
+        ending=ending if reason is None else STOP_TEXTS[reason],
+        message="" if reason is None else team.message,
+        submitting=add_expenses(entry.usage for entry in team.rounds),
+        evaluating=add_expenses(entry.details.get("usage") for entry in team.rounds),
+        judging=add_expenses([judging]),
+        rounds=tuple(_view_round(entry, is_best=entry.round_number == best_round) for entry in team.rounds),
+    )
+
+
+def _view_round(entry: rounds.RoundProgress, *, is_best: bool) -> RoundView:
+    return RoundView(
+        round_number=entry.round_number,
+        score=entry.score,
+        is_evaluated=entry.evaluated_at is not None,
+        is_best=is_best,
+        metrics=read_metrics(entry.details),
+        opinion=entry.opinion,
+        decision=decision_text(entry),
+        submitted_at=entry.submitted_at.isoformat(),
+        submission=entry.submission,
+    )
+
+
+def decision_text(entry: rounds.RoundProgress) -> str | None:
+    """What holds and whose word it was; None while nothing is decided."""
+    decision = entry.decision
+    if decision is None:
+        return None
+    what = "goes on" if decision.stop_reason is None else f"stops: {STOP_TEXTS[decision.stop_reason]}"
+    return f"{what}, decided by {DECIDER_TEXTS[decision.decided_by]}"
+
+
+def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
+    """The evaluator's metrics; of details that somebody else wrote, whatever has a score of its own."""
+    if isinstance(details.get("metrics"), list):
+        missing = [one for one in details.get("missing") or () if isinstance(one, Mapping)]
+        items = [*details["metrics"], *({"name": one.get("name"), "comment": one.get("reason")} for one in missing)]
+    else:
+        own = {name: value if isinstance(value, Mapping) else {"score": value} for name, value in details.items()}
+        items = [{**value, "name": name} for name, value in own.items() if _number(value.get("score")) is not None]
+    return tuple(
+        MetricLine(
+            str(item.get("name") or ""),
+            _number(item.get("score")),
+            _number(item.get("weight")),
+            str(item.get("comment") or ""),
+            item.get("direction") == "lower",
+        )
+        for item in items
+        if isinstance(item, Mapping)
+    )
+
+
+def add_expenses(usages: Iterable[Any]) -> Expense:
+    """None stays None: what nobody counted is not nought. Whatever is no mapping counts nothing."""
+    kinds = ("input_tokens", "output_tokens")
+    counted = [usage for usage in usages if isinstance(usage, Mapping) and usage.keys() & {*kinds, "cost_usd"}]
+    tokens = [[usage[kind] for usage in counted if isinstance(usage.get(kind), int)] for kind in kinds]
+    taken, given = (sum(numbers) if numbers else None for numbers in tokens)
+    costs = [cost for usage in counted if (cost := _number(usage.get("cost_usd"))) is not None]
+    return Expense(taken, given, sum(costs) if costs else None, is_cost_partial=len(costs) < len(counted))
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def leader_board_document(board: LeaderBoard) -> dict[str, Any]:
+    """For programs. Keys are never renamed, only added: they are the names of the fields."""
+    return document_of(board, execution_id="execution")
+
+
+# The board as one self-contained page: nothing is fetched, and no submission can break out of its place.
+
+# Score curves over the rounds, as numbers that an SVG can take: one line a team, labelled at its end.
+
+WIDTH, HEIGHT = 860, 320
+_LEFT, _RIGHT, _TOP, _BOTTOM = 34, 170, 14, 30
+# More lines than this cannot be told apart by colour and dash; the rest is drawn in grey, and all are in the table.
+COLOURS = 7
+DISTINCT = 2 * COLOURS
+_LABEL_HEIGHT = 16
+_LABEL_CHARACTERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: float
+    y: float
+    number: int
+    score: float
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A team's line; a round without a score is a gap, so there may be several strokes."""
+
+    style: str
+    team_name: str
+    label: str
+    strokes: tuple[str, ...]
+    points: tuple[Point, ...]
+    label_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Everything that is drawn, in the units of the view box."""
+
+    scores: tuple[tuple[float, int], ...]  # place and value of each horizontal line
+    rounds: tuple[tuple[float, int], ...]  # place and number of each round
+    curves: tuple[Curve, ...]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: float = _LEFT
+    right: float = WIDTH - _RIGHT
+    bottom: float = HEIGHT - _BOTTOM
+
+
+def team_style(index: int) -> str:
+    """The class that gives a team its colour: seven of them, then the same seven dashed, then grey."""
+    if index >= DISTINCT:
+        return "dimension-0"
+    return f"dimension-{index % COLOURS + 1}" + (" dashed" if index >= COLOURS else "")
+
+
+def draw_chart(board: LeaderBoard) -> Chart | None:
+    """None before there is a second score to compare with."""
+    scores = [entry.score for team in board.teams for entry in team.rounds if entry.score is not None]
+    if len(scores) < 2:
+        return None
+    ticks = score_ticks(min(scores), max(scores))
+    right, bottom = WIDTH - _RIGHT, HEIGHT - _BOTTOM
+
+    def x(number: int) -> float:
+        # A single round stands in the middle.
+        share = 0.5 if board.most_rounds == 1 else (number - 1) / (board.most_rounds - 1)
+        return round(_LEFT + 14 + share * (right - _LEFT - 28), 1)
+
+    def y(score: float) -> float:
+        return round(bottom - (score - ticks[0]) / (ticks[-1] - ticks[0]) * (bottom - _TOP), 1)
+
+    def points_of(team: TeamView) -> tuple[Point, ...]:
+        scored = [(entry, entry.score) for entry in team.rounds if entry.score is not None]
+        return tuple(
+            Point(x(entry.round_number), y(score), entry.round_number, score, entry.is_best) for entry, score in scored
+        )
+
+    drawn = [(index, team, points_of(team)) for index, team in enumerate(board.teams)]
+    drawn = [(index, team, points) for index, team, points in drawn if points]
+    places = spread([points[-1].y for _, _, points in drawn[:DISTINCT]], _TOP, bottom)
+    curves = []
+    for order, (index, team, points) in enumerate(drawn):
+        # Lines that cannot be told apart have no label.
+        label, place = (team.team_name, places[order]) if order < len(places) else ("", 0.0)
+        label = shortened(" ".join(label.split()), _LABEL_CHARACTERS)
+        curves.append(Curve(team_style(index), team.team_name, label, strokes(points), points, place))
+    numbers = tuple((x(number), number) for number in range(1, board.most_rounds + 1))
+    return Chart(tuple((y(tick), tick) for tick in ticks), numbers, tuple(curves))
+
+
+def score_ticks(lowest: float, highest: float) -> list[int]:
+    """Round numbers around all scores, at least ten points apart from end to end: small differences stay small."""
+    span = max(10.0, highest - lowest)
+    step = 5 if span <= 25 else 10 if span <= 50 else 20
+    low = max(0, math.floor((lowest - 1) / step) * step)
+    high = min(100, math.ceil((highest + 1) / step) * step)
+    while high - low < 2 * step:
+        low, high = (max(0, low - step), high) if high == 100 else (low, high + step)
+    return list(range(low, high + 1, step)) + ([high] if (high - low) % step else [])
+
+
+def strokes(points: Sequence[Point]) -> tuple[str, ...]:
+    """Polylines of rounds that follow each other; a line through a missing score would invent one."""
+    runs: list[list[Point]] = []
+    for point in points:
+        if runs and runs[-1][-1].number == point.number - 1:
+            runs[-1].append(point)
+        else:
+            runs.append([point])
+    return tuple(" ".join(f"{point.x},{point.y}" for point in run) for run in runs if len(run) > 1)
+
+
+def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
+    """Places for labels near where their lines end, none upon another, all within the picture if they fit."""
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    places = [0.0] * len(wanted)
+    reached = -math.inf
+    for index in order:
+        reached = max(wanted[index], reached + _LABEL_HEIGHT)
+        places[index] = reached
+    limit = bottom
+    for index in reversed(order):
+        places[index] = min(places[index], limit)
+        limit = places[index] - _LABEL_HEIGHT
+    shift = max(0.0, top - min(places, default=top))
+    return [round(place + shift, 1) for place in places]
+
+
+STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
+SCRIPT = "leaderboard.js"
+
+
+def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
+    """The whole file as text that UTF-8 can hold."""
+    limit = field_limit([len(entry.submission) for team in board.teams for entry in team.rounds], budget)
+    return render_page(
+        "leaderboard.html.j2",
+        STYLES,
+        asset_text(SCRIPT),
+        board=board,
+        chart=draw_chart(board),
+        configuration=manifest_entries(board.configuration),
+        excerpt=lambda text: Excerpt(text[:limit], after=max(0, len(text) - limit)),
+        team_style=team_style,
+        expense_text=expense_text,
+        cost_text=cost_text,
+        points_text=points_text,
+        opinion_text=opinion_text,
+    )
+
+
+def opinion_text(opinion: rounds.Opinion | None) -> str:
+    """What the judge of progress said, before anybody decided anything."""
+    if isinstance(opinion, rounds.ImprovementJudgment):
+        what = "would go on" if opinion.should_continue else "would stop"
+        return f"{what}, confidence {opinion.confidence_score:.2f}"
+    return "was not asked" if opinion is None else "gave no opinion"
+
+
+def points_text(score: float | None) -> str:
+    """Two digits; a dash is not nought."""
+    return NOTHING if score is None else f"{score:.2f}"
+
+
+def expense_text(expense: Expense) -> str:
+    """Tokens in and out, as far as somebody counted them."""
+    counts = (expense.input_tokens, expense.output_tokens)
+    if counts == (None, None):
+        return NOTHING
+    return " / ".join(NOTHING if count is None else count_text(count) for count in counts)
+
+
+def cost_text(*expenses: Expense) -> str:
+    """The known part with a plus where more was spent; a dash where nothing is known."""
+    known = [expense.cost_usd for expense in expenses if expense.cost_usd is not None]
+    is_partial = any(expense.is_cost_partial for expense in expenses)
+    if not known:
+        return "unknown" if is_partial else NOTHING
+    # By way of text: a float's binary tail is not money.
+    amount = usd_text(Decimal(repr(sum(known))))
+    return f"{amount} + unknown" if is_partial else amount
+
+
+# The board on a terminal.
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_TASK_CHARACTERS = 100
+_STATUS_STYLES = {
+    ExecutionStatus.RUNNING: "yellow",
+    ExecutionStatus.FINISHED: "green",
+    ExecutionStatus.INTERRUPTED: "yellow",
+    ExecutionStatus.FAILED: "red",
+}
+
+
+def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | None = None) -> None:
+    """Places first, then where the whole story is."""
+    console.print(Text.assemble((make_visible(board.execution_id), "bold"), "  ", _status_text(board.status)))
+    task = shortened(board.task.strip().partition("\n")[0], _TASK_CHARACTERS)
+    facts = f"{moment_text(board.started_at)} · {task}"
+    console.print(Text(make_visible(facts), style=QUIET))
+    console.print()
+    rows = []
+    for team in board.teams:
+        place, best_round = (NOTHING if number is None else str(number) for number in (team.rank, team.best_round))
+        name = (team.team_name, "bold" if team.rank == 1 else "")
+        cost = cost_text(team.submitting, team.evaluating, team.judging)
+        played = f"{len(team.rounds)} {curve_text(team)}"
+        rows.append((place, name, points_text(team.best_score), best_round, played, team.ending, cost))
+    if rows:
+        heads = (">#", "Team", ">Best", ">Round", "|Rounds", "Ended", ">Cost")
+        console.print(fitted(table_of(heads, rows), console.width))
+    else:
+        console.print(Text("No team has submitted anything yet.", style=QUIET))
+    for team in board.teams:
+        if team.message:
+            console.print(Text(make_visible(f"{team.team_name}: {team.message}"), style=QUIET))
+    console.print()
+    if html_path is not None:
+        # Not wrapped and not styled: a path that is broken over two lines cannot be opened.
+        console.print(Text.assemble(("Page  ", QUIET), str(html_path)), soft_wrap=True)
+    else:
+        console.print(Text("Submissions, remarks and opinions: add --html FILE, or --json.", style=QUIET))
+
+
+def print_competitions(lines: Sequence[CompetitionLine], console: Console) -> None:
+    heads = ("competition", "status", ">teams", ">rounds", ">best", "leader", "|started")
+    rows = []
+    for line in lines:
+        best, started = points_text(line.best_score), (moment_text(line.started_at) or NOTHING, QUIET)
+        counts = str(line.teams), str(line.rounds)
+        rows.append((line.execution_id, _status_text(line.status), *counts, best, line.leader or NOTHING, started))
+    console.print(fitted(table_of(heads, rows), console.width))
+
+
+def _status_text(status: ExecutionStatus) -> Text:
+    """What is not over can be gone on with."""
+    shown = "interrupted, resumable" if status is ExecutionStatus.INTERRUPTED else status.value
+    return Text(shown, style=_STATUS_STYLES[status])
+
+
+def curve_text(team: TeamView) -> str:
+    """One block a round on 0..100; a dot where there is no score, because an empty block would be nought."""
+    top = len(_BLOCKS) - 1
+    return "".join("·" if entry.score is None else _BLOCKS[round(entry.score / 100 * top)] for entry in team.rounds)

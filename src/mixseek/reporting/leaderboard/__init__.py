@@ -1,1 +1,0 @@
-"""How the teams of a competition stand."""

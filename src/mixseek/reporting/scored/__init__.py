@@ -1,1 +1,0 @@
-"""The part of a report that protocols with dimensions have."""

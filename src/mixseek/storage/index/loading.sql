@@ -1,0 +1,186 @@
+-- From the lines of a journal to the tables of its index.
+--
+-- A line that cannot be parsed comes out as nulls and is dropped by the filter on `t`; the loader compares the number of
+-- rows with the number of lines. Positions are given when the rows are in their table: counting them on the way would
+-- take all cores but one away. One call takes all places out of a JSON: half the time of ten calls.
+
+-- name: sample
+INSERT INTO samples
+    SELECT key, NULL, sample.id, sample.task_name, sample.task_type, sample.question_id, sample.prompt_variant,
+        sample.target_model, sample.output_id, sample.metadata.language
+    FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
+        columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
+            target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR,
+            metadata STRUCT(language VARCHAR))'})
+    WHERE t = 'sample'
+
+-- name: reply
+-- Details are cast with care: recorded replies bring what their recorder wrote, of any type. `requests` are those of the
+-- try that was answered: a judge may have to learn first how its endpoint wants to be asked. `judge_model` is who gave a
+-- recorded reply; such a reply does not say which take it is: there is one.
+INSERT INTO replies
+    SELECT key, NULL, judge, attempt, coalesce(try_cast(said[1] AS INTEGER), 1), try_cast(said[2] AS BOOLEAN),
+        try_cast(said[3] AS INTEGER), try_cast(said[4] AS INTEGER), try_cast(said[5] AS INTEGER),
+        try_cast(said[6] AS DOUBLE), said[7], said[8], try_cast(said[9] AS BIGINT), try_cast(said[10] AS BIGINT),
+        try_cast(said[11] AS BIGINT), try_cast(said[12] AS DECIMAL(24, 12)), said[13]
+    FROM (
+        SELECT key, judge, attempt, json_extract_string(details, ['$.take', '$.cached', '$.ask', '$.tries',
+            '$.requests', '$.latency_seconds', '$.finish_reason', '$.model', '$.usage.input_tokens',
+            '$.usage.output_tokens', '$.usage.cached_input_tokens', '$.cost_usd', '$.judge_model']) AS said
+        FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
+            maximum_object_size = $object_bytes,
+            columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', attempt: 'INTEGER', details: 'JSON'})
+        WHERE t = 'reply')
+
+-- name: outcome
+-- Whether the extracted answer stands in the response is null where nobody looked. Warnings are a JSON list.
+INSERT INTO outcomes
+    SELECT key, NULL, judge, coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true,
+        status, method, score, verdict, try_cast(said[1] AS BOOLEAN), said[2], try_cast(said[3] AS INTEGER), said[4],
+        try_cast(said[5] AS BOOLEAN), said[6], fields, span, rules, flags, repairs, reason,
+        coalesce(method = 'self_judge', false), coalesce(permanent, false), coalesce(lost_tries, 0),
+        lost_bill
+    FROM (
+        SELECT *, json_extract_string(fields, ['$.is_correct', '$.extracted_answer', '$.reasoning_score',
+            '$.error_type', '$.extraction_verified', '$.warnings']) AS said
+        FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
+            maximum_object_size = $object_bytes,
+            columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR',
+                score: 'DOUBLE', verdict: 'VARCHAR', fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]',
+                flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]', repairs: 'VARCHAR[]', reason: 'VARCHAR',
+                take: 'INTEGER', permanent: 'BOOLEAN', lost_tries: 'INTEGER',
+                lost_bill: 'STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))'})
+        WHERE t = 'outcome')
+
+-- name: texts
+-- Samples with their texts, from a part of the journal: what an export adds to the index.
+SELECT key, any_value(sample) AS sample
+    FROM read_json($texts, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
+        columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR,
+            ground_truth VARCHAR, ground_truth_alternatives VARCHAR[], question_id VARCHAR, prompt_variant VARCHAR,
+            target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR)'})
+    WHERE t = 'sample' GROUP BY key
+
+-- name: give_positions
+-- DuckDB keeps the order of the file when it inserts, on however many cores.
+UPDATE {table} SET position = rowid - (SELECT min(rowid) FROM {table} WHERE position IS NULL) + 1 + $before
+    WHERE position IS NULL
+
+-- name: drop_after
+-- What was written to the journal since it was measured.
+DELETE FROM {table} WHERE position > $last
+
+-- name: last_position
+SELECT max(position) FROM {table}
+
+-- name: line_counts
+SELECT kind, sum(lines)::BIGINT FROM places GROUP BY kind
+
+-- name: orphans
+-- What was judged must have been taken up; else its numbers would stand for no sample, or be missing for ever.
+SELECT DISTINCT key FROM (SELECT key FROM replies UNION ALL SELECT key FROM outcomes)
+    ANTI JOIN samples USING (key) ORDER BY 1
+
+-- name: drop_untold
+-- No line of the journal says these; they are found anew whenever it has grown.
+DELETE FROM outcomes WHERE position < 0
+
+-- name: counts
+-- Samples and outcomes, each with how many differ, and how many of those are first takes.
+SELECT (SELECT count(*) FROM samples), (SELECT count(DISTINCT key) FROM samples), (SELECT count(*) FROM outcomes),
+    count(*), count(*) FILTER (take = 1)
+    FROM (SELECT DISTINCT key, judge, take FROM outcomes)
+
+-- name: keep_first_sample
+-- A sample taken up twice (a run was killed in between) stands where it first stood.
+DELETE FROM samples WHERE position NOT IN (SELECT min(position) FROM samples GROUP BY key)
+
+-- name: keep_last_outcome
+-- A judge asked again because nothing had come: the last outcome counts.
+DELETE FROM outcomes WHERE position NOT IN (SELECT max(position) FROM outcomes GROUP BY key, judge, take)
+
+-- name: add_missing
+-- What was taken up and never judged is missing, for every judge that was due: all of them, or, in a cascade, those that
+-- no valid judgment stands before. Positions are negative: no line of the journal says it.
+INSERT INTO outcomes BY NAME
+    SELECT due.key AS key, -row_number() OVER () AS position, due.judge AS judge, due.judge_order AS judge_order,
+        1 AS take, true AS is_final, 'missing' AS status, $reason AS reason, [] AS rules, [] AS flags, [] AS repairs,
+        '{}' AS fields, false AS is_control, false AS is_permanent, 0 AS lost_tries
+    FROM (
+        SELECT samples.key, named.judge, named.judge_order FROM samples,
+            (SELECT unnest($judges) AS judge, generate_subscripts($judges, 1) AS judge_order) AS named
+    ) AS due
+    ANTI JOIN outcomes AS told ON told.key = due.key AND (told.judge_order = due.judge_order
+        OR ($cascade AND told.judge_order < due.judge_order AND told.status = 'valid'))
+
+-- name: mark_final
+-- In a cascade the last judge asked has the last word.
+UPDATE outcomes SET is_final = (key, judge_order) IN (SELECT (key, max(judge_order)) FROM outcomes GROUP BY key)
+
+-- name: targets
+SELECT DISTINCT target_model FROM samples WHERE target_model IS NOT NULL
+
+-- name: models
+SELECT DISTINCT judge_model FROM replies WHERE judge_model IS NOT NULL
+
+-- name: own_pairs
+-- What valid judgments say: a protocol may have a table of its own of which names mean one model.
+SELECT DISTINCT coalesce(judge_model, judge), target_model FROM judged_by_model WHERE is_control
+
+-- name: mark_controls
+-- An unusable or absent reply of a model about its own output belongs to the control group too; only valid judgments
+-- carry their method in the journal.
+UPDATE outcomes SET is_control = true WHERE position IN (
+    SELECT position FROM judged_by_model
+    JOIN (SELECT unnest($judges) AS judge, unnest($targets) AS target) AS pairs
+        ON pairs.judge = coalesce(judge_model, judged_by_model.judge) AND pairs.target = target_model
+    WHERE status IN ('invalid', 'missing'))
+
+-- name: first_valid
+-- A protocol gives every valid judgment the same fields: one of them tells whether there are dimensions.
+SELECT json_exists(fields, '$.scores') FROM outcomes WHERE status = 'valid' LIMIT 1
+
+-- name: drop_replaced
+-- What belongs to an outcome that another one has taken the place of.
+DELETE FROM {table} WHERE position NOT IN (SELECT position FROM outcomes)
+
+-- name: fill_scored
+-- What an unnamed recording says of its judge is better than the name of the file that it stood in.
+INSERT INTO scored
+    SELECT position, key, id,
+        coalesce(judge_model, CASE WHEN judge = 'replay' OR starts_with(judge, 'replay:') THEN said[6] END, judge),
+        judge_order, question_id, prompt_variant, target_model, language, coalesce(said[5], task_type), status, verdict,
+        score, try_cast(said[1] AS DOUBLE), said[2], is_control, coalesce(try_cast(said[3] AS BOOLEAN), false),
+        coalesce(try_cast(said[4] AS BOOLEAN), false) OR coalesce(list_contains(gates, 'true'), false)
+    FROM (
+        SELECT *, json_extract_string(fields, ['$.total_maximum', '$.confidence', '$.same_family', '$.critical_fail',
+                '$.task_type', '$.identity.judge_model']) AS said,
+            json_extract_string(fields, '$.gates.*.failed') AS gates
+        FROM judged_by_model)
+
+-- name: fill_dimension_scores
+-- A dimension without a number, or with a maximum of nought, has no place on a scale.
+INSERT INTO dimension_scores
+    SELECT position, dimension.key, number, dimension.value, maxima[dimension.key]
+    FROM (
+        SELECT position, maxima, unnest(map_entries(scores)) AS dimension, generate_subscripts(map_keys(scores), 1)
+            AS number
+        FROM (SELECT position, try_cast(json_extract(fields, '$.scores') AS MAP(VARCHAR, DOUBLE)) AS scores,
+                try_cast(json_extract(fields, '$.maxima') AS MAP(VARCHAR, DOUBLE)) AS maxima
+            FROM outcomes WHERE position > $after AND status = 'valid')
+    ) WHERE dimension.value IS NOT NULL AND maxima[dimension.key] > 0
+
+-- name: fill_evidence
+-- Invalid judgments too: a judge that invents quotes is found out by these. One that was not looked for says nothing.
+INSERT INTO evidence
+    SELECT position, item.dimension, item.stage, item.problem, left(item.quote, 200)
+    FROM (SELECT position, unnest(from_json(json_extract(fields, '$.evidence'),
+            '[{"dimension":"VARCHAR","stage":"VARCHAR","problem":"VARCHAR","quote":"VARCHAR"}]')) AS item
+        FROM outcomes WHERE position > $after AND status IN ('valid', 'invalid'))
+    WHERE item.stage IS NOT NULL OR item.problem IS NOT NULL
+
+-- name: final_totals
+-- The run as a whole: each sample by the judge that had the last word.
+SELECT count(*) FILTER (status = 'valid'), count(*) FILTER (status = 'invalid'),
+    count(*) FILTER (status = 'undecided'), count(*) FILTER (status = 'missing'), avg(score) FILTER (status = 'valid')
+    FROM outcomes WHERE is_final AND NOT is_control

@@ -1,0 +1,94 @@
+-- The tables of an index, and the views that its queries share. Raise SCHEMA_VERSION with any change here or in
+-- loading.sql: an index of another version is thrown away and made anew.
+
+CREATE TABLE index_state (
+    version INTEGER, journal_bytes BIGINT, journal_changed_ns BIGINT, indexed_bytes BIGINT, last_block VARCHAR,
+    verified_bytes BIGINT, verified_crc32 BIGINT, longest_bytes BIGINT, judges VARCHAR[], cascade BOOLEAN,
+    protocol VARCHAR
+);
+
+-- Texts of samples and replies stay in the journal: this says at which byte each line begins, as arrays of 64-bit
+-- numbers for consecutive positions. `position` counts the lines of one kind in the order of the journal.
+CREATE TABLE places (kind VARCHAR, first BIGINT, lines BIGINT, offsets BLOB);
+
+CREATE TABLE samples (
+    key VARCHAR, position BIGINT, id VARCHAR, task_name VARCHAR, task_type VARCHAR, question_id VARCHAR,
+    prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR
+);
+
+CREATE TABLE replies (
+    key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, take INTEGER, is_cached BOOLEAN, ask INTEGER,
+    tries INTEGER, requests INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR, model VARCHAR,
+    input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12),
+    judge_model VARCHAR
+);
+
+CREATE TABLE outcomes (
+    key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
+    status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
+    is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR,
+    is_verified BOOLEAN, warnings VARCHAR,
+    fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
+    reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER,
+    lost_bill STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))
+);
+
+-- Every judgment with its sample. Unverified: called correct by an answer that does not stand in the response.
+CREATE VIEW judged AS
+    SELECT outcomes.*, samples.* EXCLUDE (key, position), samples.position AS sample_position,
+        coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified
+    FROM outcomes JOIN samples USING (key);
+
+-- A recorded reply names its judge; the last one to a sample is the one that was judged. Where all recorded replies of a
+-- judge are one model's, an absent one would have been its, too.
+CREATE VIEW only_models AS
+    SELECT judge, any_value(judge_model) AS judge_model FROM replies WHERE judge_model IS NOT NULL
+    GROUP BY judge HAVING count(DISTINCT judge_model) = 1;
+
+CREATE VIEW judged_by_model AS
+    SELECT judged.*, coalesce(models.judge_model, only_models.judge_model) AS judge_model
+    FROM judged
+    LEFT JOIN (SELECT key, judge, arg_max(judge_model, position) AS judge_model FROM replies
+        WHERE judge_model IS NOT NULL GROUP BY key, judge) AS models USING (key, judge)
+    LEFT JOIN only_models USING (judge);
+
+-- For protocols with dimensions; a run without leaves these three empty and pays nothing for them. `position` is the
+-- outcome's, so their rows meet; `judge` is who judged, not who was asked to replay it.
+CREATE TABLE scored (
+    position BIGINT, key VARCHAR, id VARCHAR, judge VARCHAR, judge_order INTEGER,
+    question_id VARCHAR, prompt_variant VARCHAR, target_model VARCHAR, language VARCHAR, task_type VARCHAR,
+    status VARCHAR, verdict VARCHAR, score DOUBLE, maximum DOUBLE, confidence VARCHAR,
+    is_control BOOLEAN, same_family BOOLEAN, is_critical BOOLEAN
+);
+CREATE TABLE dimension_scores (
+    position BIGINT, dimension VARCHAR, dimension_order INTEGER, score DOUBLE, maximum DOUBLE
+);
+CREATE TABLE evidence (position BIGINT, dimension VARCHAR, stage VARCHAR, problem VARCHAR, quote VARCHAR);
+
+-- A model on its own output is a control, beside all statistics and in none of them.
+CREATE VIEW cross_judged AS SELECT * FROM scored WHERE status = 'valid' AND NOT is_control;
+
+CREATE VIEW marks AS
+    SELECT cross_judged.* EXCLUDE (score, maximum), dimension, dimension_order, dimension_scores.score AS score,
+        dimension_scores.maximum AS maximum
+    FROM dimension_scores JOIN cross_judged USING (position);
+
+CREATE VIEW quotes AS
+    SELECT evidence.*, scored.* EXCLUDE (position) FROM evidence JOIN scored USING (position);
+
+-- One number a judge and sample, whatever the repeats: their mean, and the first one's verdict.
+CREATE VIEW judge_means AS
+    SELECT key, any_value(question_id) AS question_id, judge, avg(score) AS score, arg_min(verdict, position) AS verdict
+    FROM cross_judged GROUP BY key, judge;
+
+-- Samples that one judge alone scored say nothing about agreement.
+CREATE VIEW panels AS
+    SELECT key, coalesce(any_value(question_id), key) AS unit, count(*) AS judges,
+        count(DISTINCT verdict) AS verdicts, max(score) - min(score) AS spread,
+        sum(score) AS total, sum(score * score) AS squares
+    FROM judge_means GROUP BY key HAVING count(*) > 1;
+
+-- Those that have a place in the grid of questions, variants, targets and judges; the best status of a place counts.
+CREATE VIEW placed AS
+    SELECT *, CASE status WHEN 'valid' THEN 0 WHEN 'invalid' THEN 1 WHEN 'undecided' THEN 2 ELSE 3 END AS rank
+    FROM scored WHERE question_id IS NOT NULL;
