@@ -1,7 +1,7 @@
 """What a run says about what was judged: targets first, each with one verdict a sample. Data, words, documents."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from mixseek.stats.intervals import Interval, unit_bounds, unit_interval
 LEADING: Mapping[str, str] = {"target_model": "target", "prompt_variant": "variant"}
 # Lines on a terminal after `judge`; the report has the rest.
 _SHOWN_AFTER_JUDGE = 12
+_NAME_CHARACTERS = 60
 
 
 def build_headline(
@@ -184,21 +185,31 @@ def describe_headline(headline: Headline) -> list[str]:
     """A few lines after `judge`: the leading column in its ranking, then all samples as one."""
     lines = [] if headline.rule is None else [rule_sentence(headline)]
     for part in headline.columns[:1]:
-        width = min(40, max(len(wording.name_text(group.name)) for group in part.groups[:_SHOWN_AFTER_JUDGE]))
         for place, group in enumerate(part.groups[:_SHOWN_AFTER_JUDGE], 1):
-            name = wording.make_visible(wording.name_text(group.name))
-            lines.append(
-                f"{place:>2}. {name:<{width}}  {score_sentence(group.score, headline.maximum)}{_beside(group.score)}"
-            )
+            score, name = group.score, wording.make_visible(wording.name_text(group.name))
+            mean = headline_mean_text(score, headline.maximum)
+            lines.append(f"{place:>2}. {mean:<10} {wording.shortened(name, _NAME_CHARACTERS)}")
+            lines += [f"    {line}" for line in _limits(score, headline.maximum)]
         if len(part.groups) > _SHOWN_AFTER_JUDGE:
             rest = len(part.groups) - _SHOWN_AFTER_JUDGE
             lines.append(f"    and {wording.plural(rest, column_word(part.column))} more: see the report")
     return lines
 
 
-def _beside(score: ScoreSummary) -> str:
-    without = without_text(score)
-    return "" if without == wording.NOTHING else f"; {without}: {headline_bounds_text(score, None)}"
+def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
+    """The interval and what it counts; the bounds where samples have no verdict."""
+    if score.interval is not None:
+        yield (
+            f"{wording.level_text(score.interval)} {headline_interval_text(score, maximum)}, "
+            f"{wording.units_text(score)}"
+        )
+    elif score.mean is not None:
+        yield wording.no_interval_sentence(score)
+    bounds = headline_bounds_text(score, maximum)
+    if bounds != wording.NOTHING:
+        unverified = f"{score.unverified:,} unverified" if score.unverified else ""
+        without = without_text(score) if score.counts.unscored else ""
+        yield f"bounds {bounds}: {', '.join(filter(None, (without, unverified)))}"
 
 
 # The picture: every target on one axis, zoomed to what is drawn, because differences are what a reader looks for.

@@ -133,7 +133,7 @@ def test_judges_that_say_the_same_change_no_interval(tmp_path: Path, protocol: s
     for name in ("mean_score", "interval", "bounds", "units", "unverified"):
         assert four[name] == one[name]
     for name in ("targets", "variants", "counts"):
-        assert four["panel"][name] == one["panel"][name]
+        assert four["headline"][name] == one["headline"][name]
         assert panel["headline"][name] == shown["headline"][name]
     assert len(list(intervals(panel["headline"]))) >= 3
     for judge in panel["judges"]:
@@ -186,8 +186,8 @@ def test_a_mean_over_judges_who_disagree_is_no_headline(tmp_path: Path) -> None:
 
     assert (document["mean_score"], document["interval"]) == (None, None)
     assert document["bounds"] == {"worst": 0.0, "best": 1.0}
-    assert document["panel"]["rule"] == "majority"
-    assert document["panel"]["counts"] == {"valid": 0, "invalid": 0, "undecided": 0, "missing": 0, "split": 6}
+    assert document["headline"]["rule"] == "majority"
+    assert document["headline"]["counts"] == {"valid": 0, "invalid": 0, "undecided": 0, "missing": 0, "split": 6}
     assert document["counts"]["valid"] == 12
     assert [document["per_judge"][judge]["mean_score"] for judge in "ab"] == [1.0, 0.0]
     assert "split       6: no verdict, because the judges cancel each other out" in told
