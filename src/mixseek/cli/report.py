@@ -57,9 +57,7 @@ def report(
         if by or panel is not None:
             raise BadParameter("these are of one run; leave out --by and --panel", param_hint="'[RUN]...'")
         return compare(runs, workspace_path(workspace), as_json=as_json)
-    report_data, directory = load_report(
-        workspace_path(workspace), runs[0] if runs else None, panel, tuple(dict.fromkeys(by or ()))
-    )
+    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None, panel, by or ())
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
