@@ -115,8 +115,10 @@ CREATE OR REPLACE TEMP TABLE verdict_order AS
     FROM opinions WHERE state = 'valid' GROUP BY coalesce(verdict, '')
 
 -- name: rated_sizes
-SELECT count(*), count(DISTINCT question), coalesce(avg(spread), 0),
-    (SELECT count(*) FROM (SELECT DISTINCT {scores} FROM rated)) FROM rated
+SELECT count(*), count(DISTINCT question), coalesce(avg(spread), 0) FROM rated
+
+-- name: pattern_count
+SELECT count(*) FROM (SELECT DISTINCT {scores} FROM rated WHERE key <= $highest_key)
 
 -- name: unanimous
 SELECT question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest FROM rated
