@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from mixseek.domain.counts import Disagreement, Ratings, TakeSums
+from mixseek.domain.counts import Disagreement, Ratings, TakeSums, UnitSums
 from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.raters import (
     Estimate,
@@ -93,7 +93,9 @@ class SelfConsistency:
 
     judge: str
     samples: int
+    questions: int
     unanimous: int  # one verdict in all takes
+    unanimous_interval: Interval | None
     own_share: float | None  # of the variance
     own_interval: Interval | None
 
@@ -198,12 +200,22 @@ def _cut(measure: Measure, interval: Interval | None) -> Interval | None:
     return replace(interval, low=max(least, interval.low)) if interval else None
 
 
-def build_consistency(hands: Sequence[TakeSums]) -> tuple[SelfConsistency, ...]:
-    """In the order of the judges; empty where nobody was asked twice."""
+def build_consistency(hands: Sequence[TakeSums], alike: Mapping[str, UnitSums]) -> tuple[SelfConsistency, ...]:
+    """In the order of the judges; `alike` counts samples with one verdict. Empty where nobody was asked twice."""
     found = []
     for judge in dict.fromkeys(one.judge for one in hands):
         own = [one for one in hands if one.judge == judge]
         share = own_share_of_variance(own)
-        samples, unanimous = sum(one.samples for one in own), sum(one.unanimous for one in own)
-        found.append(SelfConsistency(judge, samples, unanimous, share.value, share.interval))
+        units = alike[judge]
+        found.append(
+            SelfConsistency(
+                judge=judge,
+                samples=units.scored,
+                questions=units.questions,
+                unanimous=round(units.total),
+                unanimous_interval=unit_interval(units),
+                own_share=share.value,
+                own_interval=share.interval,
+            )
+        )
     return tuple(found)

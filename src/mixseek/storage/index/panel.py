@@ -192,11 +192,13 @@ class SettledPanel:
         rows = self.ask(_SQL["disagreements"], {"limit": limit})
         return total, [Disagreement(*row) for row in rows]
 
-    def takes(self) -> list[TakeSums]:
-        """By judge and hand; empty where nobody was asked twice."""
-        ((questions,),) = self.ask("SELECT count(DISTINCT question) FROM units")
-        self._deal("units", questions, 1)
-        return [TakeSums(*row) for row in self.ask(_SQL["TakeSums"])]
+    def takes(self) -> tuple[list[TakeSums], dict[str, UnitSums]]:
+        """By judge and hand; and by judge, on how many samples all takes give one verdict. Empty without repeats."""
+        self.ask(_SQL["repeated"])
+        ((questions,),) = self.ask("SELECT count(DISTINCT question) FROM repeated")
+        self._deal("repeated", questions, 1)
+        alike = {row[0]: UnitSums(*row[1:]) for row in self.ask(unit_sums(_SQL["repeated_alike"], ("judge",)))}
+        return [TakeSums(*row) for row in self.ask(_SQL["TakeSums"])], alike
 
     def _draw(self, scores: str) -> tuple[int, str]:
         """How many different patterns are counted, and the highest key of a sample that is; beyond all: no draw."""
