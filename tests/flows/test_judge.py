@@ -281,6 +281,29 @@ def test_a_panel_lets_every_judge_judge_everything_and_missing_replies_leave_it_
     assert len(export(tmp_path)) == 100
 
 
+def test_rules_do_not_say_why_an_answer_is_wrong(data: Path, tmp_path: Path) -> None:
+    """They cannot know that its logic is; that there is no answer, they can see."""
+    empty = {"id": "none", "question": "What is 2 + 2?", "response": "", "ground_truth": "4"}
+    write_jsonl(data, [*sums(50), empty])
+    assert judge(data, cwd=tmp_path).returncode == 0
+    kinds = {(row["is_correct"], row["error_type"]) for row in export(tmp_path) if row["status"] == "valid"}
+
+    assert kinds == {(True, "none"), (False, None), (False, "no_answer")}
+
+
+def test_running_again_is_advised_only_where_it_can_help(data: Path, tmp_path: Path) -> None:
+    """A file without the reply will not have it the next time either, unless somebody adds it."""
+    write_jsonl(tmp_path / "replies.jsonl", [reply(row["id"], is_correct=False) for row in sums(49)])
+    recorded = judge(data, "--judge", "replay:replies.jsonl", cwd=tmp_path)
+    complete = judge(data, "--judge", "rules", "--run", "rules", cwd=tmp_path)
+
+    assert recorded.returncode == 4
+    assert "add the replies to the file, then run the same command again" in recorded.stderr
+    assert "to ask for them" not in recorded.stderr
+    assert complete.returncode == 0
+    assert "again" not in complete.stderr
+
+
 def test_a_corrected_reply_is_judged_again(data: Path, tmp_path: Path) -> None:
     """As another run; under the name of the old one it is refused in one line, complete or not."""
     replies = [reply(row["id"], is_correct=False) for row in sums(50)]
