@@ -365,6 +365,28 @@ def test_what_is_unverified_bounds_the_headline_and_can_be_a_gate(tmp_path: Path
     assert "reasoning score   5" in shown.stdout
 
 
+@pytest.mark.parametrize(
+    ("policy", "valid", "invalid", "unverified"), [("record", 2, 0, 1), ("verified", 1, 1, 0), ("off", 2, 0, 0)]
+)
+def test_the_extraction_policy_says_what_becomes_of_an_answer_that_is_not_there(
+    policy: str, valid: int, invalid: int, unverified: int, tmp_path: Path
+) -> None:
+    """Counted by default, refused where every answer must be there, and not looked for where nobody wants to."""
+    rows = [
+        {"id": f"q{number}", "question": "How much is it?", "ground_truth": "7", "response": response}
+        for number, response in enumerate(["It is 7.", "I like tea."])
+    ]
+    write_jsonl(tmp_path / "tea.jsonl", rows)
+    write_jsonl(tmp_path / "replies.jsonl", [reply(row["id"], is_correct=True) for row in rows])
+    more = ("--judge", "replay:replies.jsonl", "--parameter", f"extraction_policy={policy}")
+    summary = json.loads(judge("tea.jsonl", *more, cwd=tmp_path).stdout)
+    report = json.loads(mixseek_here("report", "r", "--workspace", "ws", "--json", cwd=tmp_path).stdout)
+
+    assert (summary["counts"]["valid"], summary["counts"]["invalid"]) == (valid, invalid)
+    assert [own["unverified"] for own in summary["per_judge"].values()] == [unverified]
+    assert [own["unverified"] for own in report["judges"]] == [unverified]
+
+
 def test_rules_that_decide_nothing_end_well_and_say_so(tmp_path: Path) -> None:
     """Declining is what rules are for; what is missing is a model to ask."""
     write_jsonl(
