@@ -291,6 +291,34 @@ def test_rules_do_not_say_why_an_answer_is_wrong(data: Path, tmp_path: Path) -> 
     assert kinds == {(True, "none"), (False, None), (False, "no_answer")}
 
 
+def test_algebra_is_decided_without_an_option(tmp_path: Path) -> None:
+    """The extra `maths` serves every command where it is installed."""
+    pytest.importorskip("math_verify")
+    row = {
+        "id": "a",
+        "question": "What is it?",
+        "ground_truth": r"$\frac{1}{2}+x$",
+        "response": r"The answer is $x+0.5$.",
+    }
+    data = write_jsonl(tmp_path / "data.jsonl", [row])
+    assert judge(data, "--judge", "rules", cwd=tmp_path).returncode == 0
+
+    assert [row["verdict"] for row in export(tmp_path)] == ["correct"]
+
+
+def test_judges_that_say_the_same_are_no_more_samples(data: Path, tmp_path: Path) -> None:
+    """Four judges in one voice have the interval that one of them has, and so has each of them."""
+    replies = [reply(row["id"], is_correct=number % 3 > 0) for number, row in enumerate(sums(50))]
+    names = [f"replay:{name}.jsonl" for name in "abcd"]
+    for name in "abcd":
+        write_jsonl(tmp_path / f"{name}.jsonl", replies)
+    one = json.loads(judge(data, "--judge", names[0], "--run", "one", cwd=tmp_path).stdout)
+    four = json.loads(judge(data, *(word for name in names for word in ("--judge", name)), cwd=tmp_path).stdout)
+
+    assert one["interval"] is not None
+    assert [four["per_judge"][name]["interval"] for name in names] == [one["interval"]] * 4
+
+
 def test_running_again_is_advised_only_where_it_can_help(data: Path, tmp_path: Path) -> None:
     """A file without the reply will not have it the next time either, unless somebody adds it."""
     write_jsonl(tmp_path / "replies.jsonl", [reply(row["id"], is_correct=False) for row in sums(49)])
