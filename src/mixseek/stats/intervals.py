@@ -19,6 +19,7 @@ class IntervalMethod(StrEnum):
     # Knows that observations of one question resemble each other.
     CLUSTERED = "clustered Student t"
     CLUSTERED_WILSON = "clustered Wilson"
+    JACKKNIFE = "jackknife over questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Inter
     `successes` may be a sum of fractional scores: their variance is at most that of a coin with the same mean
     (Bhatia-Davis), so the interval is then too wide, never too narrow.
     """
-    low, high = _wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
+    low, high = wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
     return Interval(low, high, level, IntervalMethod.WILSON)
 
 
@@ -87,7 +88,7 @@ def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: floa
         return wilson_interval(mean * sums.questions, sums.questions, level)
     quantile = student_quantile((1 + level) / 2, sums.questions - 1)
     if sums.is_binary:
-        low, high = _wilson_limits(mean, mean * (1 - mean) / variance, quantile)
+        low, high = wilson_limits(mean, mean * (1 - mean) / variance, quantile)
         return Interval(low, high, level, IntervalMethod.CLUSTERED_WILSON)
     return _cut(mean, quantile * math.sqrt(variance), level, IntervalMethod.CLUSTERED)
 
@@ -105,7 +106,7 @@ def unit_bounds(sums: UnitSums) -> Bounds | None:
     return Bounds(sums.lowest / sums.samples, sums.highest / sums.samples) if sums.samples else None
 
 
-def _wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
+def wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
     """`trials` need not be whole: an effective number of them may not be."""
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     middle = share + z * z / (2 * trials)

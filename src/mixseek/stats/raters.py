@@ -1,0 +1,288 @@
+"""How far raters agree: raw, kappa, alpha and AC, from counted patterns of ratings.
+
+A pattern is what the raters said about one item, in the order of the raters, None where one said nothing. Items with
+the same pattern are counted together, so that a million judgments of a few judges are a few hundred patterns.
+
+    one home of the formulas: Cohen 1960/68, Fleiss-Cohen-Everitt 1969, Krippendorff 2011, Gwet 2008/2014, Fleiss 1971
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import NormalDist
+
+from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+
+Pattern = tuple[float | None, ...]
+Patterns = Mapping[Pattern, int]
+# Groups of questions that the jackknife leaves out one by one: more of them change the width by less than a hundredth.
+MOST_GROUPS = 200
+
+
+class Scale(StrEnum):
+    """What a difference between two values means; it decides how much of an agreement a near miss is."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+
+
+class Weights(StrEnum):
+    """How much a near miss counts in kappa and AC2."""
+
+    NONE = "none"
+    LINEAR = "linear"
+    QUADRATIC = "quadratic"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A coefficient with its standard error under independent items, where a closed form exists."""
+
+    value: float
+    se: float | None = None
+
+    def interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """The normal interval of the closed form."""
+        if self.se is None:
+            return None
+        half = NormalDist().inv_cdf((1 + level) / 2) * self.se
+        return self.value - half, self.value + half
+
+
+def categories_of(patterns: Patterns) -> list[float]:
+    """Every value that occurs, in order."""
+    return sorted({value for pattern in patterns for value in pattern if value is not None})
+
+
+def rated_twice(patterns: Patterns) -> Patterns:
+    """Items with at least two ratings: nothing else can agree."""
+    return {one: count for one, count in patterns.items() if sum(value is not None for value in one) >= 2}
+
+
+def weight_of(weights: Weights, categories: Sequence[float]) -> Callable[[float, float], float]:
+    """1 for the same value, 0 for the two ends of the scale; by the values themselves, not by their ranks."""
+    width = (categories[-1] - categories[0]) or 1.0
+    if weights is Weights.LINEAR:
+        return lambda x, y: 1 - abs(x - y) / width
+    if weights is Weights.QUADRATIC:
+        return lambda x, y: 1 - (x - y) ** 2 / width**2
+    return lambda x, y: float(x == y)
+
+
+def raw_agreement(patterns: Patterns) -> float | None:
+    """The share of pairs of ratings of one item that are equal, each item counted once."""
+    shares = total = 0.0
+    for pattern, count in rated_twice(patterns).items():
+        tally = Counter(value for value in pattern if value is not None)
+        ratings = tally.total()
+        shares += count * sum(n * (n - 1) for n in tally.values()) / (ratings * (ratings - 1))
+        total += count
+    return shares / total if total else None
+
+
+def cohen_kappa(
+    patterns: Patterns, weights: Weights = Weights.NONE, categories: Sequence[float] | None = None
+) -> Estimate | None:
+    """Of two raters. None where both always say the same one thing: chance alone explains it."""
+    table = Counter[tuple[float, float]]()
+    for pattern, count in patterns.items():
+        first, second = pattern
+        if first is not None and second is not None:
+            table[first, second] += count
+    n = table.total()
+    values = list(categories) if categories else sorted({value for pair in table for value in pair})
+    if not n or len(values) < 2:
+        return None
+    weight = weight_of(weights, values)
+    rows, columns = Counter[float](), Counter[float]()
+    for (x, y), count in table.items():
+        rows[x] += count
+        columns[y] += count
+    observed = math.fsum(weight(x, y) * count for (x, y), count in table.items()) / n
+    row_means = {x: math.fsum(weight(x, y) * columns[y] for y in values) / n for x in values}
+    column_means = {y: math.fsum(weight(x, y) * rows[x] for x in values) / n for y in values}
+    expected = math.fsum(row_means[x] * rows[x] for x in values) / n
+    if 1 - expected < 1e-12:
+        return None
+    kappa = (observed - expected) / (1 - expected)
+    spread = math.fsum(
+        count / n * (weight(x, y) - (row_means[x] + column_means[y]) * (1 - kappa)) ** 2
+        for (x, y), count in table.items()
+    )
+    variance = (spread - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
+    return Estimate(kappa, math.sqrt(max(0.0, variance)))
+
+
+def krippendorff_alpha(patterns: Patterns, scale: Scale) -> float | None:
+    """Any number of raters, missing ratings allowed. None without variation: agreement cannot be told from habit."""
+    weighted: dict[tuple[float, float], float] = {}
+    totals = Counter[float]()
+    for pattern, count in rated_twice(patterns).items():
+        tally = Counter(value for value in pattern if value is not None)
+        others = tally.total() - 1
+        for x, n in tally.items():
+            totals[x] += n * count
+            for y, m in tally.items():
+                weighted[x, y] = weighted.get((x, y), 0.0) + count * n * (m - (x == y)) / others
+    n = totals.total()
+    if n < 2:
+        return None
+    distance = _distance(scale, totals)
+    observed = math.fsum(share * distance(x, y) for (x, y), share in weighted.items()) / n
+    expected = math.fsum(totals[x] * totals[y] * distance(x, y) for x in totals for y in totals) / (n * (n - 1))
+    return 1 - observed / expected if expected > 1e-12 else None
+
+
+def _distance(scale: Scale, totals: Counter[float]) -> Callable[[float, float], float]:
+    """Krippendorff's squared differences; the ordinal one counts the ratings that lie between two values."""
+    if scale is Scale.NOMINAL:
+        return lambda x, y: float(x != y)
+    if scale is Scale.INTERVAL:
+        return lambda x, y: (x - y) ** 2
+    middle, below = {}, 0.0
+    for value in sorted(totals):
+        middle[value] = below + totals[value] / 2
+        below += totals[value]
+    return lambda x, y: (middle[x] - middle[y]) ** 2
+
+
+def gwet_ac(
+    patterns: Patterns, weights: Weights = Weights.NONE, categories: Sequence[float] | None = None
+) -> Estimate | None:
+    """AC1 (no weights) or AC2: stays sensible where almost everything is one verdict, where kappa falls to nothing."""
+    rated = rated_twice(patterns)
+    values = list(categories) if categories else categories_of(rated)
+    items = sum(rated.values())
+    if not items or len(values) < 2:
+        return None
+    weight = weight_of(weights, values)
+    shares = dict.fromkeys(values, 0.0)
+    agreements: list[tuple[int, float, dict[float, float]]] = []
+    for pattern, count in rated.items():
+        tally = Counter(value for value in pattern if value is not None)
+        ratings = tally.total()
+        near = {x: math.fsum(weight(x, y) * m for y, m in tally.items()) for x in tally}
+        agreed = math.fsum(n * (near[x] - 1) for x, n in tally.items()) / (ratings * (ratings - 1))
+        own = {x: n / ratings for x, n in tally.items()}
+        agreements.append((count, agreed, own))
+        for x, share in own.items():
+            shares[x] += count * share / items
+    scale = math.fsum(weight(x, y) for x in values for y in values) / (len(values) * (len(values) - 1))
+    observed = math.fsum(count * agreed for count, agreed, _ in agreements) / items
+    expected = scale * math.fsum(share * (1 - share) for share in shares.values())
+    if 1 - expected < 1e-12:
+        return None
+    value = (observed - expected) / (1 - expected)
+    squares = 0.0
+    for count, agreed, own in agreements:
+        chance = scale * math.fsum(share * (1 - shares[x]) for x, share in own.items())
+        part = (agreed - expected) / (1 - expected) - 2 * (1 - value) * (chance - expected) / (1 - expected)
+        squares += count * (part - value) ** 2
+    return Estimate(value, math.sqrt(squares / (items * (items - 1))) if items > 1 else None)
+
+
+def fleiss_kappa(patterns: Patterns) -> float | None:
+    """Several raters, on the items that all of them rated."""
+    full = {one: count for one, count in patterns.items() if None not in one}
+    items = sum(full.values())
+    if not items:
+        return None
+    totals, agreed, raters = Counter[float](), 0.0, 0
+    for pattern, count in full.items():
+        raters = len(pattern)
+        if raters < 2:
+            return None
+        tally = Counter(value for value in pattern if value is not None)
+        agreed += count * sum(n * (n - 1) for n in tally.values()) / (raters * (raters - 1))
+        for value, n in tally.items():
+            totals[value] += n * count
+    expected = sum((n / (items * raters)) ** 2 for n in totals.values())
+    return (agreed / items - expected) / (1 - expected) if 1 - expected > 1e-12 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """A judge against people on right-or-wrong verdicts; the first letter says whether the judge was right."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+    @classmethod
+    def of(cls, patterns: Patterns) -> "Confusion":
+        """From patterns (judge, human) with 1 for positive."""
+        cells = Counter[tuple[float | None, float | None]]()
+        for (judge, human), count in patterns.items():
+            cells[judge, human] += count
+        return cls(cells[1, 1], cells[1, 0], cells[0, 1], cells[0, 0])
+
+    @property
+    def n(self) -> int:
+        """Items with both verdicts."""
+        return self.tp + self.fp + self.fn + self.tn
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share on which the judge and people say the same."""
+        return _share(self.tp + self.tn, self.n)
+
+    @property
+    def sensitivity(self) -> float | None:
+        """Of what people call right, the share that the judge calls right."""
+        return _share(self.tp, self.tp + self.fn)
+
+    @property
+    def specificity(self) -> float | None:
+        """Of what people call wrong, the share that the judge calls wrong."""
+        return _share(self.tn, self.tn + self.fp)
+
+    @property
+    def ppv(self) -> float | None:
+        """Of what the judge calls right, the share that is."""
+        return _share(self.tp, self.tp + self.fp)
+
+    @property
+    def npv(self) -> float | None:
+        """Of what the judge calls wrong, the share that is."""
+        return _share(self.tn, self.tn + self.fn)
+
+    @property
+    def mcc(self) -> float | None:
+        """Matthews' correlation; None where a row or a column is empty."""
+        sides = (self.tp + self.fp) * (self.tp + self.fn) * (self.tn + self.fp) * (self.tn + self.fn)
+        return (self.tp * self.tn - self.fp * self.fn) / math.sqrt(sides) if sides else None
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def jackknife_interval(
+    groups: Sequence[Patterns], estimate: Callable[[Patterns], float | None], level: float = 0.95
+) -> Interval | None:
+    """Of any coefficient, leaving out one group of questions at a time; Student t with the groups' freedom.
+
+    None with fewer than two groups, or where the coefficient is undefined without one of them.
+    """
+    if len(groups) < 2:
+        return None
+    whole = Counter[Pattern]()
+    for group in groups:
+        whole.update(group)
+    value = estimate(whole)
+    if value is None:
+        return None
+    values = []
+    for group in groups:
+        without = estimate({one: rest for one, count in whole.items() if (rest := count - group.get(one, 0)) > 0})
+        if without is None:
+            return None
+        values.append(without)
+    mean = math.fsum(values) / len(values)
+    variance = (len(values) - 1) / len(values) * math.fsum((one - mean) ** 2 for one in values)
+    half = student_quantile((1 + level) / 2, len(values) - 1) * math.sqrt(variance)
+    return Interval(value - half, min(1.0, value + half), level, IntervalMethod.JACKKNIFE)
