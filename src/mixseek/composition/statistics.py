@@ -199,9 +199,10 @@ class _Analysis:
         names = [one.name for one in judges]
         found = self._ratings.agreement(judges, len(values))
         whole, complete = AgreementSums.total(found.groups), AgreementSums.total(found.complete)
+        categories = self._all_categories(values)
         coefficients = [
             Coefficient(name, value, None, formulas.jackknife_of_sums(found.groups, estimate))
-            for name, estimate in self._estimates_of_sums(self._all_categories(values)).items()
+            for name, estimate in self._estimates_of_sums(categories).items()
             if (value := estimate(whole)) is not None
         ]
         fleiss = formulas.fleiss_of(complete)
@@ -209,7 +210,7 @@ class _Analysis:
             interval = formulas.jackknife_of_sums(found.complete, formulas.fleiss_of)
             coefficients.insert(1, Coefficient("fleiss_kappa", fleiss, None, interval))
         ratings = round(sum(whole.totals.values()))
-        return AgreementSection(names, whole.items, complete.items, ratings, coefficients)
+        return AgreementSection(names, whole.items, complete.items, ratings, categories or values, coefficients)
 
     def _continuous(self) -> list[str]:
         return [one.name for one in self._ratings.raters if one.distinct > MOST_CATEGORIES]
@@ -334,7 +335,6 @@ class _Analysis:
             pool.clusters if repeats else (),
             pool.parts if repeats else (),
         )
-        known = items.known_judge
         unlabelled = pool.sums.items - pool.sums.labels
         return CorrectedLine(
             judge,
@@ -345,8 +345,7 @@ class _Analysis:
             pool.known_mean,
             totals if is_binary else {},
             {} if self._request.drawing is Drawing.UNKNOWN else beside(items),
-            sensitivity=known.true_positive / known.positive if is_binary and known.positive else None,
-            specificity=known.true_negative / known.negative if is_binary and known.negative else None,
+            known_judge=items.known_judge if is_binary else None,
             unlabelled_share=(pool.sums.f - pool.sums.lf) / unlabelled if is_binary and unlabelled else None,
         )
 

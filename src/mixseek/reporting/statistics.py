@@ -11,7 +11,7 @@ from rich.text import Text
 from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, p_text, plural
 from mixseek.stats.corrected import Cell as VerdictCell
-from mixseek.stats.corrected import Corrected, Drawing, PredictionPowered
+from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
 from mixseek.stats.intervals import Interval, StandardErrors, wilson_limits
 from mixseek.stats.paired import PairedTest
 from mixseek.stats.raters import Confusion, Estimate
@@ -70,6 +70,7 @@ class AgreementSection:
     items: int
     complete_items: int
     ratings: int
+    categories: Sequence[float]
     coefficients: Sequence[Coefficient]
 
 
@@ -88,9 +89,8 @@ class CorrectedLine:
     known_mean: float | None
     cells: Mapping[str, VerdictCell]
     beside: Mapping[str, Corrected | PredictionPowered | None]
-    sensitivity: float | None = None
-    specificity: float | None = None
-    unlabelled_share: float | None = None
+    known_judge: KnownJudge | None = None  # of right-or-wrong verdicts
+    unlabelled_share: float | None = None  # of positive verdicts among items without a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +225,7 @@ def _agreement_document(section: AgreementSection) -> dict[str, Any]:
         "items": section.items,
         "complete_items": section.complete_items,
         "ratings": section.ratings,
+        "categories": list(section.categories),
         "coefficients": {one.name: _coefficient_document(one) for one in section.coefficients},
     }
 
@@ -260,10 +261,18 @@ def _corrected_document(line: CorrectedLine) -> dict[str, Any]:
         "judge_mean": line.judge_mean,
         "human": {"n": line.known, "mean": line.known_mean},
         "cells": {name: [cell.items, cell.labels, cell.positive] for name, cell in sorted(line.cells.items())},
-        "sensitivity": line.sensitivity,
-        "specificity": line.specificity,
+        "known_judge": _known_document(line.known_judge) if line.known_judge else None,
         "unlabelled_share": line.unlabelled_share,
         "beside": beside,
+    }
+
+
+def _known_document(known: KnownJudge) -> dict[str, Any]:
+    return {
+        "positive": known.positive,
+        "negative": known.negative,
+        "sensitivity": known.true_positive / known.positive if known.positive else None,
+        "specificity": known.true_negative / known.negative if known.negative else None,
     }
 
 
