@@ -134,7 +134,7 @@ def post_stratified(
     if not labels:
         return base
     base = replace(base, random_p=_random_p(cells, clusters))
-    effect, quantile, labelled = _design(cells, clusters, level)
+    effect, quantile, labelled = _design({name: cell for name, cell in cells.items() if cell.labels}, clusters, level)
     base = replace(base, clusters=labelled, design_effect=effect)
     if labelled is not None and labelled < FEWEST_CLUSTERS:
         return replace(base, state=State.FEW_CLUSTERS)
@@ -197,6 +197,9 @@ def _design(cells: Cells, clusters: Sequence[Cells], level: float) -> tuple[floa
     if independent <= 1e-12:
         return _kish(cells, clusters, labelled), quantile, count
     points = [point for one in clusters if (point := _point_without(cells, one)) is not None]
+    if len(points) < 2:
+        # Every label of a verdict is of one question: without it there is no point.
+        return _kish(cells, clusters, labelled), quantile, count
     mean = math.fsum(points) / len(points)
     jackknife = (len(points) - 1) / len(points) * math.fsum((point - mean) ** 2 for point in points)
     return max(1.0, jackknife / independent), quantile, count
@@ -342,8 +345,11 @@ def regression_of(
 ) -> Corrected:
     """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers."""
     base = Corrected(State.NO_LABELS, labels=sums.labels, items=sums.items)
-    if sums.labels < 3:
-        return base if not sums.labels else replace(base, state=State.LABELS_ONLY)
+    if not sums.labels:
+        return base
+    if sums.labels < 3 or scale.greatest <= scale.least:
+        # Too few for a spread, or a scale of one value: a mean without an interval.
+        return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=sums.ly / sums.labels)
     uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
     variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
     degrees = sums.labels - (2 if uses_judge else 1)
