@@ -60,6 +60,7 @@ _NUMBERS += ("INTEGER", "UINTEGER")
 MOST_CATEGORIES = 101
 # Rows that a coefficient's groups may bring: with many categories there are fewer groups.
 _MOST_GROUPED_CELLS = 200_000
+_MOST_PAIR_CELLS = 5_000
 _FEWEST_GROUPS = 20
 # Beyond so many questions they are put together by number: the design effect of a thousand groups is that of a million.
 _MOST_CLUSTERS = 2_000
@@ -141,7 +142,7 @@ class Ratings:
         sizes = self._all("sizes")[0]
         self.count, self.items, self.questions, self.repeated = sizes[:4]
         self.systems: tuple[str, ...] = tuple(sizes[4])
-        missing = dict(self._all("without_value", raters=list(names)))
+        missing = dict(self._all("without_value"))
         self.raters = tuple(
             Rater(number, names[number], count, missing.get(number, 0), *rest)
             for number, count, *rest in self._all("raters")
@@ -185,11 +186,15 @@ class Ratings:
         most = max(_FEWEST_GROUPS, _MOST_GROUPED_CELLS // max(1, distinct * distinct))
         return max(1, min(MOST_GROUPS, most, int(self.questions)))
 
+    def _pair_group_count(self, first: Rater, second: Rater) -> int:
+        """Fewer, because there is such a table for every judge."""
+        cells = max(first.distinct, second.distinct) ** 2
+        return max(1, min(MOST_GROUPS, max(_FEWEST_GROUPS, _MOST_PAIR_CELLS // cells), int(self.questions)))
+
     def pair_groups(self, first: Rater, second: Rater) -> list[dict[tuple[float, float], int]]:
         """What two raters said about the same items, by groups of questions."""
-        distinct = max(first.distinct, second.distinct)
         parts: dict[int, dict[tuple[float, float], int]] = defaultdict(dict)
-        asked = {"first": first.number, "second": second.number, "groups": self.group_count(distinct)}
+        asked = {"first": first.number, "second": second.number, "groups": self._pair_group_count(first, second)}
         for part, x, y, count in self._all("pairs", **asked):
             parts[part][x, y] = count
         return [parts[part] for part in sorted(parts)]
@@ -436,7 +441,7 @@ def _quoted(text: str) -> str:
 
 def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_of: Callable[[int], str]) -> Ratings:
     categories = _read_texts(connection, place_of)
-    _refuse_rows(connection, place_of)
+    _refuse_wild(connection, place_of)
     names = [row[0] for row in fetch_all(connection, "SELECT DISTINCT rater FROM rows ORDER BY rater", {})]
     if not names:
         raise ConfigurationError("no row is left to count; check --where")
@@ -446,7 +451,12 @@ def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_
         # First, so that pairs are told as human and judge.
         names = [source.human, *(name for name in names if name != source.human)]
     fetch_all(connection, _SQL["create_items"], {})
-    fetch_all(connection, _SQL["create_rated"], {"raters": names, "is_mean": source.uses_mean})
+    _refuse_torn(connection)
+    fetch_all(connection, _SQL["create_numbered"], {"raters": names})
+    ((repeats,),) = fetch_all(connection, _SQL["repeats"], {"raters": names})
+    rule = "mean_of_repeats" if source.uses_mean else "first_of_repeats"
+    fetch_all(connection, _SQL[rule if repeats else "no_repeats"], {})
+    fetch_all(connection, _SQL["create_rated"], {})
     ratings = Ratings(connection, names, categories)
     if not ratings.count:
         raise ConfigurationError("no row has a score; name its column with --score")
@@ -485,10 +495,13 @@ def _read_texts(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int],
     return categories
 
 
-def _refuse_rows(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int], str]) -> None:
+def _refuse_wild(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int], str]) -> None:
     wild = "SELECT row, value FROM rows WHERE isnan(value) OR isinf(value) ORDER BY row LIMIT 1"
     for row, value in fetch_all(connection, wild, {}):
         raise DatasetError(f"{place_of(row)}: the score is {value}; leave it out (null) where there is none")
+
+
+def _refuse_torn(connection: duckdb.DuckDBPyConnection) -> None:
     for item, first, second in fetch_all(connection, _SQL["torn_item"], {}):
         raise ConfigurationError(
             f"the item {item!r} stands under two questions, {first!r} and {second!r}; an item is one judged text: "
