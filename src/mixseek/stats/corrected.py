@@ -32,8 +32,6 @@ class Drawing(StrEnum):
     """How the labelled items were chosen: the one thing that numbers cannot tell by themselves."""
 
     RANDOM = "random"
-    # At random within each verdict, as many as were asked for: by us, or so stated.
-    STRATIFIED = "stratified"
     ELSEWHERE = "elsewhere"
     UNKNOWN = "unknown"
 
@@ -67,7 +65,7 @@ SENTENCES: Mapping[State, str] = {
     State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
     State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
     State.FEW_CLUSTERS: "no corrected number: labels of fewer than five questions",
-    State.UNKNOWN_DRAWING: "no corrected number: how these labels were drawn is unknown: they count for agreement only",
+    State.UNKNOWN_DRAWING: "no corrected number: nobody said how these labels were drawn, so they count for agreement only",
     State.NO_LABELS: "no corrected number: no labels",
 }
 
@@ -95,13 +93,10 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 to 1 each).
-
-    Labels drawn with unequal probabilities count as many as they are worth, which need not be a whole number.
-    """
+    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 or 1 each)."""
 
     items: int = 0
-    labels: float = 0
+    labels: int = 0
     positive: float = 0.0
 
     def __add__(self, other: "Cell") -> "Cell":
@@ -116,25 +111,20 @@ Cells = Mapping[str, Cell]
 
 
 def post_stratified(
-    cells: Cells,
-    level: float = 0.95,
-    *,
-    clusters: Sequence[Cells] = (),
-    is_fixed: bool = False,
-    drawing: Drawing = Drawing.RANDOM,
+    cells: Cells, level: float = 0.95, *, clusters: Sequence[Cells] = (), is_fixed: bool = False
 ) -> Corrected:
     """Estimator 1 (with 4 where `clusters` repeat questions): right-or-wrong labels drawn at random, also per verdict.
 
     `is_fixed`: the question is about exactly these items, as in a benchmark that is labelled through.
-    Labels known to be `drawing.STRATIFIED` by verdict need not look like a random draw; others are tested.
     """
     cells = {name: cell for name, cell in cells.items() if cell.items}
     labels, items = sum(cell.labels for cell in cells.values()), sum(cell.items for cell in cells.values())
-    base = Corrected(State.NO_LABELS, labels=round(labels), items=items)
+    base = Corrected(State.NO_LABELS, labels=labels, items=items)
     if not labels:
         return base
-    drawn = [round(c.labels) for c in cells.values()]
-    base = replace(base, random_p=hypergeometric_p(drawn, [c.items for c in cells.values()]))
+    base = replace(
+        base, random_p=hypergeometric_p([c.labels for c in cells.values()], [c.items for c in cells.values()])
+    )
     effect, quantile, labelled = _design(cells, clusters, level)
     base = replace(base, clusters=labelled, design_effect=effect)
     if labelled is not None and labelled < FEWEST_CLUSTERS:
@@ -147,8 +137,7 @@ def post_stratified(
         point, low, high = _mover(total, effect, quantile, is_fixed=is_fixed)
         return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=point, low=low, high=high)
     point, low, high = _mover(cells, effect, quantile, is_fixed=is_fixed)
-    is_odd = drawing is not Drawing.STRATIFIED and base.random_p is not None and base.random_p < NOT_RANDOM
-    state = State.NOT_RANDOM if is_odd else State.CORRECTED
+    state = State.NOT_RANDOM if base.random_p is not None and base.random_p < NOT_RANDOM else State.CORRECTED
     return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
 
 
@@ -170,7 +159,7 @@ def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> t
 
 
 def _stratified_bounds(base: Corrected, cells: Cells, effect: float, quantile: float) -> Corrected:
-    """A verdict without a label may be all wrong or all right: its weight goes to the upper end, not to the lower."""
+    """A verdict without a label may be all wrong or all right: its weight goes to the upper end and not to the lower."""
     seen = {name: cell for name, cell in cells.items() if cell.labels}
     share = sum(cell.items for cell in seen.values()) / base.items
     _, low, high = _mover(seen, effect, quantile, is_fixed=False)
@@ -236,10 +225,10 @@ def _kish(cells: Cells, clusters: Sequence[Cells], labelled: Sequence[Cells]) ->
 class PairSums:
     """Judge scores f of all items and labels y of some, as sums; sums of clusters add up."""
 
-    items: float = 0
+    items: int = 0
     f: float = 0.0
     ff: float = 0.0
-    labels: float = 0
+    labels: int = 0
     lf: float = 0.0
     ly: float = 0.0
     lff: float = 0.0
@@ -305,31 +294,16 @@ def regression(
     `is_difference`: pairs are differences of two systems; half a pseudo-pair each way then enters the variance, so
     that labels that all agree never have an interval of width nought.
     """
-    known = [(f, y, 1.0) for f, y in pairs if y is not None]
-    parts = [PairSums.of(one) for one in clusters]
-    return regression_of_sums(PairSums.of(pairs), known, parts, scale, level, is_difference=is_difference)
-
-
-def regression_of_sums(
-    sums: PairSums,
-    known: Sequence[tuple[float, float, float]],
-    parts: Sequence[PairSums],
-    scale: ValueScale,
-    level: float = 0.95,
-    *,
-    is_difference: bool = False,
-) -> Corrected:
-    """The same from sums over all items and over clusters, and from (judge score, label, weight) of the labelled ones.
-
-    Weights are 1, or in proportion to 1/probability where labels were drawn unequally; their sum is `sums.labels`.
-    """
-    base = Corrected(State.NO_LABELS, labels=round(sums.labels), items=round(sums.items))
+    sums = PairSums.of(pairs)
+    base = Corrected(State.NO_LABELS, labels=sums.labels, items=sums.items)
     if sums.labels < 3:
         return base if not sums.labels else replace(base, state=State.LABELS_ONLY)
+    known = [(f, y) for f, y in pairs if y is not None]
     uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
     variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
-    degrees = max(1, round(sums.labels) - (2 if uses_judge else 1))
-    if parts:
+    degrees = sums.labels - (2 if uses_judge else 1)
+    if clusters:
+        parts = [PairSums.of(one) for one in clusters]
         labelled = sum(part.labels > 0 for part in parts)
         base = replace(base, clusters=labelled)
         if labelled < FEWEST_CLUSTERS:
@@ -348,12 +322,7 @@ def regression_of_sums(
 
 
 def _regression_variance(
-    sums: PairSums,
-    known: Sequence[tuple[float, float, float]],
-    scale: ValueScale,
-    *,
-    uses_judge: bool,
-    is_difference: bool,
+    sums: PairSums, known: Sequence[tuple[float, float]], scale: ValueScale, *, uses_judge: bool, is_difference: bool
 ) -> float:
     """HC3: each residual as it would be, had its item not been used; plus what the judge's mean of all items varies."""
     n, slope = sums.labels, sums.slope if uses_judge else 0.0
@@ -361,10 +330,10 @@ def _regression_variance(
     spread = sums.lff - sums.lf**2 / n
     shift = (sums.f / sums.items - mean_f) / spread if slope else 0.0
     squares = 0.0
-    for f, y, weight in known:
-        leverage = weight * (1 / n + ((f - mean_f) ** 2 / spread if slope else 0.0))
+    for f, y in known:
+        leverage = 1 / n + ((f - mean_f) ** 2 / spread if slope else 0.0)
         residual = (y - mean_y - slope * (f - mean_f)) / max(1e-6, 1 - leverage)
-        squares += (weight * (1 / n + shift * (f - mean_f)) * residual) ** 2
+        squares += ((1 / n + shift * (f - mean_f)) * residual) ** 2
     if is_difference:
         squares += ((scale.greatest - mean_y) ** 2 + (scale.least - mean_y) ** 2) / 2 / n**2
     pool = max(0.0, sums.ff - sums.f**2 / sums.items) / max(1, sums.items - 1)
@@ -384,7 +353,7 @@ def _jackknife(sums: PairSums, parts: Sequence[PairSums], *, uses_judge: bool) -
 
 
 def _bounded_interval(
-    point: float, variance: float, quantile: float, scale: ValueScale, labels: float
+    point: float, variance: float, quantile: float, scale: ValueScale, labels: int
 ) -> tuple[float, float]:
     """Wilson's form with as many trials as the variance is worth, so that limits stay on the scale."""
     width = scale.greatest - scale.least
