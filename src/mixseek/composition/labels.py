@@ -2,19 +2,16 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from mixseek.composition.protocols import protocol_of_run
+from mixseek.composition.corrected import ScaleOf, open_labelled, scale_for
 from mixseek.composition.report import find_run
-from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, LabelScale, Stratum, TextLabels, collect_labels
+from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.protocols.scored.parameters import total_range
-from mixseek.protocols.scored.protocol import ScoredProtocol
 from mixseek.stats.corrected import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.manifest import Manifest, read_manifest
@@ -28,26 +25,11 @@ from mixseek.storage.labels.sheet import (
     write_sheet,
 )
 from mixseek.storage.labels.store import LabelStore
-from mixseek.storage.labels.units import STRATA, DrawnStratum, FoundText, LabelUnits, open_units
+from mixseek.storage.labels.units import STRATA, DrawnStratum, FoundText, LabelUnits
 from mixseek.storage.workspace import RunDirectory, Workspace, list_first
 
-ScaleOf = Callable[[str | None], LabelScale]
 # Longer than any name of a person, shorter than a text pasted by mistake.
 _MAX_RATER_CHARACTERS = 100
-
-
-def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
-    """The scale that a person labels on, by task type: right or wrong, or the protocol's total."""
-    protocol = protocol_of_run(run, manifest)
-
-    @cache
-    def scale_of(task_type: str | None) -> LabelScale:
-        if not isinstance(protocol, ScoredProtocol):
-            return LabelScale()
-        lowest, highest = total_range(protocol.settings, task_type)
-        return LabelScale(float(lowest), float(highest), is_binary=False)
-
-    return scale_of
 
 
 # Drawing a sheet.
@@ -85,7 +67,7 @@ def draw_sheet(root: Path, request: DrawRequest) -> DrawResult:
     if request.seed is not None:
         same = [one for one in earlier if is_same_request(one, request)]
         if same:
-            with open_units(workspace, run) as units:
+            with open_labelled(workspace, run) as units:
                 write_drawn(units, same[0], scale_for(run, manifest), request.to)
             return DrawResult(same[0], request.to, is_repeated=True)
     if earlier and earlier[0].columns != request.columns:
@@ -95,7 +77,7 @@ def draw_sheet(root: Path, request: DrawRequest) -> DrawResult:
             f"run {run.name}: was drawn from before, {how}; "
             "draw more in the same way, so that each text's chance of being drawn stays known"
         )
-    with open_units(workspace, run) as units:
+    with open_labelled(workspace, run) as units:
         draw = make_draw(units, request, run.name, manifest, earlier)
         store.write_draw(draw)
         write_drawn(units, draw, scale_for(run, manifest), request.to)
@@ -203,7 +185,7 @@ def import_labels(root: Path, request: ImportRequest) -> ImportResult:
     draw = find_draw(store, request, given)
     run = workspace.resolve(draw.run) if draw is not None else find_run(workspace, request.run)
     manifest = read_manifest(run.manifest)
-    with open_units(workspace, run) as units:
+    with open_labelled(workspace, run) as units:
         found = (
             match_drawn(request.file, given, draw) if draw is not None else match_named(request.file, given, run, units)
         )
@@ -433,7 +415,7 @@ def label_status(root: Path, name: str | None) -> LabelStatus:
     run = workspace.resolve(name) if name is not None else None
     texts, labels = None, store.read()
     if run is not None:
-        with open_units(workspace, run) as units:
+        with open_labelled(workspace, run) as units:
             texts, _ = units.population()
             own = units.of_texts(sorted({label.text for label in labels}))
         protocol = read_manifest(run.manifest).protocol.name

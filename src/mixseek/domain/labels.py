@@ -4,7 +4,8 @@ import hashlib
 import heapq
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 # What a person may write for a right or a wrong answer; any case, spaces around it.
@@ -192,3 +193,75 @@ def allocate(sizes: Sequence[int], count: int) -> list[int]:
         if shares[place] < sizes[place]:
             heapq.heappush(queue, (shares[place] / math.sqrt(sizes[place]), place))
     return shares
+
+
+# What a correction is computed from: counts of all samples, and the labelled ones one by one.
+
+WHOLE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CellCount:
+    """Samples of one verdict in one group (`WHOLE`, or a target): how many, and sums of the judges' scores."""
+
+    group: str
+    cell: str
+    is_scored: bool
+    items: int
+    total: float
+    total_of_squares: float
+    uncovered: int = 0  # not in the pool that labels were drawn from
+    question: str | None = None  # None: of all questions together
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledUnit:
+    """A sample with a label; `value` is the judges' score, None without one."""
+
+    group: str
+    cell: str
+    question: str
+    value: float | None
+    share: float
+    drawn: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextWeight:
+    """A labelled text as a correction uses it: how it was drawn, and 1 over its probability where that is known."""
+
+    text: str
+    share: float
+    drawn: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRun:
+    """All that a correction needs of one run. `repeating`: groups in which questions repeat."""
+
+    is_binary: bool
+    cells: tuple[CellCount, ...]
+    labelled: tuple[LabelledUnit, ...]
+    by_question: tuple[CellCount, ...] = ()
+    repeating: frozenset[str] = frozenset()
+
+
+def draw_probabilities(draws: Sequence[Draw], labelled: Container[str]) -> dict[str, float]:
+    """Of every labelled text of these draws of one run: how likely it was to be drawn by any of them and labelled.
+
+    All draws have the same strata, and none takes what an earlier one took. Rows that nobody has labelled yet are taken
+    to be a random part of their stratum: a sheet's order says nothing.
+    """
+    missed: dict[tuple[str, ...], float] = {}
+    for draw in draws:
+        done = Counter(row.stratum for row in draw.rows if row.text in labelled)
+        for place, stratum in enumerate(draw.strata):
+            missed[stratum.values] = missed.get(stratum.values, 1.0) * (1 - done[place] / stratum.texts)
+    return {
+        row.text: 1 - missed[draw.strata[row.stratum].values]
+        for draw in draws
+        for row in draw.rows
+        if row.text in labelled
+    }

@@ -10,6 +10,8 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
 from mixseek.domain.judgments import Status
 from mixseek.reporting import model, wording
+from mixseek.reporting.corrected import CorrectedReport
+from mixseek.reporting.corrected_text import corrected_document, corrected_lines
 from mixseek.reporting.model import ScoreSummary, document_of
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
 
@@ -108,6 +110,7 @@ class RunSummary:
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
     warnings: tuple[tuple[str, str], ...] = ()  # what a judge is known to be weak at, by its name
     notices: tuple[str, ...] = ()  # what a person was told before the first call
+    corrected: CorrectedReport | None = None  # where people have labelled some of the texts
 
     @property
     def is_complete(self) -> bool:
@@ -176,6 +179,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "manifest": str(summary.manifest),
         "seconds": round(summary.seconds, 3),
         "notices": list(summary.notices),
+        "corrected": corrected_document(summary.corrected) if summary.corrected else None,
     }
 
 
@@ -223,6 +227,8 @@ def describe_summary(summary: RunSummary) -> str:
             for judge, own in summary.by_judge.items():
                 told = [f"{count:,} {status}" for status, count in asdict(own.counts).items() if count]
                 lines.append(f"  {judge}: {', '.join(told) or 'not asked'}")
+    if summary.corrected:
+        lines += [f"  {line}" for line in corrected_lines(summary.corrected)]
     if total := summary.control.counts.total:
         mean = wording.score_text(wording.in_unit_of(summary.score, summary.control))
         lines.append(f"  control     {wording.plural(total, 'self-judgment')} apart, mean {mean}")
@@ -432,6 +438,7 @@ def report_document(report: model.ReportData, html: Path | None) -> dict[str, An
         ],
         "scored": asdict(report.scored) if report.scored else None,
         "calls": call_documents(report.calls),
+        "corrected": corrected_document(report.corrected) if report.corrected else None,
         "html": str(html) if html is not None else None,
     }
 

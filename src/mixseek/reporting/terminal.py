@@ -11,6 +11,7 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.reporting import model, tables, wording
 from mixseek.reporting.build import CutRow
+from mixseek.reporting.corrected_text import print_corrected
 from mixseek.reporting.model import Tone
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
@@ -57,6 +58,8 @@ def print_report(report: model.ReportData, console: Console, html_path: Path | s
         _print_judge(judge, console, report)
     if not report.judges:
         console.print(Text("This run holds no judgments.", style=QUIET))
+    if report.corrected:
+        print_corrected(report.corrected, console)
     if report.scored:
         _print_scored(report.scored, console)
     if report.calls:

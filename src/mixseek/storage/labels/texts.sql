@@ -27,20 +27,6 @@ CREATE TEMP TABLE units AS
         CASE WHEN state = 'valid' THEN coalesce(verdict, 'split') ELSE state END AS class
     FROM ({units}) AS judged JOIN read_parquet($texts) AS texts USING (key)
 
--- name: judged_units
--- Until a panel's rule says it: final valid scores, averaged.
-SELECT key, min(sample_position) AS sample, any_value(id) AS id, coalesce(any_value(question_id), key) AS question,
-    any_value(target_model) AS target, any_value(prompt_variant) AS variant, any_value(task_name) AS task_name,
-    any_value(task_type) AS task_type, any_value(language) AS language,
-    avg(score) FILTER (status = 'valid') AS value,
-    avg(CASE WHEN status = 'valid' AND NOT is_unverified THEN score ELSE 0 END) AS lowest,
-    avg(CASE WHEN status = 'valid' THEN score ELSE 1 END) AS highest,
-    CASE min(CASE status WHEN 'valid' THEN 0 WHEN 'invalid' THEN 2 WHEN 'undecided' THEN 3 ELSE 4 END)
-        WHEN 0 THEN 'valid' WHEN 2 THEN 'invalid' WHEN 3 THEN 'undecided' ELSE 'missing' END AS state,
-    CASE WHEN count(DISTINCT verdict) FILTER (status = 'valid') = 1 THEN any_value(verdict) FILTER (status = 'valid')
-        END AS verdict
-    FROM run_index.judged WHERE is_final AND NOT is_control GROUP BY key
-
 -- name: population
 -- All texts of the run as one digest: runs of the same texts have the same.
 SELECT count(*), sha256(coalesce(string_agg(text, '' ORDER BY text), ''))
@@ -69,5 +55,51 @@ SELECT text, arg_min(id, sample), min(sample), arg_min(task_type, sample) FROM u
 
 -- name: dataset_labels
 -- Text and what the dataset says about it, where it says one thing only.
-SELECT text, min(label), arg_min(id, sample) FROM units WHERE label IS NOT NULL AND text IS NOT NULL
+SELECT text, min(label), arg_min(id, sample), arg_min(task_type, sample) FROM units WHERE label IS NOT NULL AND text IS NOT NULL
     GROUP BY text HAVING count(DISTINCT label) = 1
+
+-- What people said, joined: `labels` has the text, its share, how it was drawn, and its weight.
+
+-- name: label_table
+CREATE OR REPLACE TEMP TABLE labels AS
+    SELECT unnest($texts) AS text, unnest($shares) AS share, unnest($drawn) AS drawn, unnest($weights) AS weight
+
+-- name: covered
+-- Texts that were in the pool of a draw of another run.
+CREATE OR REPLACE TEMP TABLE covered AS SELECT DISTINCT text FROM read_parquet($pool) WHERE text IS NOT NULL
+
+-- name: cells
+-- What the judges said of all samples, labelled or not, of the whole and of each target; `uncovered` ones were not in
+-- the pool that labels were drawn from.
+SELECT whose, cell, value IS NOT NULL, count(*), coalesce(sum(value), 0), coalesce(sum(value * value), 0),
+    count(*) FILTER (NOT is_covered)
+    FROM ({grouped}) GROUP BY ALL ORDER BY ALL
+
+-- name: questions
+-- The same by question, of groups in which questions repeat.
+SELECT whose, question, cell, value IS NOT NULL, count(*), coalesce(sum(value), 0), coalesce(sum(value * value), 0)
+    FROM ({grouped}) WHERE whose IN (SELECT unnest($groups)) GROUP BY ALL
+
+-- name: question_counts
+SELECT whose, count(*), count(DISTINCT question) FROM ({grouped}) GROUP BY whose
+
+-- name: labelled
+SELECT whose, cell, question, value, share, drawn, weight FROM ({grouped}) JOIN labels USING (text)
+    ORDER BY whose, text, sample
+
+-- name: grouped
+-- Every sample once in the whole (an empty name), and once in its target where there are several.
+SELECT units.*, whose, {cell} AS cell, {covered} AS is_covered FROM units,
+    (SELECT unnest(CASE WHEN {by_target} THEN ['', coalesce('target ' || target, 'no target')] ELSE [''] END) AS whose)
+
+-- name: target_count
+SELECT count(DISTINCT coalesce('target ' || target, 'no target')) FROM units
+
+-- name: binary_cell
+CASE WHEN value IN (0, 1) THEN value::INTEGER::VARCHAR WHEN value IS NOT NULL THEN 'split' ELSE state END
+
+-- name: graded_cell
+class
+
+-- name: in_pool
+(text IN (SELECT text FROM covered))

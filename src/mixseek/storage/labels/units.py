@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 import orjson
 
-from mixseek.domain.labels import allocate
+from mixseek.domain.labels import CellCount, LabelledRun, LabelledUnit, TextWeight, allocate
+from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.duckdb_session import (
     Settings,
@@ -23,6 +24,7 @@ from mixseek.storage.duckdb_session import (
 )
 from mixseek.storage.durable import temporary_beside
 from mixseek.storage.index.loading import ensure_indexed, object_bytes, stat_journal
+from mixseek.storage.index.panel import panel_units
 from mixseek.storage.index.run import JournalPlaces
 from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -138,9 +140,9 @@ class LabelUnits:
         rows = self.all("of_texts", texts=list(texts))
         return {text: FoundText(text, name, sample, kind) for text, name, sample, kind in rows}
 
-    def dataset_labels(self) -> list[tuple[str, str, str]]:
-        """Text, label as written, and id, where the dataset has a column `label`."""
-        return [(text, label, name) for text, label, name in self.all("dataset_labels")]
+    def dataset_labels(self) -> list[tuple[str, str, str, str | None]]:
+        """Text, label as written, id and task type, where the dataset has a column `label`."""
+        return [(text, label, name, kind) for text, label, name, kind in self.all("dataset_labels")]
 
     def read_samples(self, found: Sequence[FoundText]) -> Iterator[dict[str, Any]]:
         """Their records in the journal, in the order asked for."""
@@ -149,20 +151,56 @@ class LabelUnits:
             for one in found:
                 yield places.read(journal, "sample", one.sample).get("sample", {})
 
+    def join(self, labels: Sequence[TextWeight], *, is_binary: bool, pool: Path | None = None) -> LabelledRun:
+        """What people said beside what the judges said. `pool`: texts of another run that labels were drawn from."""
+        fetch_all(
+            self.connection,
+            _SQL["label_table"],
+            {
+                "texts": [one.text for one in labels],
+                "shares": [one.share for one in labels],
+                "drawn": [one.drawn for one in labels],
+                "weights": [one.weight for one in labels],
+            },
+        )
+        if pool is not None:
+            fetch_all(self.connection, _SQL["covered"], {"pool": escape_glob(pool)})
+        grouped = _SQL["grouped"].format(
+            cell=_SQL["binary_cell" if is_binary else "graded_cell"],
+            covered=_SQL["in_pool"] if pool is not None else "true",
+            by_target=str(self.all("target_count")[0][0] > 1).lower(),
+        )
+
+        def ask(name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+            return fetch_all(self.connection, _SQL[name].format(grouped=grouped), parameters)
+
+        repeating = [whose for whose, items, questions in ask("question_counts") if questions < items]
+        by_question = ask("questions", groups=repeating) if repeating else []
+        return LabelledRun(
+            is_binary,
+            tuple(CellCount(*row) for row in ask("cells")),
+            tuple(LabelledUnit(*row) for row in ask("labelled")),
+            tuple(
+                CellCount(whose, cell, is_scored, items, total, squares, question=question)
+                for whose, question, cell, is_scored, items, total, squares in by_question
+            ),
+            frozenset(repeating),
+        )
+
     def all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Rows of one of our statements."""
         return fetch_all(self.connection, _SQL[name], parameters)
 
 
 @contextlib.contextmanager
-def open_units(workspace: Workspace, run: RunDirectory) -> Iterator[LabelUnits]:
-    """Every sample of the run with its verdict and its text, for as long as the block lasts."""
+def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) -> Iterator[LabelUnits]:
+    """Every sample of the run with its verdict under the panel's rule and its text, while the block lasts."""
     texts = ensure_texts(workspace, run)
     try:
         with duckdb.connect(config=session_settings(workspace.scratch / "labels")) as connection:
             attach_index(connection, run)
             connection.execute("USE run_index")
-            query = _SQL["units"].format(units=_SQL["judged_units"])
+            query = _SQL["units"].format(units=panel_units(rule, "run_index"))
             connection.execute(query, {"texts": escape_glob(texts)})
             yield LabelUnits(connection, run)
     except duckdb.Error as error:
