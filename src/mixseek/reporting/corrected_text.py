@@ -99,7 +99,7 @@ def facts_sentence(report: CorrectedReport) -> str:
     return "; ".join(parts)
 
 
-def agreement_sentence(report: CorrectedReport) -> str | None:
+def people_sentence(report: CorrectedReport) -> str | None:
     """How judges and people differ, over what was labelled."""
     scale = report.facts.scale
     if report.bias is None or report.distance is None:
@@ -140,7 +140,7 @@ def print_corrected(report: CorrectedReport, console: Console) -> None:
         for group in report.targets
         if group.corrected.state is not report.whole.corrected.state
     ]
-    sentences += filter(None, [facts_sentence(report), agreement_sentence(report)])
+    sentences += filter(None, [facts_sentence(report), people_sentence(report)])
     notes = [Text(make_visible(sentence), style=QUIET) for sentence in sentences]
     unit = f"{LEVEL:.0%} intervals" + ("" if scale.is_binary else f", on a scale of {scale.describe()}")
     print_section(console, f"{TITLE} ({unit})", table, *notes, table_of(*_people_table(report)))

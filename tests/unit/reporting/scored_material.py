@@ -6,7 +6,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.unit.reporting.counting import count_rows
+from tests.unit.reporting import counting
+from tests.unit.reporting.counting import Unit, count_rows
 
 from mixseek.domain.counts import (
     NO_UNITS,
@@ -17,7 +18,7 @@ from mixseek.domain.counts import (
     Disagreement,
     EvidenceCount,
     EvidenceProblem,
-    PanelSums,
+    Ratings,
     ScoredCell,
     ScoredUnits,
     UnitGroups,
@@ -25,9 +26,25 @@ from mixseek.domain.counts import (
     VariantSums,
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
+from mixseek.reporting.agreement import build_agreement
 from mixseek.reporting.build import ScoredInput, build_report, build_scored
 from mixseek.reporting.model import ReportData, RunHeader, ScoredReport
 
+# Two judges on two samples: alike on one, half of the scale apart on the other.
+AGREEMENT = build_agreement(
+    Ratings(
+        judges=("m1", "m2"),
+        samples=2,
+        verdicts=("FAIL", "PARTIAL"),
+        score_groups=[{(0.75, 0.75): 1}, {(0.75, 0.25): 1}],
+        verdict_groups=[{(1.0, 1.0): 1}, {(1.0, 0.0): 1}],
+        unanimous=counting.sums_of([Unit("Q1", 0.0), Unit("Q2", 1.0)]),
+        mean_spread=0.25,
+        counted=2,
+    ),
+    (1, [Disagreement("Q1-A-m3", "m3", "A", "Q1", 0.5, 2, (("m2", 0.25, "FAIL"), ("m1", 0.75, "PARTIAL")))]),
+    is_graded=True,
+)
 RUN = RunHeader("run-1", "cross", "1", "ab" * 32, "outputs.jsonl", 4)
 VALID_CELL = ScoredCell(
     judge="m1", target="m2", variant="A", language="zh", task_type=None, status=Status.VALID, verdict="PASS",
@@ -140,10 +157,7 @@ def source(**changes: Any) -> ScoredInput:
             EvidenceCount("m1", "FORMAT", "exact", None, 3),
         ),
         "evidence_problems": (EvidenceProblem("Q1-A-m2", "m1", "FIDELITY", "not_found", "nowhere"),),
-        "panel": PanelSums(2, 1, 4, 0.25, 2.5, 1.75, 0.25),
-        "disagreements": (
-            Disagreement("Q1-A-m3", "m3", "A", "Q1", 0.5, 2, (("m2", 0.25, "FAIL"), ("m1", 0.75, "PARTIAL"))),
-        ),
+        "agreement": AGREEMENT,
         "coverage": CoverageCounts(
             questions=1, variants=2, targets=1, judges=1, expected=2, valid=1, unnamed=0,
             holes=(CoverageCell("Q1", "B", "m2", "m1", None),),
