@@ -15,6 +15,7 @@ COMMANDS = (
     "runs",
     "show",
     "export",
+    "stats",
     "protocol show",
     "protocol hash",
     "protocol new",

@@ -58,6 +58,8 @@ def print_report(report: model.ReportData, console: Console, html_path: Path | s
         print_headline(headline, console)
     if headline:
         print_breakdowns(headline, console)
+    if report.corrected:
+        print_corrected(report.corrected, console)
     if headline and headline.leads:
         console.print()
         console.rule(Text(wording.TRUST_TITLE, style="bold"), align="left", style=QUIET)
@@ -68,8 +70,6 @@ def print_report(report: model.ReportData, console: Console, html_path: Path | s
         print_trust(report.agreement, report.consistency, maximum, console)
     if not report.judges:
         console.print(Text("This run holds no judgments.", style=QUIET))
-    if report.corrected:
-        print_corrected(report.corrected, console)
     if report.scored:
         _print_scored(report.scored, console)
     if report.calls:
