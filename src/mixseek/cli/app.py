@@ -12,7 +12,7 @@ from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
-from mixseek.cli.labels import import_sheet, label_state, sample_labels
+from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import archive, export, report, runs, show
 from mixseek.cli.statistics import stats
@@ -131,6 +131,7 @@ def build_app() -> typer.Typer:
     labels.command("import")(import_sheet)
     labels.command("status")(label_state)
     app.add_typer(labels, name="label")
+    app.command()(plan)
     protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)
     protocols.command("new")(new_protocol)

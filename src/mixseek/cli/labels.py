@@ -3,12 +3,13 @@
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 from typer import Argument, Option
 
 from mixseek.cli.console import ExitCode, print_answer
-from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, workspace_path
+from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, share_option, workspace_path
 
 
 class DrawnOption(StrEnum):
@@ -17,6 +18,11 @@ class DrawnOption(StrEnum):
     RANDOM = "random"
     ELSEWHERE = "elsewhere"
     UNKNOWN = "unknown"
+
+
+def where(workspace: Path | None) -> str:
+    """The option again, for a command that can be pasted."""
+    return f" --workspace {quote(str(workspace))}" if workspace is not None else ""
 
 
 def sample_labels(
@@ -56,8 +62,10 @@ def sample_labels(
     columns = tuple(filter(None, (part.strip() for part in (stratify or "").split(","))))
     request = DrawRequest(run, count, to, tuple(dict.fromkeys(columns)), seed)
     result = draw_sheet(workspace_path(workspace), request)
-    told = draw_result_document(result.draw, result.sheet, is_repeated=result.is_repeated)
-    return print_answer(told, describe_draw(result.draw, result.sheet, is_repeated=result.is_repeated), as_json=as_json)
+    again = result.is_repeated
+    told = draw_result_document(result.draw, result.sheet, is_repeated=again)
+    text = describe_draw(result.draw, result.sheet, where(workspace), is_repeated=again)
+    return print_answer(told, text, as_json=as_json)
 
 
 def import_sheet(
@@ -101,8 +109,34 @@ def import_sheet(
     from mixseek.stats.corrected import Drawing
 
     request = ImportRequest(file, rater, run, Drawing(drawn.value), adjudicate, revise)
-    result = import_labels(workspace_path(workspace), request)
-    return print_answer(asdict(result), describe_import(**asdict(result)), as_json=as_json)
+    told = asdict(import_labels(workspace_path(workspace), request))
+    return print_answer(told, describe_import(told, where(workspace)), as_json=as_json)
+
+
+def plan(
+    run: RunArgument = None,
+    width: Annotated[
+        float, share_option("How far the interval may reach to either side: 4% is plus or minus 4 points.")
+    ] = 0.04,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Say how many labels a corrected headline of that width needs, and what fewer would give.
+
+    From the labels that are there; where there are none, it says what it assumes.
+
+    \b
+    Examples:
+      mixseek plan latest --width 4%
+      mixseek plan bbh-march --width 2.5% --json
+    """
+    from mixseek.composition.labels import find_plan
+    from mixseek.reporting.label_plan import plan_document, print_plan
+
+    report = find_plan(workspace_path(workspace), run, width)
+    return print_answer(
+        plan_document(report), lambda console: print_plan(report, console, where(workspace)), as_json=as_json
+    )
 
 
 def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:

@@ -13,6 +13,7 @@ from mixseek.domain.labels import (
     Draw,
     Label,
     LabelError,
+    LabelledRun,
     LabelScale,
     TextLabels,
     TextWeight,
@@ -23,6 +24,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.protocols.scored.parameters import total_range
 from mixseek.protocols.scored.protocol import ScoredProtocol
 from mixseek.reporting.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.reporting.label_plan import PlanReport, build_plan
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import Manifest, read_manifest
@@ -60,21 +62,33 @@ def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
 
 def load_corrected(workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None) -> CorrectedReport | None:
     """None where nobody has labelled any text of the run."""
+    # Few runs are labelled: the others are not even opened.
+    if not LabelStore(workspace).path.exists() and not has_label_column(run):
+        return None
+    labelled, facts = load_labelled(workspace, run, asked)
+    return build_corrected(labelled, facts) if facts.texts else None
+
+
+def load_plan(root: Path, run: RunDirectory, half_width: float) -> PlanReport:
+    """How many labels make an interval so narrow, from what is known of this run so far."""
+    labelled, facts = load_labelled(Workspace(root), run)
+    return build_plan(run.name, labelled, build_corrected(labelled, facts), half_width)
+
+
+def load_labelled(
+    workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None
+) -> tuple[LabelledRun, LabelFacts]:
+    """Every sample with what judges and people say of it, and where the labels come from; without labels, too."""
     manifest = read_manifest(run.manifest)
     store = LabelStore(workspace)
     labels = store.read(manifest.protocol.name)
-    brings_labels = has_label_column(run)
-    if not labels and not brings_labels:
-        return None
     with open_labelled(workspace, run, asked) as units:
         scale_of = scale_for(run, manifest)
-        own, unreadable = dataset_labels(units, manifest, scale_of) if brings_labels else ([], 0)
+        own, unreadable = dataset_labels(units, manifest, scale_of)
         # What people were asked for on purpose comes later, and so takes the place of what the dataset brought.
         everything = collect_labels([*own, *labels])
         present = units.of_texts(list(everything))
         said = {text: one for text, one in everything.items() if text in present and one.by_rater}
-        if not said:
-            return None
         chosen = choose_draws(workspace, store.draws(), run, units, said)
         weights = weigh_texts(said, chosen)
         labelled = units.join(weights, is_binary=scale_of(None).is_binary, pool=chosen.pool)
@@ -83,12 +97,13 @@ def load_corrected(workspace: Workspace, run: RunDirectory, asked: PanelRule | N
         raters=tuple(rater for rater, _ in Counter(one for own in said.values() for one in own.by_rater).most_common()),
         disputed=sum(one.is_disputed for one in said.values()),
         draws=tuple(draw.draw for draw in chosen.draws),
+        columns=chosen.draws[0].columns if chosen.run == run.name else (),
         drawn_from=chosen.run if chosen.run != run.name else None,
         scale=scale_of(None),
         from_dataset=sum(DATASET in one.by_rater for one in said.values()),
         unreadable=unreadable,
     )
-    return build_corrected(labelled, facts)
+    return labelled, facts
 
 
 def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> tuple[list[Label], int]:

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from mixseek.composition.corrected import ScaleOf, open_labelled, scale_for
+from mixseek.composition.corrected import ScaleOf, load_plan, open_labelled, scale_for
 from mixseek.composition.report import find_run
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.reporting.label_plan import PlanReport
 from mixseek.stats.corrected import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.manifest import Manifest, read_manifest
@@ -357,6 +358,13 @@ def settle_against(request: ImportRequest, before: Sequence[Label], labels: Sequ
             f"{label.given}){more}; --revise lets the new labels count, another --rater name keeps both"
         )
     return [*added, *(label for label, _ in revised)], len(revised)
+
+
+def find_plan(root: Path, name: str | None, half_width: float) -> PlanReport:
+    """For the run of that name; refuses a width that no interval has."""
+    if half_width <= 0:
+        raise ConfigurationError("--width 0: every interval has a width; ask for 4%, say")
+    return load_plan(root, find_run(Workspace(root), name), half_width)
 
 
 # Where a workspace, or one run, stands.

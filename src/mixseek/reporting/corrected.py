@@ -96,6 +96,7 @@ class LabelFacts:
     raters: tuple[str, ...] = ()
     disputed: int = 0
     draws: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # what those of this run were stratified by
     # The run that they were drawn from, where it is another one.
     drawn_from: str | None = None
     scale: LabelScale = field(default_factory=LabelScale)
@@ -353,6 +354,18 @@ def _known(pairs: Iterable[tuple[LabelledUnit, float]]) -> Mapping[tuple[float, 
     for unit, weight in pairs:
         known[unit.value or 0.0, unit.share] += weight * weight
     return known
+
+
+def scored_sums(run: LabelledRun) -> PairSums:
+    """Judges' scores and labels of the whole run, each label once whatever its weight."""
+    cells = [cell for cell in run.cells if cell.group == WHOLE and cell.is_scored]
+    units = [unit for unit in run.labelled if unit.group == WHOLE and unit.value is not None]
+    return replace(
+        _pair_sums([(unit, 1.0) for unit in units]),
+        items=sum(cell.items for cell in cells),
+        f=sum(cell.total for cell in cells),
+        ff=sum(cell.total_of_squares for cell in cells),
+    )
 
 
 def judge_mean(cells: Sequence[CellCount], questions: Sequence[CellCount]) -> JudgeMean:

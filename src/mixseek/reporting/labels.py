@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
@@ -43,8 +44,8 @@ def draw_result_document(draw: Draw, sheet: Path, *, is_repeated: bool) -> dict[
     }
 
 
-def describe_draw(draw: Draw, sheet: Path, *, is_repeated: bool) -> str:
-    """A few lines for a person."""
+def describe_draw(draw: Draw, sheet: Path, where: str, *, is_repeated: bool) -> str:
+    """A few lines for a person; `where` ends the command that comes next."""
     again = " (drawn before: the same sheet again)" if is_repeated else ""
     lines = [f"{sheet}: {plural(len(draw.rows), 'text')} of {draw.texts:,}, drawn at random from {draw.run}{again}"]
     if draw.columns:
@@ -54,24 +55,22 @@ def describe_draw(draw: Draw, sheet: Path, *, is_repeated: bool) -> str:
             for one in draw.strata
         ]
     lines.append(f"  draw {draw.draw}, seed {draw.seed}; write into the column `label`, then:")
-    lines.append(f"  mixseek label import {sheet} --rater NAME")
+    lines.append(f"  mixseek label import {quote(str(sheet))} --rater NAME{where}")
     return "\n".join(lines)
 
 
-def describe_import(
-    run: str, rater: str, added: int, known: int, revised: int, draw: str | None, empty: int, drawn: str
-) -> str:
-    """What was new, and what it counts for."""
-    lines = [f"{plural(added, 'label')} of {rater} for run {run}"]
-    if revised:
-        lines.append(f"  {revised:,} of them take the place of earlier ones")
-    if known:
-        lines.append(f"  {known:,} more were there already")
-    if draw is not None:
-        lines.append(f"  draw {draw}: {plural(empty, 'row waits', 'rows wait')} for a label")
+def describe_import(told: Mapping[str, Any], where: str) -> str:
+    """What was new, and what it counts for; `where` ends the command that comes next."""
+    lines = [f"{plural(told['added'], 'label')} of {told['rater']} for run {told['run']}"]
+    if told["revised"]:
+        lines.append(f"  {told['revised']:,} of them take the place of earlier ones")
+    if told["known"]:
+        lines.append(f"  {told['known']:,} more were there already")
+    if told["draw"] is not None:
+        lines.append(f"  draw {told['draw']}: {plural(told['empty'], 'row waits', 'rows wait')} for a label")
     else:
-        lines.append(f"  {_DRAWN_WORDS[drawn]}")
-    lines.append(f"  mixseek report {run}")
+        lines.append(f"  {_DRAWN_WORDS[told['drawn']]}")
+    lines.append(f"  mixseek report {quote(told['run'])}{where}")
     return "\n".join(lines)
 
 

@@ -542,17 +542,6 @@ def with_unscored(found: Corrected, unscored: Cell, level: float = 0.95) -> Corr
     return replace(base, point=point, low=max(0.0, point - down), high=min(1.0, point + up))
 
 
-def labels_needed(
-    shares: Sequence[tuple[float, float]], items: int, half_width: float, level: float = 0.95
-) -> int | None:
-    """The least number of labels whose interval is that narrow, with nine in ten plans holding; None: not even all.
-
-    `shares`: for each verdict its weight and the share of positive labels to expect in it.
-    """
-    reached = _first(lambda n: expected_half_width(shares, items, n, level) <= half_width, FEWEST_LABELS, items)
-    return None if reached is None else min(items, math.ceil(reached * ASSURANCE))
-
-
 def expected_half_width(shares: Sequence[tuple[float, float]], items: int, labels: int, level: float = 0.95) -> float:
     """Of estimator 1 at the counts to expect."""
     cells = {
@@ -564,7 +553,7 @@ def expected_half_width(shares: Sequence[tuple[float, float]], items: int, label
     return (high - low) / 2
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+def first_holding(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """The least number from which on it holds, by bisection."""
     if high < low or not holds(high):
         return None

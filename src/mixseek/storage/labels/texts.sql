@@ -62,7 +62,8 @@ SELECT text, min(label), arg_min(id, sample), arg_min(task_type, sample) FROM un
 
 -- name: label_table
 CREATE OR REPLACE TEMP TABLE labels AS
-    SELECT unnest($texts) AS text, unnest($shares) AS share, unnest($drawn) AS drawn, unnest($weights) AS weight
+    SELECT unnest($texts::VARCHAR[]) AS text, unnest($shares::DOUBLE[]) AS share, unnest($drawn::VARCHAR[]) AS drawn,
+        unnest($weights::DOUBLE[]) AS weight
 
 -- name: covered
 -- Texts that were in the pool of a draw of another run.
