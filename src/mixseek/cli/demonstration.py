@@ -51,6 +51,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
                 "run": example.summary.header.run_id,
                 "judges": list(example.judges),
                 **score_document(example.summary.headline.score),
+                "counts": asdict(example.summary.score.counts),
                 "control": score_document(example.summary.control),
                 "report": str(example.report),
                 "rows": [asdict(row) for row in example.rows],

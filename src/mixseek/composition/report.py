@@ -72,7 +72,7 @@ def load_report(
     with open_run_index(workspace, run) as index:
         panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
         agreement = load_agreement(index, panel)
-        scored = load_scored(index, agreement)
+        scored = load_scored(index, panel, agreement)
         report = build_report(
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
@@ -121,13 +121,17 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
     return build_agreement(ratings, (total, items), is_graded=index.is_graded())
 
 
-def load_scored(index: RunIndex, agreement: Agreement | None) -> ScoredReport | None:
+def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | None) -> ScoredReport | None:
     """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
     if not index.has_scores():
         return None
+    # A target has one mean on a page: that of its samples' verdicts.
+    targets: dict[tuple[str | None, ...], UnitSums] = {
+        (name,): group.units for name, group in panel.groups("target").items()
+    }
     source = ScoredInput(
         cells=index.counts(counts.ScoredCell),
-        units=index.scored_units(),
+        units=replace(index.scored_units(), targets=targets),
         dimensions=index.counts(counts.DimensionCell),
         buckets=index.counts(counts.DimensionBucket),
         variants=index.counts(counts.VariantSums),

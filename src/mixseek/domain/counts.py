@@ -319,7 +319,7 @@ class CoverageCounts(CoverageSizes):
 class ScoredUnits:
     """What intervals rest on, group by group; cross judgments only but for `own_outputs` and `invalid`."""
 
-    targets: UnitGroups = field(default_factory=dict)
+    targets: UnitGroups = field(default_factory=dict)  # by the rule of the panel
     task_types: UnitGroups = field(default_factory=dict)
     pairs: UnitGroups = field(default_factory=dict)  # judge and target
     own_outputs: UnitGroups = field(default_factory=dict)  # judge and target

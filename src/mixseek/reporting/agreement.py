@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from mixseek.domain.counts import Disagreement, Ratings, TakeSums
@@ -183,13 +183,19 @@ def _coefficient(measure: Measure, of: str, estimate: Estimator, hands: Sequence
         return Coefficient(measure, of, None, None, f"not defined: {said}")
     if len(filled) < 2:
         return Coefficient(measure, of, value, None, "no interval: one question")
-    interval = jackknife_interval(filled, value_of)
+    interval = _cut(measure, jackknife_interval(filled, value_of))
     if interval is None:
         return Coefficient(measure, of, value, None, "no interval: not defined without some of the questions")
     if interval.high - interval.low < 1e-9 or math.isnan(interval.low):
         # A width of nought would claim certainty.
         return Coefficient(measure, of, value, None, "no interval: every question says the same")
     return Coefficient(measure, of, value, interval)
+
+
+def _cut(measure: Measure, interval: Interval | None) -> Interval | None:
+    """To what a coefficient can be: a share is not below nought, the others are not below -1."""
+    least = 0.0 if measure is Measure.RAW else -1.0
+    return replace(interval, low=max(least, interval.low)) if interval else None
 
 
 def build_consistency(hands: Sequence[TakeSums]) -> tuple[SelfConsistency, ...]:

@@ -158,10 +158,10 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "judges": list(summary.judges),
         "cascade": summary.cascade,
         "repeats": summary.repeats,
-        # Of samples, each with one verdict; the counts are of judgments, `panel.counts` has those of samples.
+        # Of samples, each with one verdict; the counts are of judgments, `headline.counts` has those of samples.
         **score_document(summary.headline.score),
         "counts": asdict(summary.score.counts),
-        "panel": headline_document(summary.headline),
+        "headline": headline_document(summary.headline),
         "control": score_document(summary.control) if summary.control.counts.total else None,
         "per_judge": {
             judge: {

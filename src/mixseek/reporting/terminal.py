@@ -229,7 +229,9 @@ def _print_scored(report: model.ScoredReport, console: Console) -> None:
     print_section(console, "Dimensions", _dimension_table(report), *filter(None, confidence))
     if report.targets:
         verdicts = [_shares(f"verdicts on {name_text(one.target)}", one.verdicts) for one in report.targets]
-        print_section(console, "Targets, cross judgments only", _target_table(report), *filter(None, verdicts))
+        print_section(
+            console, "Targets by dimension, cross judgments only", _target_table(report), *filter(None, verdicts)
+        )
     task_types = [
         (one.task_type, _scaled(one.total), *_dimension_cells(report, one.dimensions, with_scale=True))
         for one in report.task_types

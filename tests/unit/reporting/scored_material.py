@@ -18,6 +18,7 @@ from mixseek.domain.counts import (
     Disagreement,
     EvidenceCount,
     EvidenceProblem,
+    PanelGroup,
     Ratings,
     ScoredCell,
     ScoredUnits,
@@ -26,14 +27,17 @@ from mixseek.domain.counts import (
     VariantSums,
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
-from mixseek.reporting.agreement import build_agreement
+from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.reporting.agreement import Agreement, build_agreement
 from mixseek.reporting.build import ScoredInput, build_report, build_scored
-from mixseek.reporting.model import ReportData, RunHeader, ScoredReport
+from mixseek.reporting.headline import build_headline
+from mixseek.reporting.model import Headline, ReportData, RunHeader, ScoredReport
 
-# Two judges on two samples: alike on one, half of the scale apart on the other.
-AGREEMENT = build_agreement(
-    Ratings(
-        judges=("m1", "m2"),
+
+def agreement_of(*items: Disagreement, judges: tuple[str, str] = ("m1", "m2")) -> Agreement:
+    """Two judges on two samples: alike on one, half of the scale apart on the other."""
+    ratings = Ratings(
+        judges=judges,
         samples=2,
         verdicts=("FAIL", "PARTIAL"),
         score_groups=[{(0.75, 0.75): 1}, {(0.75, 0.25): 1}],
@@ -41,10 +45,33 @@ AGREEMENT = build_agreement(
         unanimous=counting.sums_of([Unit("Q1", 0.0), Unit("Q2", 1.0)]),
         mean_spread=0.25,
         counted=2,
-    ),
-    (1, [Disagreement("Q1-A-m3", "m3", "A", "Q1", 0.5, 2, (("m2", 0.25, "FAIL"), ("m1", 0.75, "PARTIAL")))]),
-    is_graded=True,
+    )
+    return build_agreement(ratings, (len(items), items), is_graded=True)
+
+
+AGREEMENT = agreement_of(
+    Disagreement("Q1-A-m3", "m3", "A", "Q1", 0.5, 2, (("m2", 0.25, "FAIL"), ("m1", 0.75, "PARTIAL")))
 )
+
+
+def headline_of(*targets: str, judges: tuple[str, ...] = ("m1", "m2")) -> Headline:
+    """Every target with two samples, the first with the highest mean; one sample more has no verdict."""
+    groups: dict[str | None, PanelGroup] = {
+        target: PanelGroup(
+            counting.sums_of([Unit("Q1", 1 / (place + 1)), Unit("Q2", 0.5 / (place + 1)), Unit("Q3", None)]),
+            {PanelState.VALID: 2, PanelState.SPLIT: 1},
+        )
+        for place, target in enumerate(targets)
+    }
+    whole = PanelGroup(
+        counting.sums_of([Unit("Q1", 0.75), Unit("Q2", 0.25), Unit("Q3", None)]),
+        {PanelState.VALID: 2, PanelState.SPLIT: 1},
+    )
+    return build_headline(
+        PanelRule.MEDIAN, judges, whole, {"target_model": groups}, asked={}, is_graded=True, maximum=4.0
+    )
+
+
 RUN = RunHeader("run-1", "cross", "1", "ab" * 32, "outputs.jsonl", 4)
 VALID_CELL = ScoredCell(
     judge="m1", target="m2", variant="A", language="zh", task_type=None, status=Status.VALID, verdict="PASS",
@@ -221,4 +248,7 @@ ROWS = (
 def page_report(*rows: JudgedRow, **changes: Any) -> ReportData:
     """A whole report."""
     counted = count_rows(RUN, {}, rows or ROWS)
-    return build_report(replace(counted, scored=scored_report(**changes)))
+    headline = changes.pop("headline", headline_of("m2", "m3"))
+    agreement = changes.setdefault("agreement", AGREEMENT)
+    scored = scored_report(**changes)
+    return build_report(replace(counted, scored=scored, headline=headline, agreement=agreement))

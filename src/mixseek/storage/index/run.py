@@ -146,7 +146,6 @@ class RunIndex:
     def scored_units(self) -> ScoredUnits:
         """What every interval rests on: samples and their questions, not judgments."""
         return ScoredUnits(
-            targets=self._sums("units_of_totals", "target_model", control=False),
             task_types=self._sums("units_of_totals", "task_type", control=False),
             pairs=self._sums("units_of_totals", "judge", "target_model", control=False),
             own_outputs=self._sums("units_of_totals", "judge", "target_model", control=True),
