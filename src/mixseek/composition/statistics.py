@@ -29,8 +29,8 @@ from mixseek.stats.corrected import (
     LabelledItems,
     PairSums,
     PredictionPowered,
-    State,
     ValueScale,
+    corrected_difference,
     corrected_mean,
     post_stratified,
     prediction_powered_of,
@@ -397,17 +397,6 @@ def _value_of(estimate: Callable[[formulas.Patterns], Estimate | None]) -> Calla
 def patterns_of(counts: PairCounts) -> formulas.Patterns:
     """Two raters' pairs as patterns of raters."""
     return {(first, second): count for (first, second), count in counts.items()}
-
-
-def corrected_difference(items: LabelledItems) -> Corrected:
-    """Estimator 5; labels must be of questions drawn at random, or of all."""
-    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
-    if items.sums.labels < items.sums.items:
-        if items.drawing is Drawing.UNKNOWN:
-            return Corrected(State.UNKNOWN_DRAWING, labels=base.labels, items=base.items)
-        if items.drawing is not Drawing.RANDOM:
-            return Corrected(State.NOT_BINARY, labels=base.labels, items=base.items)
-    return regression_of(items.sums, items.known, items.scale, is_difference=True)
 
 
 def labels_only(items: LabelledItems, *, is_difference: bool = False) -> Corrected:

@@ -515,6 +515,14 @@ def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
     return replace(found, random_p=odds, state=State.NOT_RANDOM if is_odd else found.state)
 
 
+def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """Estimator 5: scores and labels are differences of two systems; labels of questions drawn at random, or of all."""
+    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
+    if 0 < items.sums.labels < items.sums.items and items.drawing is not Drawing.RANDOM:
+        return replace(base, state=State.UNKNOWN_DRAWING if items.drawing is Drawing.UNKNOWN else State.NOT_BINARY)
+    return regression_of(items.sums, items.known, items.scale, level, parts=items.parts, is_difference=True)
+
+
 def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95) -> Corrected:
     """Estimator 3 of the items without labels, because labelled ones are of another mix."""
     judged = items.sums.items - round(items.sums.labels)
