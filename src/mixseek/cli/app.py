@@ -8,6 +8,7 @@ import typer
 from typer import TyperException
 
 from mixseek.cli.cache import prune, show_cache
+from mixseek.cli.compare import compare
 from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.judge import demo, judge
@@ -31,7 +32,7 @@ MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR
 
 # What people type who know other tools, and what they mean.
 MEANT_COMMANDS = {
-    **dict.fromkeys(("compare", "diff"), "`mixseek report RUN RUN2` sets runs side by side"),
+    **dict.fromkeys(("diff", "regress", "baseline"), "`mixseek compare A B` says what changed between two runs"),
     **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
     **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
     **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
@@ -121,7 +122,7 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, runs, show, export, archive, compete, leaderboard):
+    for function in (demo, judge, report, compare, runs, show, export, archive, compete, leaderboard):
         app.command()(function)
     protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)
