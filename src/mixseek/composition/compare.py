@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.composition.report import find_run, write_page
+from mixseek.composition.request import JudgeRequest, describe_protocol
 from mixseek.composition.summary import dataset_name
 from mixseek.domain.pairs import Pair
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.comparison import ChangedSample, ComparedSide, Comparison, Drift, GroupDifference
+from mixseek.protocols.registry import load_protocol
+from mixseek.reporting.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
 from mixseek.reporting.comparison_page import render_comparison
 from mixseek.reporting.wording import plural
 from mixseek.stats.paired import MOST_FLIPPED, Difference, estimate_difference
@@ -26,6 +28,8 @@ _DIFFERENCES_NAMED = 5
 # Pairs of each kind that a page shows with their texts; a program gets the ids of all.
 LISTED = 250
 _STEM_CHARACTERS = 80
+# Of the pairs that fell behind a baseline.
+_BASELINE_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ def load_comparison(request: CompareRequest, listed: int | None = None) -> Compa
     workspace = Workspace(request.workspace)
     runs = find_runs(workspace, request.runs)
     manifests = [read_manifest(run.manifest) for run in runs]
-    refuse_other_protocol(*manifests)
+    names = f"run {runs[0].name}", f"run {runs[1].name}"
+    refuse_other_protocol(names, manifests[0].protocol, manifests[1].protocol)
     with open_pairs(workspace, *runs) as index:
         a, b = choose_sides(index, request, runs)
         index.lay_out(a, b)
@@ -100,15 +105,15 @@ def what_there_is(index: PairIndex) -> str:
     return hints
 
 
-def refuse_other_protocol(a: Manifest, b: Manifest) -> None:
+def refuse_other_protocol(runs: tuple[str, str], a: ProtocolEntry, b: ProtocolEntry) -> None:
     """What was asked differently cannot be compared, however alike the numbers look."""
-    if a.protocol.hash == b.protocol.hash:
+    if a.hash == b.hash:
         return
-    differing = list(protocol_differences(a.protocol, b.protocol))
+    differing = list(protocol_differences(a, b))
     more = f" and {len(differing) - _DIFFERENCES_NAMED} more" if len(differing) > _DIFFERENCES_NAMED else ""
-    said = "; ".join(differing[:_DIFFERENCES_NAMED]) or "something that only their hashes show"
+    said = "; ".join(differing[:_DIFFERENCES_NAMED])
     raise ConfigurationError(
-        f"runs {a.run} and {b.run} were judged under different protocols, so they cannot be compared: {said}{more}"
+        f"{runs[0]} and {runs[1]} are judged under different protocols, so they cannot be compared: {said}{more}"
     )
 
 
@@ -258,6 +263,40 @@ def differing_judges(a: Manifest, b: Manifest) -> str | None:
         if said := next(first, None):
             return said
     return None
+
+
+# A run against the one that it must not fall behind.
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """`gate` is None where the difference is only to be shown."""
+
+    run: str
+    gate: DropGate | None
+
+
+def find_baseline(request: JudgeRequest, name: str, gate: DropGate | None) -> Baseline:
+    """Refused before anything is judged and paid: no such run, another protocol, or the run itself."""
+    # Now, and not at the end: then `latest` would be the run that is about to start.
+    run = Workspace(request.workspace).resolve(name)
+    if request.run == run.name:
+        raise ConfigurationError(own_baseline(run.name))
+    protocol = load_protocol(request.protocol, request.language, request.parameters)
+    before = read_manifest(run.manifest).protocol
+    refuse_other_protocol((f"the baseline {run.name}", "this run"), before, describe_protocol(protocol))
+    return Baseline(run.name, gate)
+
+
+def compare_with_baseline(root: Path, baseline: Baseline, run: str) -> Comparison:
+    """The run is B; the lists hold a few pairs."""
+    if baseline.run == run:
+        raise ConfigurationError(own_baseline(run))
+    return load_comparison(CompareRequest(root, (baseline.run, run)), listed=_BASELINE_LISTED)
+
+
+def own_baseline(run: str) -> str:
+    return f"run {run} is its own baseline, which it can never fall behind; name another run with --baseline"
 
 
 # Pairs with their texts, for the page.

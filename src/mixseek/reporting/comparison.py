@@ -321,6 +321,20 @@ def group_note(factor: str, groups: Sequence[GroupDifference]) -> str:
     return note
 
 
+def baseline_text(comparison: Comparison) -> str:
+    """One line about a run and its baseline."""
+    difference = comparison.difference
+    if difference.mean is None:
+        return f"{comparison.a.name}: {state_sentence(difference)}"
+    mean = difference_text(difference.mean, is_binary=comparison.is_binary)
+    interval = difference.interval
+    within = f" ({interval_sentence(interval, is_binary=comparison.is_binary)})" if interval else ""
+    sums = difference.sums
+    return (
+        f"{comparison.a.name}: {mean}{within}, {units_text(difference)}; {sums.better:,} better, {sums.worse:,} worse"
+    )
+
+
 # On a terminal.
 
 _IDS_SHOWN = 10
@@ -482,6 +496,19 @@ def comparison_document(
         "notes": list(comparison.notes),
         "gates": [gate_document(gate) for gate in gates],
         "html": str(html) if html is not None else None,
+    }
+
+
+def baseline_document(comparison: Comparison) -> dict[str, Any]:
+    """The difference to a baseline, with the first ids that got worse; `mixseek compare` has the rest."""
+    drift = comparison.drift
+    return {
+        "run": comparison.a.run,
+        **difference_document(comparison.difference),
+        "drift": {"same_texts": drift.same_texts, "changed": drift.changed, "part_of_difference": drift.part},
+        "worse": [pair_document(pair) for pair in comparison.worse],
+        "unpaired": {"baseline": comparison.a.unpaired, "run": comparison.b.unpaired},
+        "notes": list(comparison.notes),
     }
 
 
