@@ -15,7 +15,7 @@ from mixseek.protocols.registry import load_protocol
 from mixseek.reporting.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
 from mixseek.reporting.comparison_page import render_comparison
 from mixseek.reporting.wording import plural
-from mixseek.stats.paired import MOST_FLIPPED, Difference, estimate_difference
+from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference
 from mixseek.stats.uneven import holm_adjusted
 from mixseek.storage.index import pairs as paired
 from mixseek.storage.index.pairs import FACTORS, PairIndex, Side, SideName, open_pairs

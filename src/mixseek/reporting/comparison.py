@@ -15,7 +15,7 @@ from mixseek.reporting import wording
 from mixseek.reporting.tables import QUIET, Cell, fitted, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural
 from mixseek.stats.intervals import Bounds, Interval
-from mixseek.stats.paired import Difference, DifferenceState, Direction
+from mixseek.stats.difference import Difference, DifferenceState, Direction
 
 # What a comparison is, as plain data.
 

@@ -9,7 +9,7 @@ from mixseek.reporting import comparison as words
 from mixseek.reporting.comparison import ChangedSample, Comparison, GroupDifference
 from mixseek.reporting.html import Excerpt, excerpt_around, field_limit, joined_assets, render_page
 from mixseek.reporting.model import outcome_word, read_detail, tone_of
-from mixseek.stats.paired import Difference
+from mixseek.stats.difference import Difference
 
 STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css")
 SCRIPTS = ("leaderboard.js", "comparison.js")
