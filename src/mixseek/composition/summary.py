@@ -8,6 +8,8 @@ from typing import Any
 
 from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, RuleCount, TakeSpread
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.panels import PanelRule, default_rule
+from mixseek.errors import ConfigurationError
 from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary
@@ -20,6 +22,22 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 def is_panel(manifest: Manifest) -> bool:
     """Several judges, each of whom judges everything."""
     return len(manifest.judges) > 1 and not manifest.cascade
+
+
+def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = None) -> PanelRule | None:
+    """What makes one verdict of several judges: as asked for now, when the run was judged, or by default.
+
+    None for one judge and for a cascade: there each sample has one verdict already.
+    """
+    if manifest.cascade and len(manifest.judges) > 1:
+        if asked is not None:
+            raise ConfigurationError(
+                f"run {manifest.run}: a cascade gives one verdict a sample already; leave out --panel {asked.value}"
+            )
+        return None
+    if rule := asked or manifest.panel:
+        return rule
+    return default_rule(is_graded=index.is_graded()) if is_panel(manifest) else None
 
 
 def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -> RunSummary:

@@ -5,6 +5,12 @@
 -- name: sample_count
 SELECT count(*) FROM samples
 
+-- name: is_graded
+SELECT count(*) > 0 FROM (SELECT 1 FROM outcomes WHERE status = 'valid' AND score NOT IN (0, 1) LIMIT 1)
+
+-- name: has_repeats
+SELECT coalesce(max(take), 1) > 1 FROM outcomes
+
 -- name: OutcomeCount
 -- Sums of valid scores only: an invalid judgment has no number to add.
 SELECT judge, task_name, status, verdict, error_type, count(*),

@@ -17,8 +17,10 @@ import orjson
 from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, PanelSums, ScoredUnits, UnitGroups, UnitSums
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.domain.panels import PanelRule
 from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
+from mixseek.storage.index.panel import panel_units
 from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -132,6 +134,22 @@ class RunIndex:
     def unit_sums(self, *groups: str, final_only: bool = False, control: bool = False) -> UnitGroups:
         """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
         return self._units(judged_unit_sums(groups), groups, final_only=final_only, control=control)
+
+    # The panel: one row a sample, whoever judged it how often.
+
+    def is_graded(self) -> bool:
+        """Whether any valid score is neither 0 nor 1; else the judgments are right or wrong."""
+        return bool(self._all("is_graded")[0][0])
+
+    def settle(self, rule: PanelRule | None) -> None:
+        """Makes the temporary table `units` (see `panel_units`), which everything about the panel is asked of."""
+        has_repeats = bool(self._all("has_repeats")[0][0])
+        query = f"CREATE OR REPLACE TEMP TABLE units AS {panel_units(rule, has_repeats=has_repeats)}"
+        fetch_all(self._connection, query, {})
+
+    def panel_unit_sums(self, *groups: str) -> UnitGroups:
+        """By any columns of `units`: what the intervals of headlines, breakdowns and gates rest on."""
+        return self._units(unit_sums("FROM units", groups), groups)
 
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
