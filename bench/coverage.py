@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from mixseek.domain.counts import Unit, UnitSums
-from mixseek.stats.agreement import ClusterSums, paired_difference
+from mixseek.domain.counts import UnitSums, VariantSums
+from mixseek.stats.agreement import paired_difference
 from mixseek.stats.corrected import (
     Cell,
     Corrected,
+    Drawing,
     KnownJudge,
     State,
     ValueScale,
@@ -139,7 +140,7 @@ def verdict_shift(rng: Random) -> tuple[float, Corrected]:
     items = items_of(rng, 1000, 0.7)
     by_verdict = [[place for place, (verdict, _) in enumerate(items) if verdict == kind] for kind in (0, 1)]
     chosen = set(rng.sample(by_verdict[0], 50)) | set(rng.sample(by_verdict[1], 50))
-    return 0.7, post_stratified(cells_of(items, chosen))
+    return 0.7, post_stratified(cells_of(items, chosen), drawing=Drawing.STRATIFIED)
 
 
 def paired(labels: int) -> Callable[[Random], tuple[float, Corrected]]:
@@ -198,7 +199,8 @@ def corrected_lines(replications: int, seed: int, only: Sequence[str] = ()) -> I
             width += result.high - result.low
         said = ", ".join(f"{state.value} {count / replications:.0%}" for state, count in sorted(states.items()))
         reachable = f"{setting.width:9.3f}" if setting.width else "   bounds"
-        yield f"{setting.name + ': ' + setting.what:38} {hits / counted:8.3f} {width / counted:7.3f} {reachable}  {said}"
+        name = f"{setting.name}: {setting.what}"
+        yield f"{name:38} {hits / counted:8.3f} {width / counted:7.3f} {reachable}  {said}"
 
 
 def plain_lines(replications: int, seed: int) -> Iterator[str]:
@@ -225,8 +227,9 @@ def _mean(rng: Random, clusters: int, size: int, similarity: float) -> tuple[flo
     for _ in range(clusters):
         share = _shares(rng, similarity, 0.6)
         sums.append(sum(rng.random() < share for _ in range(size)))
-    units = (Unit(str(name), float(place < hits)) for name, hits in enumerate(sums) for place in range(size))
-    interval = unit_interval(UnitSums.of(units))
+    total, n = float(sum(sums)), clusters * size
+    squares = float(sum(one * one for one in sums))
+    interval = unit_interval(UnitSums(n, n, clusters, total, total, squares, size * total, float(n * size)))
     assert interval is not None
     return 0.6, interval.low, interval.high
 
@@ -237,7 +240,10 @@ def _paired(rng: Random, clusters: int, size: int, similarity: float) -> tuple[f
         first, second = _shares(rng, similarity, 0.65), _shares(rng, similarity, 0.6)
         sums.append(sum((rng.random() < first) - (rng.random() < second) for _ in range(size)))
     found = paired_difference(
-        ClusterSums(
+        VariantSums(
+            None,
+            "first",
+            "second",
             clusters,
             clusters * size,
             float(sum(sums)),

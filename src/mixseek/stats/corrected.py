@@ -9,7 +9,8 @@ Every number names its estimator; what cannot be said is a `State`, never a numb
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
@@ -32,6 +33,8 @@ class Drawing(StrEnum):
     """How the labelled items were chosen: the one thing that numbers cannot tell by themselves."""
 
     RANDOM = "random"
+    # At random within each verdict, as many as were asked for: by us, or so stated.
+    STRATIFIED = "stratified"
     ELSEWHERE = "elsewhere"
     UNKNOWN = "unknown"
 
@@ -55,6 +58,7 @@ class State(StrEnum):
     NO_SIGNAL = "no signal"
     FEW_CLUSTERS = "few clusters"
     UNKNOWN_DRAWING = "unknown drawing"
+    NOT_BINARY = "right or wrong only"
     NO_LABELS = "no labels"
 
 
@@ -65,7 +69,8 @@ SENTENCES: Mapping[State, str] = {
     State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
     State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
     State.FEW_CLUSTERS: "no corrected number: labels of fewer than five questions",
-    State.UNKNOWN_DRAWING: "no corrected number: nobody said how these labels were drawn, so they count for agreement only",
+    State.UNKNOWN_DRAWING: "no corrected number: nobody said how labels were drawn, so they count for agreement only",
+    State.NOT_BINARY: "no corrected number: labels drawn like this correct right-or-wrong verdicts only",
     State.NO_LABELS: "no corrected number: no labels",
 }
 
@@ -111,11 +116,17 @@ Cells = Mapping[str, Cell]
 
 
 def post_stratified(
-    cells: Cells, level: float = 0.95, *, clusters: Sequence[Cells] = (), is_fixed: bool = False
+    cells: Cells,
+    level: float = 0.95,
+    *,
+    clusters: Sequence[Cells] = (),
+    is_fixed: bool = False,
+    drawing: Drawing = Drawing.RANDOM,
 ) -> Corrected:
     """Estimator 1 (with 4 where `clusters` repeat questions): right-or-wrong labels drawn at random, also per verdict.
 
     `is_fixed`: the question is about exactly these items, as in a benchmark that is labelled through.
+    Labels known to be `drawing.STRATIFIED` by verdict need not look like a random draw; others are tested.
     """
     cells = {name: cell for name, cell in cells.items() if cell.items}
     labels, items = sum(cell.labels for cell in cells.values()), sum(cell.items for cell in cells.values())
@@ -137,7 +148,8 @@ def post_stratified(
         point, low, high = _mover(total, effect, quantile, is_fixed=is_fixed)
         return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=point, low=low, high=high)
     point, low, high = _mover(cells, effect, quantile, is_fixed=is_fixed)
-    state = State.NOT_RANDOM if base.random_p is not None and base.random_p < NOT_RANDOM else State.CORRECTED
+    is_odd = drawing is not Drawing.STRATIFIED and base.random_p is not None and base.random_p < NOT_RANDOM
+    state = State.NOT_RANDOM if is_odd else State.CORRECTED
     return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
 
 
@@ -159,7 +171,7 @@ def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> t
 
 
 def _stratified_bounds(base: Corrected, cells: Cells, effect: float, quantile: float) -> Corrected:
-    """A verdict without a label may be all wrong or all right: its weight goes to the upper end and not to the lower."""
+    """A verdict without a label may be all wrong or all right: its weight goes to the upper end, not to the lower."""
     seen = {name: cell for name, cell in cells.items() if cell.labels}
     share = sum(cell.items for cell in seen.values()) / base.items
     _, low, high = _mover(seen, effect, quantile, is_fixed=False)
@@ -251,9 +263,19 @@ class PairSums:
             math.fsum(y * y for _, y in known),
         )
 
+    @classmethod
+    def total(cls, parts: Iterable["PairSums"]) -> "PairSums":
+        """Of all parts together."""
+        columns = list(zip(*map(_fields, parts), strict=True))
+        items, f, ff, labels, *rest = map(math.fsum, columns) if columns else (0.0,) * 9
+        return cls(int(items), f, ff, int(labels), *rest)
+
     def minus(self, other: "PairSums") -> "PairSums":
         """Without one cluster."""
-        return PairSums(*(mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)))
+        items, f, ff, labels, *rest = (
+            mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)
+        )
+        return PairSums(int(items), f, ff, int(labels), *rest)
 
     @property
     def slope(self) -> float:
@@ -281,6 +303,10 @@ class ValueScale:
     greatest: float = 1.0
 
 
+# A judge's score and the label beside it, to how many items have both alike.
+KnownPairs = Mapping[tuple[float, float], int]
+
+
 def regression(
     pairs: Sequence[tuple[float, float | None]],
     scale: ValueScale,
@@ -294,16 +320,28 @@ def regression(
     `is_difference`: pairs are differences of two systems; half a pseudo-pair each way then enters the variance, so
     that labels that all agree never have an interval of width nought.
     """
-    sums = PairSums.of(pairs)
+    known = Counter((f, y) for f, y in pairs if y is not None)
+    parts = [PairSums.of(one) for one in clusters]
+    return regression_of(PairSums.of(pairs), known, scale, level, parts=parts, is_difference=is_difference)
+
+
+def regression_of(
+    sums: PairSums,
+    known: KnownPairs,
+    scale: ValueScale,
+    level: float = 0.95,
+    *,
+    parts: Sequence[PairSums] = (),
+    is_difference: bool = False,
+) -> Corrected:
+    """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers."""
     base = Corrected(State.NO_LABELS, labels=sums.labels, items=sums.items)
     if sums.labels < 3:
         return base if not sums.labels else replace(base, state=State.LABELS_ONLY)
-    known = [(f, y) for f, y in pairs if y is not None]
     uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
     variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
     degrees = sums.labels - (2 if uses_judge else 1)
-    if clusters:
-        parts = [PairSums.of(one) for one in clusters]
+    if parts:
         labelled = sum(part.labels > 0 for part in parts)
         base = replace(base, clusters=labelled)
         if labelled < FEWEST_CLUSTERS:
@@ -322,7 +360,7 @@ def regression(
 
 
 def _regression_variance(
-    sums: PairSums, known: Sequence[tuple[float, float]], scale: ValueScale, *, uses_judge: bool, is_difference: bool
+    sums: PairSums, known: KnownPairs, scale: ValueScale, *, uses_judge: bool, is_difference: bool
 ) -> float:
     """HC3: each residual as it would be, had its item not been used; plus what the judge's mean of all items varies."""
     n, slope = sums.labels, sums.slope if uses_judge else 0.0
@@ -330,10 +368,10 @@ def _regression_variance(
     spread = sums.lff - sums.lf**2 / n
     shift = (sums.f / sums.items - mean_f) / spread if slope else 0.0
     squares = 0.0
-    for f, y in known:
+    for (f, y), count in known.items():
         leverage = 1 / n + ((f - mean_f) ** 2 / spread if slope else 0.0)
         residual = (y - mean_y - slope * (f - mean_f)) / max(1e-6, 1 - leverage)
-        squares += ((1 / n + shift * (f - mean_f)) * residual) ** 2
+        squares += count * ((1 / n + shift * (f - mean_f)) * residual) ** 2
     if is_difference:
         squares += ((scale.greatest - mean_y) ** 2 + (scale.least - mean_y) ** 2) / 2 / n**2
     pool = max(0.0, sums.ff - sums.f**2 / sums.items) / max(1, sums.items - 1)
@@ -404,6 +442,59 @@ def rogan_gladen(judged_positive: int, judged: int, known: KnownJudge, level: fl
     return replace(base, state=State.CORRECTED, point=point, low=low, high=high)
 
 
+@dataclass(frozen=True, slots=True)
+class LabelledItems:
+    """A judge's items with labels of some, as the rule needs them; `clusters` and `parts` only where questions repeat.
+
+    `is_binary`: verdicts and labels are all 0 or 1; `cells` are then by verdict "0" and "1".
+    """
+
+    drawing: Drawing
+    is_binary: bool
+    scale: ValueScale
+    sums: PairSums
+    known: KnownPairs
+    cells: Cells
+    clusters: Sequence[Cells] = ()
+    parts: Sequence[PairSums] = ()
+
+    @property
+    def known_judge(self) -> KnownJudge:
+        """Right-or-wrong labels beside the verdicts."""
+        right, wrong = self.cells.get("1", Cell()), self.cells.get("0", Cell())
+        positive, negative = right.positive + wrong.positive, right.labels + wrong.labels
+        rejected = wrong.labels - wrong.positive
+        return KnownJudge(int(positive), int(right.positive), int(negative - positive), int(rejected))
+
+
+def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """The one rule by which an estimator is chosen; docs/statistics.md tells it in words."""
+    base = Corrected(State.NO_LABELS, labels=items.sums.labels, items=items.sums.items)
+    # What is labelled through was not drawn at all.
+    is_census = items.sums.labels == items.sums.items
+    if not items.sums.labels:
+        return base
+    if items.drawing is Drawing.UNKNOWN and not is_census:
+        return replace(base, state=State.UNKNOWN_DRAWING)
+    if not items.is_binary and items.drawing in (Drawing.ELSEWHERE, Drawing.STRATIFIED):
+        return replace(base, state=State.NOT_BINARY)
+    if items.drawing is Drawing.ELSEWHERE:
+        return rogan_gladen_of_unlabelled(items, level)
+    if items.is_binary:
+        return post_stratified(items.cells, level, clusters=items.clusters, drawing=items.drawing)
+    found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts)
+    counts = [(cell.labels, cell.items) for cell in items.cells.values()]
+    odds = hypergeometric_p([n for n, _ in counts], [total for _, total in counts]) if counts else None
+    is_odd = odds is not None and odds < NOT_RANDOM and found.state is State.CORRECTED
+    return replace(found, random_p=odds, state=State.NOT_RANDOM if is_odd else found.state)
+
+
+def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """Estimator 3 of the items without labels, because labelled ones are of another mix."""
+    judged = items.sums.items - items.sums.labels
+    return rogan_gladen(round(items.sums.f - items.sums.lf), judged, items.known_judge, level)
+
+
 def labels_needed(
     shares: Sequence[tuple[float, float]], items: int, half_width: float, level: float = 0.95
 ) -> int | None:
@@ -451,25 +542,24 @@ def prediction_powered(
     pairs: Sequence[tuple[float, float | None]], weight: float | None = None, level: float = 0.95
 ) -> PredictionPowered | None:
     """Angelopoulos et al. 2023 with the power-tuning weight, or with a given one; None without both kinds of items."""
-    known = [(f, y) for f, y in pairs if y is not None]
-    others = [f for f, y in pairs if y is None]
-    if not known or not others or len(pairs) < 2:
+    return prediction_powered_of(PairSums.of(pairs), weight, level)
+
+
+def prediction_powered_of(sums: PairSums, weight: float | None = None, level: float = 0.95) -> PredictionPowered | None:
+    """The same of sums."""
+    n, rest = sums.labels, sums.items - sums.labels
+    if not n or not rest:
         return None
-    n, rest = len(known), len(others)
+    mean_f, mean_y = sums.lf / n, sums.ly / n
+    spread_f, spread_y = max(0.0, sums.lff / n - mean_f**2), max(0.0, sums.lyy / n - mean_y**2)
+    shared = sums.lfy / n - mean_f * mean_y
+    others = (sums.f - sums.lf) / rest
+    spread_others = max(0.0, (sums.ff - sums.lff) / rest - others**2)
     if weight is None:
-        scores = [f for f, _ in pairs]
-        spread = _variance(scores) * len(scores) / (len(scores) - 1)
-        mean_f, mean_y = math.fsum(f for f, _ in known) / n, math.fsum(y for _, y in known) / n
-        shared = math.fsum((f - mean_f) * (y - mean_y) for f, y in known) / n
+        spread = max(0.0, sums.ff - sums.f**2 / sums.items) / (sums.items - 1)
         weight = min(1.0, max(0.0, shared / (spread * (1 + n / rest)))) if spread > 1e-12 else 0.0
-    residuals = [y - weight * f for f, y in known]
-    point = weight * math.fsum(others) / rest + math.fsum(residuals) / n
-    pool = weight**2 * _variance(others) / rest
-    half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(_variance(residuals) / n + pool)
-    se = math.sqrt(_variance(residuals) / max(1, n - 1) + weight**2 * _variance(others) / max(1, rest - 1))
+    residual = max(0.0, spread_y - 2 * weight * shared + weight**2 * spread_f)
+    point = weight * others + mean_y - weight * mean_f
+    half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(residual / n + weight**2 * spread_others / rest)
+    se = math.sqrt(residual / max(1, n - 1) + weight**2 * spread_others / max(1, rest - 1))
     return PredictionPowered(point, point - half, point + half, weight, se)
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = math.fsum(values) / len(values)
-    return math.fsum((value - mean) ** 2 for value in values) / len(values)

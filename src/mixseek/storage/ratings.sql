@@ -1,0 +1,123 @@
+-- What `Ratings` asks. `rated` holds one row an item and rater: unit and question are numbers of items and questions,
+-- rater is the place of its name in the list. Values of texts are their places in the list of categories.
+
+-- name: create_rated
+-- The first row of an item and rater counts, or the mean of all; a row without a value is no rating.
+CREATE TABLE rated AS
+    WITH chosen AS (
+        SELECT item, rater, CASE WHEN $is_mean THEN avg(value) ELSE arg_min(value, rank) END AS value,
+            CASE WHEN $is_mean THEN bool_and(is_label) ELSE arg_min(is_label, rank) END AS is_label
+        FROM rows WHERE value IS NOT NULL GROUP BY item, rater
+    )
+    SELECT unit, question, system, list_position($raters, rater) - 1 AS rater, value, is_label
+    FROM chosen JOIN items USING (item)
+
+-- name: create_items
+CREATE TABLE items AS
+    SELECT item, row_number() OVER (ORDER BY first) AS unit, dense_rank() OVER (ORDER BY question) AS question, system
+    FROM (SELECT item, min(row) AS first, arg_min(question, row) AS question, arg_min(system, row) AS system
+        FROM rows GROUP BY item)
+
+-- name: torn_item
+-- An item under two questions is not one judged text.
+SELECT item, min(question), max(question) FROM rows GROUP BY item HAVING min(question) <> max(question)
+    ORDER BY min(row) LIMIT 1
+
+-- name: sizes
+SELECT (SELECT count(*) FROM rated), (SELECT count(DISTINCT unit) FROM rated),
+    (SELECT count(DISTINCT question) FROM rated),
+    (SELECT count(value) FROM rows) - (SELECT count(*) FROM rated),
+    (SELECT coalesce(list(system ORDER BY system), []) FROM (SELECT DISTINCT system FROM items WHERE system IS NOT NULL))
+
+-- name: raters
+SELECT rater, count(*), bool_and(value IN (0, 1)), count(DISTINCT value), min(value), max(value)
+    FROM rated GROUP BY rater ORDER BY rater
+
+-- name: without_value
+SELECT list_position($raters, rater) - 1, count(*) FROM
+    (SELECT item, rater FROM rows GROUP BY item, rater HAVING count(value) = 0) GROUP BY rater
+
+-- name: values
+SELECT DISTINCT value FROM rated WHERE list_contains($raters, rater) ORDER BY value LIMIT $limit
+
+-- name: units_of_raters
+SELECT rater, question, value, value AS lowest, value AS highest FROM rated
+
+-- name: agreement
+-- Every ordered pair of two ratings of an item, by groups of questions, counted once for each pattern of ratings.
+WITH listed AS (
+        SELECT any_value(question) % $groups AS part, list_sort(list(value)) AS said
+        FROM rated WHERE list_contains($raters, rater) GROUP BY unit
+    ), patterns AS (
+        SELECT part, said, len(said) AS m, len(said) = len($raters) AS is_complete, count(*) AS n
+        FROM listed WHERE len(said) > 1 GROUP BY part, said
+    ), places AS (
+        SELECT part, said, m, is_complete, n, unnest(range(1, m + 1)) AS i FROM patterns
+    )
+    SELECT 'item' AS kind, part, is_complete, NULL::DOUBLE AS x, NULL::DOUBLE AS y, sum(n)::DOUBLE AS a, 0.0::DOUBLE AS b
+        FROM patterns GROUP BY part, is_complete
+    UNION ALL
+    SELECT 'one', part, is_complete, said[i], NULL, sum(n)::DOUBLE, sum(n / m) FROM places
+        GROUP BY part, is_complete, said[i]
+    UNION ALL
+    SELECT 'two', part, is_complete, said[i], said[j], sum(n / (m - 1)), sum(n / (m * (m - 1))) FROM
+        (SELECT *, unnest(range(1, m + 1)) AS j FROM places) WHERE i <> j
+        GROUP BY part, is_complete, said[i], said[j]
+
+-- name: pairs
+-- How often the first rater said x where the second said y.
+SELECT one.question % $groups, one.value, two.value, count(*)
+    FROM rated AS one JOIN rated AS two USING (unit) WHERE one.rater = $first AND two.rater = $second
+    GROUP BY ALL
+
+-- name: all_pairs
+-- The same for every two raters, without groups.
+SELECT one.rater, two.rater, one.value, two.value, count(*)
+    FROM rated AS one JOIN rated AS two USING (unit) WHERE one.rater < two.rater
+    AND list_contains($raters, one.rater) AND list_contains($raters, two.rater)
+    GROUP BY ALL ORDER BY ALL
+
+-- name: pool_sizes
+SELECT count(*), count(DISTINCT question), count(y), avg(y), avg(f) FROM pool
+
+-- name: create_pool
+-- Items of one judge: its score f, what the human says (y), and that again where it counts as a label.
+CREATE OR REPLACE TABLE pool AS
+    SELECT judge.unit, judge.question, judge.value AS f, human.value AS y,
+        CASE WHEN human.is_label THEN human.value END AS label
+    FROM (SELECT * FROM rated WHERE rater = $judge) AS judge
+    LEFT JOIN (SELECT * FROM rated WHERE rater = $human) AS human USING (unit)
+    WHERE human.unit IS NOT NULL OR NOT $only_rated
+
+-- name: create_paired_pool
+-- Questions that both systems answered: differences of the first and the second, of means where there are several items.
+CREATE OR REPLACE TABLE pool AS
+    WITH sides AS (
+        SELECT question, rater, avg(value) FILTER (system = $first) - avg(value) FILTER (system = $second) AS difference,
+            bool_and(is_label) AS is_label
+        FROM rated WHERE rater IN ($judge, $human) AND system IN ($first, $second) GROUP BY question, rater
+    )
+    SELECT judge.question AS unit, judge.question, judge.difference AS f, human.difference AS y,
+        CASE WHEN human.is_label THEN human.difference END AS label
+    FROM (SELECT * FROM sides WHERE rater = $judge AND difference IS NOT NULL) AS judge
+    LEFT JOIN (SELECT * FROM sides WHERE rater = $human AND difference IS NOT NULL) AS human USING (question)
+    WHERE human.question IS NOT NULL OR NOT $only_rated
+
+-- name: pool_sums
+SELECT question % $clusters, count(*), sum(f), sum(f * f), count(label), coalesce(sum(f) FILTER (label IS NOT NULL), 0),
+        coalesce(sum(label), 0), coalesce(sum(f * f) FILTER (label IS NOT NULL), 0), coalesce(sum(f * label), 0),
+        coalesce(sum(label * label), 0)
+    FROM pool GROUP BY 1 ORDER BY 1
+
+-- name: pool_cells
+SELECT question % $clusters, f, count(*), count(label), coalesce(sum(label), 0) FROM pool GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: pool_known
+SELECT f, label, count(*) FROM pool WHERE label IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: compared
+-- One value a question and system; questions that only one of them answered are left out.
+SELECT x, y, count(*) FROM (
+        SELECT avg(value) FILTER (system = $first) AS x, avg(value) FILTER (system = $second) AS y
+        FROM rated WHERE rater = $rater AND system IN ($first, $second) GROUP BY question
+    ) WHERE x IS NOT NULL AND y IS NOT NULL GROUP BY x, y
