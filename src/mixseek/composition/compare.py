@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mixseek.composition.report import find_run, write_page
 from mixseek.composition.request import JudgeRequest, describe_protocol
-from mixseek.composition.summary import dataset_name
+from mixseek.composition.summary import dataset_name, panel_rule
 from mixseek.domain.pairs import Pair
+from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.registry import load_protocol
 from mixseek.reporting.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
@@ -25,6 +26,7 @@ from mixseek.storage.workspace import RunDirectory, Workspace, find_name, list_f
 
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}
 _DIFFERENCES_NAMED = 5
+LETTERS: tuple[SideName, SideName] = ("a", "b")
 # Pairs of each kind that a page shows with their texts; a program gets the ids of all.
 LISTED = 250
 _STEM_CHARACTERS = 80
@@ -40,6 +42,7 @@ class CompareRequest:
     runs: Sequence[str] = ()
     targets: Sequence[str] = ()
     variants: Sequence[str] = ()
+    panel: PanelRule | None = None  # how several judges become one; the runs' own rule where none is named
 
 
 def load_comparison(request: CompareRequest, listed: int | None = None) -> Comparison:
@@ -50,8 +53,9 @@ def load_comparison(request: CompareRequest, listed: int | None = None) -> Compa
     manifests = [read_manifest(run.manifest) for run in runs]
     names = f"run {runs[0].name}", f"run {runs[1].name}"
     refuse_other_protocol(names, manifests[0].protocol, manifests[1].protocol)
+    rules = find_rules(workspace, runs, manifests, request.panel)
     with open_pairs(workspace, *runs) as index:
-        a, b = choose_sides(index, request, runs)
+        a, b = (replace(side, rule=rule) for side, rule in zip(choose_sides(index, request, runs), rules, strict=True))
         index.lay_out(a, b)
         return build_comparison(index, (a, b), manifests, listed)
 
@@ -60,6 +64,24 @@ def find_runs(workspace: Workspace, names: Sequence[str]) -> tuple[RunDirectory,
     """The two that are named; one, or the only one there is, stands for both."""
     found = [workspace.resolve(name) for name in names] or [find_run(workspace, None)]
     return found[0], found[-1]
+
+
+def find_rules(
+    workspace: Workspace, runs: Sequence[RunDirectory], manifests: Sequence[Manifest], asked: PanelRule | None
+) -> list[PanelRule | None]:
+    """How the judges of each side become one; raises ConfigurationError where two panels would do it differently."""
+    cascades = [manifest.cascade and len(manifest.judges) > 1 for manifest in manifests]
+    rules = []
+    for run, manifest, is_cascade in zip(runs, manifests, cascades, strict=True):
+        with open_run_index(workspace, run) as index:
+            rules.append(panel_rule(index, manifest, None if is_cascade and not all(cascades) else asked))
+    named = list(dict.fromkeys(rule.value for rule in rules if rule is not None))
+    if len(named) > 1:
+        raise ConfigurationError(
+            f"the judges of {runs[0].name} become one by {named[0]}, those of {runs[1].name} by {named[1]}; "
+            f"name one rule for both: --panel {named[0]}"
+        )
+    return rules
 
 
 def refuse_too_many(request: CompareRequest) -> None:
@@ -78,21 +100,27 @@ def choose_sides(
     index: PairIndex, request: CompareRequest, runs: tuple[RunDirectory, RunDirectory]
 ) -> tuple[Side, Side]:
     """The sides by the names that there are; raises ConfigurationError where nothing tells A from B."""
-    given = {"target": request.targets, "variant": request.variants}
-    if len(request.runs) < 2 and not any(len(names) == 2 for names in given.values()):
+    if len(request.runs) < 2 and len(request.targets) < 2 and len(request.variants) < 2:
         raise ConfigurationError(f"run {runs[0].name}: with what? name a second run{what_there_is(index)}")
-    sides = []
-    for number, (side, run) in enumerate(zip(("a", "b"), runs, strict=True)):
-        name: SideName = "a" if side == "a" else "b"
-        chosen = {}
-        for option, names in given.items():
-            if names:
-                known = index.names(name, _COLUMNS[option])
-                if not known:
-                    raise ConfigurationError(f"run {run.name}: no sample names its {_COLUMNS[option]}")
-                chosen[option] = find_name(names[min(number, len(names) - 1)], known, f"run {run.name}", option)
-        sides.append(Side(run, **chosen))
-    return sides[0], sides[1]
+    a, b = (
+        Side(
+            run,
+            target=find_part(index, letter, run, "target", request.targets),
+            variant=find_part(index, letter, run, "variant", request.variants),
+        )
+        for letter, run in zip(LETTERS, runs, strict=True)
+    )
+    return a, b
+
+
+def find_part(index: PairIndex, letter: SideName, run: RunDirectory, option: str, names: Sequence[str]) -> str | None:
+    """The target or variant that is meant on a side; None where the side is not limited to one."""
+    if not names:
+        return None
+    known = index.names(letter, _COLUMNS[option])
+    if not known:
+        raise ConfigurationError(f"run {run.name}: no sample names its {_COLUMNS[option]}")
+    return find_name(names[0] if letter == "a" else names[-1], known, f"run {run.name}", option)
 
 
 def what_there_is(index: PairIndex) -> str:
@@ -152,10 +180,9 @@ def build_comparison(
     names = name_sides(*sides)
     whole = estimate(index)
     protocol = manifests[0].protocol
-    letters: tuple[SideName, SideName] = ("a", "b")
     compared = [
         describe_side(index, letter, name, side, manifest, listed)
-        for letter, name, side, manifest in zip(letters, names, sides, manifests, strict=True)
+        for letter, name, side, manifest in zip(LETTERS, names, sides, manifests, strict=True)
     ]
     return Comparison(
         protocol=f"{protocol.name} {protocol.version}",
@@ -201,6 +228,7 @@ def describe_side(
         unpaired_ids=tuple(index.unpaired(letter, listed)) if counted.unpaired else (),
         target=side.target,
         variant=side.variant,
+        panel=side.rule.value if side.rule else None,
     )
 
 
@@ -292,7 +320,9 @@ def compare_with_baseline(root: Path, baseline: Baseline, run: str) -> Compariso
     """The run is B; the lists hold a few pairs."""
     if baseline.run == run:
         raise ConfigurationError(own_baseline(run))
-    return load_comparison(CompareRequest(root, (baseline.run, run)), listed=_BASELINE_LISTED)
+    # The run's own rule, for both.
+    rule = read_manifest(Workspace(root).run(run).manifest).panel
+    return load_comparison(CompareRequest(root, (baseline.run, run), panel=rule), listed=_BASELINE_LISTED)
 
 
 def own_baseline(run: str) -> str:

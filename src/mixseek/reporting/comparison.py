@@ -14,8 +14,8 @@ from mixseek.domain.pairs import Pair, StatusPairs
 from mixseek.reporting import wording
 from mixseek.reporting.tables import QUIET, Cell, fitted, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural
-from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.difference import Difference, DifferenceState, Direction
+from mixseek.stats.intervals import Bounds, Interval
 
 # What a comparison is, as plain data.
 
@@ -34,6 +34,7 @@ class ComparedSide:
     unpaired_ids: tuple[str, ...]  # the first ones, or all for a program
     target: str | None = None
     variant: str | None = None
+    panel: str | None = None  # the rule that its judges become one by
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,11 @@ def bounds_text(comparison: Comparison) -> str | None:
     return f"{range_text(difference.bounds, is_binary=comparison.is_binary)}: {pairs} no score on one side or both"
 
 
+def judges_text(side: ComparedSide) -> str:
+    """With the rule where they are a panel."""
+    return ", ".join(side.judges) + (f" ({side.panel})" if side.panel else "")
+
+
 def pairing_text(comparison: Comparison) -> str:
     if not comparison.paired_by:
         return "paired by sample id"
@@ -411,7 +417,7 @@ def side_table(comparison: Comparison) -> Any:
                 side.letter,
                 (side.name, "bold"),
                 side.run,
-                ", ".join(side.judges),
+                judges_text(side),
                 (score_text(mean, is_binary=is_binary), "bold"),
                 f"{side.samples:,}",
                 f"{side.unpaired:,}",

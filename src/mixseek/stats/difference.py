@@ -152,19 +152,11 @@ def unvaried_interval(mean: float, questions: int, level: float = 0.95) -> Inter
 def paired_test(sums: DifferenceSums, moves: Sequence[float]) -> PairedTest:
     """McNemar's mid-p for right-or-wrong scores with one pair a question, else sign flips of the questions."""
     if sums.is_binary and sums.questions == sums.scored:
-        return PairedTest(mcnemar(sums.better, sums.worse), PairedMethod.MCNEMAR, sums.better + sums.worse)
+        return PairedTest(mid_p(sums.better, sums.better + sums.worse), PairedMethod.MCNEMAR, sums.better + sums.worse)
     if sums.moved_questions <= MOST_FLIPPED:
         return PairedTest(sign_flip_p(moves), PairedMethod.SIGN_FLIP, sums.moved_questions)
     p_value = math.erfc(abs(sums.total) / math.sqrt(2 * sums.question_squares))
     return PairedTest(p_value, PairedMethod.NORMAL, sums.moved_questions)
-
-
-def mcnemar(better: int, worse: int) -> float:
-    """Mid-p of a fair coin; beyond a few thousand throws the normal limit, which the mid-p then equals."""
-    changed = better + worse
-    if changed <= 4 * MOST_FLIPPED:
-        return mid_p(better, changed)
-    return math.erfc(abs(better - worse) / math.sqrt(2 * changed))
 
 
 def sign_flip_p(moves: Sequence[float]) -> float:

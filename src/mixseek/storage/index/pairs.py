@@ -13,9 +13,10 @@ from typing import Any, Literal
 import duckdb
 
 from mixseek.domain.pairs import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
+from mixseek.domain.panels import PanelRule
 from mixseek.storage.duckdb_session import fetch_all, read_statements, session_settings
 from mixseek.storage.index.loading import ensure_indexed, index_error
-from mixseek.storage.index.run import sample_units
+from mixseek.storage.index.panel import panel_units
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage.index", "pairs.sql")
@@ -38,6 +39,7 @@ class Side:
     run: RunDirectory
     target: str | None = None
     variant: str | None = None
+    rule: PanelRule | None = None  # how its judges become one
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class PairIndex:
         sides: tuple[tuple[SideName, Side], ...] = (("a", a), ("b", b))
         for name, side in sides:
             index = self._indexes[name]
-            units = sample_units(_SQL["judged"].format(index=index), ("key",))
+            units = panel_units(side.rule, index, has_repeats=bool(self._count("has_repeats", index=index)))
             parameters = {"target": side.target, "variant": side.variant}
             fetch_all(self._connection, _SQL["side"].format(side=name, index=index, units=units), parameters)
         self.is_one_side = (a.run.name, a.target, a.variant) == (b.run.name, b.target, b.variant)

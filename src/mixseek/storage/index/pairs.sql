@@ -2,19 +2,16 @@
 -- for whatever both have. Names in braces are ours; what a user names is a parameter.
 
 -- name: side
--- Judges and repeats of a sample are one value already (`units`). A sample without one says why.
+-- Judges and repeats of a sample are one value already (`units`); one without says why in its state.
 CREATE TEMP TABLE side_{side} AS
-    SELECT key, position, id, question_id, prompt_variant, target_model, coalesce(task_name, task_type) AS task, text,
-        value, lowest, highest, 1 AS samples,
-        CASE WHEN value IS NOT NULL THEN 'valid' ELSE coalesce(status, 'undecided') END AS status
-    FROM ({units}) AS units JOIN {index}.samples USING (key)
-    LEFT JOIN (SELECT key, min(status) AS status FROM {index}.outcomes
-        WHERE is_final AND NOT is_control AND status <> 'valid' GROUP BY key) AS unusable USING (key)
-    WHERE ($target IS NULL OR target_model = $target) AND ($variant IS NULL OR prompt_variant = $variant)
+    SELECT units.key, sample AS position, units.id, nullif(question, units.key) AS question_id,
+        variant AS prompt_variant, target AS target_model, coalesce(units.task_name, units.task_type) AS task, text,
+        value, lowest, highest, 1 AS samples, state AS status
+    FROM ({units}) AS units JOIN {index}.samples AS texts ON texts.position = units.sample
+    WHERE ($target IS NULL OR target = $target) AND ($variant IS NULL OR variant = $variant)
 
--- name: judged
--- A model on its own output is a control, and in no comparison.
-SELECT key, question_id, status, score, is_unverified FROM {index}.judged WHERE is_final AND NOT is_control
+-- name: has_repeats
+SELECT coalesce(max(take), 1) > 1 FROM {index}.outcomes
 
 -- name: names
 SELECT DISTINCT {column} FROM {index}.samples WHERE {column} IS NOT NULL ORDER BY 1 LIMIT 1000
