@@ -156,7 +156,7 @@ def test_all_equal_has_an_interval_as_wide_as_the_questions_are_few() -> None:
     assert (found.state, found.mean) == (DifferenceState.ALL_EQUAL, 0.0)
     assert found.interval is not None
     assert found.interval.method is IntervalMethod.RULE_OF_THREE
-    assert 0.97**100 == pytest.approx(0.05, abs=0.003)
+    assert pytest.approx(0.05, abs=0.003) == 0.97**100
     assert (found.interval.low, found.interval.high) == pytest.approx((-0.0295, 0.0295), abs=1e-4)
     assert found.direction is Direction.UNCLEAR
 
