@@ -15,6 +15,7 @@ COMMANDS = (
     "runs",
     "show",
     "export",
+    "compare",
     "protocol show",
     "protocol hash",
     "protocol new",
