@@ -402,6 +402,21 @@ def headline(comparison: Comparison) -> list[tuple[str, str]]:
     return lines
 
 
+def brief(comparison: Comparison) -> list[tuple[str, str]]:
+    """The result and the judge's part in it, in as few lines as there can be."""
+    drift, is_binary = comparison.drift, comparison.is_binary
+    lines = headline(comparison)
+    if drift.changed and drift.part is not None:
+        part = difference_text(drift.part, is_binary=is_binary)
+        said = f"{drift.changed:,} of {drift.same_texts:,} unchanged texts were judged differently: {part} of it"
+        lines.append(("judge", said))
+        if drift.without.mean is not None:
+            interval = drift.without.interval
+            within = f" ({range_text(interval, is_binary=is_binary)})" if interval else ""
+            lines.append(("without", f"{difference_text(drift.without.mean, is_binary=is_binary)}{within}"))
+    return lines
+
+
 def side_table(comparison: Comparison) -> Any:
     """Means over the same pairs, so that their difference is the difference."""
     is_binary, difference = comparison.is_binary, comparison.difference

@@ -20,7 +20,7 @@ _LONGEST_REASON = 1_500
 # Rows of the drawing; the table below it has all.
 _DRAWN_GROUPS = 40
 # Ends of an axis that are easily read.
-_ROUND_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+_ROUND_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,8 @@ def show_change(comparison: Comparison, change: ChangedSample, limit: int) -> Sh
         name=words.pair_name(pair),
         task=pair.task,
         kinds=tuple(kinds),
-        difference=words.difference_text(difference, is_binary=comparison.is_binary),
+        # Right or wrong says it all.
+        difference="" if comparison.is_binary else words.difference_text(difference, is_binary=False),
         question=row.question[:_LONGEST_QUESTION],
         truth=row.ground_truth,
         side_a=show_side(pair.id_a, change.rows_a, limit),
@@ -229,7 +230,8 @@ def show_judgment(row: JudgedRow) -> ShownJudgment:
 def reasons_of(row: JudgedRow) -> list[tuple[str, str]]:
     """Whatever a judge said for its verdict."""
     detail = read_detail(row.fields)
-    said = [("answer", row.extracted_answer), ("error", row.error_type), ("comment", row.comment), ("why", row.reason)]
+    error = None if row.error_type == "none" else row.error_type
+    said = [("answer", row.extracted_answer), ("error", error), ("comment", row.comment), ("why", row.reason)]
     said += [(finding.flag.value, finding.detail) for finding in row.flags]
     if detail is not None:
         for mark in detail.marks:

@@ -6,7 +6,7 @@ test asks how often chance alone, which may swap A and B in every question, give
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from mixseek.domain.counts import VariantSums
@@ -132,7 +132,10 @@ def estimate_difference(
     )  # fmt: skip
     paired = paired_difference(as_variants, level)
     if paired is not None and paired.interval is not None:
-        return Difference(DifferenceState.ESTIMATED, sums, mean, paired.interval, test, bounds)
+        # With one pair a question it is the ordinary paired interval, and called so.
+        method = IntervalMethod.STUDENT if sums.questions == sums.scored else IntervalMethod.CLUSTERED
+        interval = replace(paired.interval, method=method)
+        return Difference(DifferenceState.ESTIMATED, sums, mean, interval, test, bounds)
     is_equal = not sums.better and not sums.worse
     state = DifferenceState.ALL_EQUAL if is_equal else DifferenceState.ALL_ALIKE
     return Difference(state, sums, mean, unvaried_interval(mean, sums.questions, level), test, bounds)
