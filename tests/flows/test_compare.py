@@ -303,7 +303,7 @@ def test_other_protocols_are_refused_with_what_differs(two_runs: Path) -> None:
         (("a", "b", "--max-drop", "a lot"), "is not a share"),
         (("a", "b", "--max-drop", "2%", "--on", "upper"), "neither `point` nor `lower`"),
         (("a", "b", "--on", "lower"), "--max-drop"),
-        (("a", "b", "--panel", "loudest"), "is no rule; there is majority"),
+        (("a", "b", "--panel", "loudest"), "'loudest' is not one of 'majority'"),
         (("a", "b", "--out", "nowhere/page.html"), "there is no directory nowhere"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

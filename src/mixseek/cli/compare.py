@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.console import ExitCode, print_answer, print_notice, print_result
-from mixseek.cli.options import JsonOption, WorkspaceOption, share_option, workspace_path
+from mixseek.cli.options import JsonOption, PanelOption, WorkspaceOption, share_option, workspace_path
 
 if TYPE_CHECKING:
     from mixseek.domain.panels import PanelRule
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _RUNS = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
 _TARGET = "Whose outputs. Once: on both sides. Twice: A's, then B's."
 _VARIANT = "Which prompt variant. Once: on both sides. Twice: A's, then B's."
-_PANEL = "How several judges become one: majority, unanimous, median or mean. Default: the runs' own rule."
 _OUT = "Where the HTML goes. Default: compare-….html beside the journal of B."
 _BASELINE = "Say how far this run differs from an earlier one, sample by sample (see `mixseek compare`)."
 _MAX_DROP = "Exit 1 when the mean score is lower than the baseline's by more, e.g. 0.02 or 2%."
@@ -43,19 +42,11 @@ def read_drop_gate(max_drop: float | None, on: str | None, baseline: str | None)
     return DropGate(max_drop, GateEnd(on or "point"))
 
 
-def read_rule(name: str | None) -> "PanelRule | None":
-    from mixseek.domain.panels import PanelRule
-
-    if name is not None and name not in set(PanelRule):
-        raise BadParameter(f"{name!r} is no rule; there is {', '.join(PanelRule)}", param_hint="'--panel'")
-    return None if name is None else PanelRule(name)
-
-
 def compare(
     runs: Annotated[list[str] | None, Argument(metavar="[A] [B]", help=_RUNS)] = None,
     targets: Annotated[list[str] | None, Option("--target", metavar="NAME", help=_TARGET)] = None,
     variants: Annotated[list[str] | None, Option("--variant", metavar="NAME", help=_VARIANT)] = None,
-    panel: Annotated[str | None, Option("--panel", metavar="RULE", help=_PANEL)] = None,
+    panel: PanelOption = None,
     workspace: WorkspaceOption = None,
     out: Annotated[Path | None, Option("--out", "-o", metavar="FILE", help=_OUT)] = None,
     open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
@@ -82,8 +73,7 @@ def compare(
     from mixseek.reporting.comparison import check_drop, comparison_document, print_comparison
 
     gate = read_drop_gate(max_drop, on, "A")
-    rule = read_rule(panel)
-    request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), rule)
+    request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
     comparison = load_comparison(request, listed=None if as_json else LISTED)
     target = out or (None if as_json else default_page(request.workspace, comparison))
     if target is not None:
@@ -110,7 +100,9 @@ class Held:
         return tell_gates(self.gates)
 
 
-def hold_against(workspace: Path, run: str, name: str | None, gate: "DropGate | None") -> Held:
+def hold_against(
+    workspace: Path, run: str, name: str | None, gate: "DropGate | None", panel: "PanelRule | None"
+) -> Held:
     """For a report."""
     if name is None:
         return Held({"baseline": None, "gates": []})
@@ -119,7 +111,7 @@ def hold_against(workspace: Path, run: str, name: str | None, gate: "DropGate | 
     from mixseek.storage.workspace import Workspace
 
     baseline = Baseline(Workspace(workspace).resolve(name).name, gate)
-    compared = compare_with_baseline(workspace, baseline, run)
+    compared = compare_with_baseline(workspace, baseline, run, panel)
     gates = () if gate is None else (check_drop(gate, compared),)
     document = {"baseline": baseline_document(compared), "gates": [gate_document(one) for one in gates]}
     return Held(document, baseline_text(compared), gates)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
 from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, read_drop_gate
 from mixseek.cli.console import ExitCode
@@ -13,6 +13,7 @@ from mixseek.cli.options import (
     JsonOption,
     MaxCalls,
     MaxCost,
+    PanelOption,
     Quiet,
     WorkspaceOption,
     parse_mapping,
@@ -25,7 +26,7 @@ _JUDGE = (
     "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE or replay; repeat for more. "
     "Default: rules."
 )
-_PANEL = "Ask the next judge only where no judge before it gave a valid judgment / each judges all (default)."
+_CASCADE = "Ask the next judge only where no judge before it gave a valid judgment / each judges all (default)."
 _PLAN = (
     "What was to be judged, CSV or JSONL: question_id, prompt_variant, target_model[, output_id]. Holes are flagged "
     "INCOMPLETE_COVERAGE."
@@ -40,7 +41,8 @@ def judge(
         str | None, Option(metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic.")
     ] = None,
     judges: Annotated[list[str] | None, Option("--judge", metavar="SPEC", help=_JUDGE)] = None,
-    cascade: Annotated[bool | None, Option("--cascade/--panel", help=_PANEL, show_default=False)] = None,
+    cascade: Annotated[bool | None, Option("--cascade/--no-cascade", help=_CASCADE, show_default=False)] = None,
+    panel: PanelOption = None,
     workspace: WorkspaceOption = None,
     run: Annotated[
         str | None, Option(metavar="NAME", help="Name of the run. Default: the same for the same request.")
@@ -136,6 +138,7 @@ def judge(
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
       mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
+      mixseek judge answers.jsonl --judge openai:a --judge openai:b --judge openai:c --panel majority --fail-under 80%
     """
     from mixseek.cli.judging import run_judge
     from mixseek.composition.compare import find_baseline
@@ -143,6 +146,8 @@ def judge(
     from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
 
+    if panel is not None and cascade:
+        raise BadParameter("a cascade gives one verdict a sample already; choose one of both", param_hint="'--panel'")
     # The command line wins over the environment, the environment over mixseek.toml.
     settings = load_settings()
     gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
@@ -152,7 +157,8 @@ def judge(
         protocol=protocol or settings.judge.protocol,
         language=language or settings.judge.language,
         judges=tuple(judges or settings.judge.judges),
-        cascade=settings.judge.cascade if cascade is None else cascade,
+        cascade=settings.judge.cascade and panel is None if cascade is None else cascade,
+        panel=panel,
         run=run,
         mapping=parse_mapping(mapping or []),
         limit=limit,

@@ -8,7 +8,7 @@ from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, hold_against, read_drop_gate
 from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
-from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, workspace_path
+from mixseek.cli.options import JsonOption, PanelOption, RunArgument, WorkspaceOption, workspace_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,6 +26,13 @@ def report(
         Option("--out", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
     ] = None,
     open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
+    by: Annotated[
+        list[str] | None,
+        Option(
+            "--by", metavar="COLUMN", help="Break down by a column of the samples, of metadata too; repeat for more."
+        ),
+    ] = None,
+    panel: PanelOption = None,
     baseline: BaselineOption = None,
     max_drop: MaxDropOption = None,
     on: OnOption = None,
@@ -42,6 +49,7 @@ def report(
       mixseek report latest
       mixseek report bbh-march --out bbh.html --open
       mixseek report bbh-march --json > summary.json
+      mixseek report bbh-march --by difficulty --panel unanimous
       mixseek report bbh-march bbh-april
       mixseek report bbh-april --baseline bbh-march --max-drop 2%
     """
@@ -51,16 +59,18 @@ def report(
 
     gate = read_drop_gate(max_drop, on, baseline)
     if runs and len(runs) > 1:
-        if out is not None or open_page or baseline is not None:
-            message = "an HTML report and a baseline are of one run; leave out --out, --open and --baseline"
+        if out is not None or open_page or by or panel is not None or baseline is not None:
+            message = "these are of one run; leave out --out, --open, --by, --panel and --baseline"
             raise BadParameter(message, param_hint="'[RUN]...'")
         return set_side_by_side(runs, workspace_path(workspace), as_json=as_json)
-    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None)
+    report_data, directory = load_report(
+        workspace_path(workspace), runs[0] if runs else None, panel, tuple(dict.fromkeys(by or ()))
+    )
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
     document = report_document(report_data, target)
-    held = hold_against(workspace_path(workspace), directory.name, baseline, gate)
+    held = hold_against(workspace_path(workspace), directory.name, baseline, gate, panel)
     document |= held.document
     print_answer(document, lambda console: print_report(report_data, console, target), as_json=as_json)
     if open_page and target is not None:

@@ -316,12 +316,12 @@ def find_baseline(request: JudgeRequest, name: str, gate: DropGate | None) -> Ba
     return Baseline(run.name, gate)
 
 
-def compare_with_baseline(root: Path, baseline: Baseline, run: str) -> Comparison:
+def compare_with_baseline(root: Path, baseline: Baseline, run: str, panel: PanelRule | None = None) -> Comparison:
     """The run is B; the lists hold a few pairs."""
     if baseline.run == run:
         raise ConfigurationError(own_baseline(run))
-    # The run's own rule, for both.
-    rule = read_manifest(Workspace(root).run(run).manifest).panel
+    # The run's own rule where none is named, for both.
+    rule = panel or read_manifest(Workspace(root).run(run).manifest).panel
     return load_comparison(CompareRequest(root, (baseline.run, run), panel=rule), listed=_BASELINE_LISTED)
 
 

@@ -3,15 +3,17 @@
 Votes are verdicts. A judge's repeats are first brought to one opinion of that judge by the same rule, so that asking
 one judge more often gives it no more weight; what is invalid, undecided or missing is no opinion, and a model on its
 own output is not asked. Where the rule finds no verdict the sample is *split*: it has no score, is counted beside the
-mean, and the bounds reach from its lowest opinion to its highest. Nothing is ever drawn by lot.
+mean, and is in the bounds as wrong and as right. Nothing is ever drawn by lot.
 
-    rule        verdict                                                     score                       split
-    majority    more than half of the opinions                              mean of those that gave it  no such verdict
-    unanimous   all opinions                                                mean of them                two verdicts
-    median      of the middle opinion; of the two middle ones if they agree the middle one, or midway   the two differ
-    mean        only where all agree; the score stands all the same         mean of all                 never
+    rule        score and verdict                                                  split
+    majority    of more than half of the opinions; their mean score                no verdict has so many
+    unanimous   of all opinions; their mean score                                  two verdicts
+    median      of the middle opinion, or midway between the two middle ones       right or wrong, and the two differ
+    mean        the mean of all scores; a verdict only where all agree             never
 
-A judge that its own repeats divide has been heard: it is one of those of whom more than half, or all, must agree.
+Midway between two verdicts is a score without a verdict: on a graded scale there is something between them, between
+right and wrong there is nothing. A judge that its own repeats divide has been heard: it is one of those of whom more
+than half, or all, must agree.
 """
 
 from enum import StrEnum

@@ -13,8 +13,9 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
+from mixseek.reporting.agreement import Agreement, Measure, SelfConsistency
 from mixseek.reporting.model import ScoreSummary, is_critical
-from mixseek.stats.agreement import krippendorff_alpha, paired_difference
+from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
 from mixseek.stats.uneven import Rate, holm_adjusted, uneven_spread_test
 
@@ -49,6 +50,9 @@ class ReportInput:
     reasks: Sequence[counts.ReaskCount] = ()
     judges: tuple[str, ...] = ()  # in the order to be shown; judges that only occur in the counts follow by name
     calls: Iterable[CallAccount] = ()  # what live judges were asked, in the order of the judges
+    headline: model.Headline | None = None  # None for a run without judgments
+    agreement: Agreement | None = None
+    consistency: tuple[SelfConsistency, ...] = ()
     scored: model.ScoredReport | None = None  # under a protocol with dimensions
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
 
@@ -154,6 +158,9 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> model.Repor
         rows=rows,
         shown=_count_shown(outcomes, rows),
         calls=tuple(source.calls),
+        headline=source.headline,
+        agreement=source.agreement,
+        consistency=source.consistency,
         scored=source.scored,
         models=source.models,
     )
@@ -324,6 +331,7 @@ def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgedRow]) ->
 # Under a protocol with dimensions: every mean is of cross judgments.
 
 UNEVEN_LEVEL = 0.05
+_ITEMS_IN_SHORT = 20
 _FACTORS: Mapping[str, Callable[[ScoredCell], str | None]] = {
     "judge": lambda cell: cell.judge,
     "target": lambda cell: cell.target,
@@ -345,8 +353,7 @@ class ScoredInput:
     variants: Sequence[counts.VariantSums] = ()
     evidence: Sequence[counts.EvidenceCount] = ()
     evidence_problems: Sequence[counts.EvidenceProblem] = ()
-    panel: counts.PanelSums | None = None
-    disagreements: Sequence[counts.Disagreement] = ()
+    agreement: Agreement | None = None
     coverage: counts.CoverageCounts | None = None
 
     @property
@@ -383,7 +390,7 @@ def build_scored(source: ScoredInput, *, rng: Random) -> model.ScoredReport:
         invalid=_describe_invalid(source.cells, source.units, rng),
         evidence=_describe_evidence(source.evidence, dimensions, source.units.quotes),
         evidence_problems=tuple(source.evidence_problems),
-        panel=_describe_panel(source.panel, source.disagreements, source.units.unanimous),
+        panel=_describe_panel(source.agreement),
     )
 
 
@@ -592,12 +599,16 @@ def _support_of(
     )
 
 
-def _describe_panel(
-    sums: counts.PanelSums | None, items: Sequence[counts.Disagreement], unanimous: UnitSums
-) -> model.PanelAgreement | None:
-    """None where no sample has two judges."""
-    if sums is None:
+def _describe_panel(agreement: Agreement | None) -> model.PanelAgreement | None:
+    """The agreement of the report in short; None where no sample has two judges."""
+    if agreement is None:
         return None
-    alpha = krippendorff_alpha(sums)
-    interval = unit_interval(unanimous)
-    return model.PanelAgreement(sums.samples, sums.unanimous, interval, sums.mean_spread, alpha, tuple(items))
+    alpha = agreement.of(Measure.ALPHA_INTERVAL)
+    return model.PanelAgreement(
+        agreement.samples,
+        agreement.unanimous,
+        agreement.unanimous_interval,
+        agreement.mean_spread,
+        alpha.value if alpha else None,
+        agreement.items[:_ITEMS_IN_SHORT],
+    )

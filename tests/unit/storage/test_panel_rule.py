@@ -32,7 +32,7 @@ INVALID, UNDECIDED, MISSING = Opinion("invalid"), Opinion("undecided"), Opinion(
 Settled = tuple[str, float | None, str | None, float, float]
 
 
-def settled(panels: Sequence[Sequence[Opinion]], rule: PanelRule | None) -> list[Settled]:
+def settled(panels: Sequence[Sequence[Opinion]], rule: PanelRule | None, *, is_graded: bool = False) -> list[Settled]:
     """By the query: state, value, verdict, lowest and highest of each panel."""
     rows = []
     for number, panel in enumerate(panels):
@@ -47,13 +47,13 @@ def settled(panels: Sequence[Sequence[Opinion]], rule: PanelRule | None) -> list
             "state VARCHAR, is_unverified BOOLEAN, voices BIGINT)"
         )
         connection.executemany("INSERT INTO said VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-        query = settle("FROM said", "sample", rule)
+        query = settle("FROM said", "sample", rule, str(is_graded))
         return connection.execute(
             f"SELECT state, value, verdict, lowest, highest FROM ({query}) ORDER BY sample"  # noqa: S608 - our own text
         ).fetchall()
 
 
-def told(panel: Sequence[Opinion], rule: PanelRule) -> tuple[str, float | None, str | None]:
+def told(panel: Sequence[Opinion], rule: PanelRule, *, is_graded: bool) -> tuple[str, float | None, str | None]:
     """By the words, as slowly as they are read."""
     valid = [one for one in panel if one.state == "valid"]
     heard = [one for one in panel if one.state in ("valid", "split")]
@@ -70,7 +70,9 @@ def told(panel: Sequence[Opinion], rule: PanelRule) -> tuple[str, float | None, 
         if not ordered:
             return "split", None, None
         low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-        return ("valid", mean_of([low, high]), low.verdict) if low.verdict == high.verdict else ("split", None, None)
+        if low.value != high.value and not is_graded:
+            return "split", None, None
+        return "valid", mean_of([low, high]), low.verdict if low.verdict == high.verdict else None
     for verdict, count in votes.items():
         if count == len(heard) or (rule is PanelRule.MAJORITY and count > len(heard) / 2):
             return "valid", mean_of(one for one in valid if one.verdict == verdict), verdict
@@ -83,33 +85,33 @@ def mean_of(opinions: Iterable[Opinion]) -> float:
 
 @pytest.mark.parametrize("rule", PanelRule)
 @pytest.mark.parametrize(
-    "alphabet",
+    ("alphabet", "is_graded"),
     [
-        (RIGHT, WRONG, INVALID, UNDECIDED, MISSING),
-        (PASS, HIGH_PASS, PARTIAL, FAIL, DIVIDED, INVALID),
+        ((RIGHT, WRONG, DIVIDED, INVALID, UNDECIDED, MISSING), False),
+        ((PASS, HIGH_PASS, PARTIAL, FAIL, DIVIDED, INVALID), True),
     ],
     ids=["right or wrong", "graded"],
 )
 def test_every_panel_of_up_to_four_judges_is_settled_as_the_words_say(
-    rule: PanelRule, alphabet: Sequence[Opinion]
+    rule: PanelRule, alphabet: Sequence[Opinion], is_graded: bool
 ) -> None:
     panels = [panel for judges in range(1, 5) for panel in itertools.combinations_with_replacement(alphabet, judges)]
-    for panel, (state, value, verdict, lowest, highest) in zip(panels, settled(panels, rule), strict=True):
-        expected = told(panel, rule)
+    for panel, (state, value, verdict, lowest, highest) in zip(
+        panels, settled(panels, rule, is_graded=is_graded), strict=True
+    ):
+        expected = told(panel, rule, is_graded=is_graded)
         assert (state, verdict) == (expected[0], expected[2]), panel
         assert value == pytest.approx(expected[1]), panel
         assert state in set(PanelState)
         assert (value is None) == (state != "valid"), panel
-        # Bounds hold the value, and without one they hold every opinion that may be right.
-        assert 0 <= lowest <= (value if value is not None else highest) <= highest <= 1, panel
-        if value is None and state != "split":
-            assert (lowest, highest) == (0, 1), panel
+        # Without a verdict anything may be true; with one, it is in the bounds as it stands.
+        assert (lowest, highest) == ((0, 1) if value is None else (value, value)), panel
 
 
 def test_the_order_of_the_judges_changes_nothing() -> None:
     panel = (PASS, PARTIAL, FAIL, HIGH_PASS)
     for rule in PanelRule:
-        assert len(set(settled(list(itertools.permutations(panel)), rule))) == 1
+        assert len(set(settled(list(itertools.permutations(panel)), rule, is_graded=True))) == 1
 
 
 @pytest.mark.parametrize("rule", PanelRule)
@@ -122,13 +124,14 @@ def test_judges_that_say_the_same_are_as_one(rule: PanelRule, one: Opinion) -> N
     assert alone == settled([(one,)], None)[0]
 
 
-def test_a_tie_is_split_and_bounded_by_the_opinions_that_stand_against_each_other() -> None:
-    """Right or wrong: anything; graded: from the one in the middle to the other."""
+def test_a_tie_is_split_and_never_a_coin() -> None:
+    """Between right and wrong there is nothing; on a graded scale the median lies midway, without a verdict."""
     for rule in (PanelRule.MAJORITY, PanelRule.UNANIMOUS, PanelRule.MEDIAN):
         assert settled([(RIGHT, WRONG)], rule) == [("split", None, None, 0.0, 1.0)]
-        assert settled([(PASS, PARTIAL)], rule) == [("split", None, None, 0.625, 0.875)]
-    assert settled([(PASS, PARTIAL)], PanelRule.MEAN) == [("valid", 0.75, None, 0.75, 0.75)]
-    assert settled([(FAIL, PARTIAL, PASS, HIGH_PASS)], PanelRule.MEDIAN) == [("split", None, None, 0.625, 0.875)]
+    for rule in (PanelRule.MAJORITY, PanelRule.UNANIMOUS):
+        assert settled([(PASS, PARTIAL)], rule, is_graded=True) == [("split", None, None, 0.0, 1.0)]
+    for rule in (PanelRule.MEDIAN, PanelRule.MEAN):
+        assert settled([(PASS, PARTIAL)], rule, is_graded=True) == [("valid", 0.75, None, 0.75, 0.75)]
 
 
 def test_a_majority_that_rests_on_unverified_answers_may_be_wrong() -> None:

@@ -35,9 +35,9 @@ def units(tmp_path: Path, judged: Sequence[tuple[Sample, Judged]], rule: PanelRu
 
 
 def asked(index: RunIndex, rule: PanelRule | None) -> list[Any]:
-    index.settle(rule)
+    panel = index.settle(rule)
     query = "SELECT id, question, target, value, state, verdict FROM units ORDER BY sample"
-    return index._connection.execute(query).fetchall()
+    return panel.ask(query)
 
 
 def test_three_judges_become_one_verdict_a_sample(tmp_path: Path) -> None:

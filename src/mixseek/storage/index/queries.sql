@@ -5,11 +5,8 @@
 -- name: sample_count
 SELECT count(*) FROM samples
 
--- name: is_graded
-SELECT count(*) > 0 FROM (SELECT 1 FROM outcomes WHERE status = 'valid' AND score NOT IN (0, 1) LIMIT 1)
-
--- name: has_repeats
-SELECT coalesce(max(take), 1) > 1 FROM outcomes
+-- name: maxima
+SELECT DISTINCT maximum FROM scored WHERE status = 'valid' AND NOT is_control AND maximum IS NOT NULL LIMIT 2
 
 -- name: OutcomeCount
 -- Sums of valid scores only: an invalid judgment has no number to add.
