@@ -16,6 +16,7 @@ COMMANDS = (
     "show",
     "export",
     "compare",
+    "stats",
     "protocol show",
     "protocol hash",
     "protocol new",

@@ -15,6 +15,7 @@ from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import archive, export, report, runs, show
+from mixseek.cli.statistics import stats
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
@@ -36,6 +37,7 @@ MEANT_COMMANDS = {
     **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
     **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
     **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
+    **dict.fromkeys(("agreement", "kappa", "statistics"), "`mixseek stats TABLE` counts ratings"),
     **dict.fromkeys(("explain", "inspect"), "`mixseek show RUN ID` explains one verdict"),
     **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),
     **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
@@ -122,7 +124,7 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, compare, runs, show, export, archive, compete, leaderboard):
+    for function in (demo, judge, report, compare, runs, show, export, archive, stats, compete, leaderboard):
         app.command()(function)
     protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)

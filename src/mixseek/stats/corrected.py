@@ -64,7 +64,7 @@ class State(StrEnum):
 
 SENTENCES: Mapping[State, str] = {
     State.CORRECTED: "corrected by human labels",
-    State.LABELS_ONLY: "judge not used: too few labels, or a judge that always says the same",
+    State.LABELS_ONLY: "judge not used: too few labels, or verdicts that tell nothing about them",
     State.BOUNDS: "bounds, not a number: some verdicts have no label",
     State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
     State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
@@ -133,10 +133,8 @@ def post_stratified(
     base = Corrected(State.NO_LABELS, labels=labels, items=items)
     if not labels:
         return base
-    base = replace(
-        base, random_p=hypergeometric_p([c.labels for c in cells.values()], [c.items for c in cells.values()])
-    )
-    effect, quantile, labelled = _design(cells, clusters, level)
+    base = replace(base, random_p=_random_p(cells, clusters))
+    effect, quantile, labelled = _design({name: cell for name, cell in cells.items() if cell.labels}, clusters, level)
     base = replace(base, clusters=labelled, design_effect=effect)
     if labelled is not None and labelled < FEWEST_CLUSTERS:
         return replace(base, state=State.FEW_CLUSTERS)
@@ -151,6 +149,14 @@ def post_stratified(
     is_odd = drawing is not Drawing.STRATIFIED and base.random_p is not None and base.random_p < NOT_RANDOM
     state = State.NOT_RANDOM if is_odd else State.CORRECTED
     return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
+
+
+def _random_p(cells: Cells, clusters: Sequence[Cells]) -> float:
+    """How likely a random draw has these verdicts; where whole questions are drawn, a draw is worth fewer items."""
+    labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
+    effect = _kish(cells, clusters, labelled) if len(labelled) > 1 else 1.0
+    drawn = [round(cell.labels / effect) for cell in cells.values()]
+    return hypergeometric_p(drawn, [cell.items for cell in cells.values()])
 
 
 def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> tuple[float, float, float]:
@@ -191,6 +197,9 @@ def _design(cells: Cells, clusters: Sequence[Cells], level: float) -> tuple[floa
     if independent <= 1e-12:
         return _kish(cells, clusters, labelled), quantile, count
     points = [point for one in clusters if (point := _point_without(cells, one)) is not None]
+    if len(points) < 2:
+        # Every label of a verdict is of one question: without it there is no point.
+        return _kish(cells, clusters, labelled), quantile, count
     mean = math.fsum(points) / len(points)
     jackknife = (len(points) - 1) / len(points) * math.fsum((point - mean) ** 2 for point in points)
     return max(1.0, jackknife / independent), quantile, count
@@ -336,8 +345,11 @@ def regression_of(
 ) -> Corrected:
     """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers."""
     base = Corrected(State.NO_LABELS, labels=sums.labels, items=sums.items)
-    if sums.labels < 3:
-        return base if not sums.labels else replace(base, state=State.LABELS_ONLY)
+    if not sums.labels:
+        return base
+    if sums.labels < 3 or scale.greatest <= scale.least:
+        # Too few for a spread, or a scale of one value: a mean without an interval.
+        return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=sums.ly / sums.labels)
     uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
     variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
     degrees = sums.labels - (2 if uses_judge else 1)

@@ -296,7 +296,8 @@ class _Table:
         if not path.is_file():
             raise DatasetError(f"{path}: there is no such file")
         # From here on nothing but this file can be read, whatever an expression asks for.
-        connection.execute(f"SET allowed_paths = [{_quoted(str(path.resolve()))}]")
+        names = (str(path.resolve()), escape_glob(path.resolve()))
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, names))}]")
         connection.execute("SET enable_external_access = false")
         self._types: dict[str, str] = {}
         try:
@@ -319,6 +320,8 @@ class _Table:
     def load(self, columns: RatingColumns) -> None:
         """Into the table `rows`: item, question, system, rater, value, is_label, row and rank."""
         score, kind = self._expression("score", columns.score)
+        if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
+            raise ConfigurationError(f"--score {columns.score or 'score'!r}: a score is a number, a boolean or a word")
         item, _ = self._expression("item", columns.item)
         judge, _ = self._expression("judge", columns.judge)
         question = self._optional("question", columns.question)
