@@ -11,6 +11,7 @@ from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, rea
 
 SUMMARY_KEYS = {
     "needs_maths",
+    "headline",
     "notices",
     "run",
     "workspace",
@@ -299,20 +300,59 @@ def test_a_corrected_reply_is_judged_again(data: Path, tmp_path: Path) -> None:
     assert "was started with another version of replay:replies.jsonl; choose a new name" in the_one_line(done)
 
 
-def test_every_judge_of_a_panel_must_keep_a_gate(data: Path, tmp_path: Path) -> None:
-    """No mean over judges that differ: one at 0 % and one at 100 % do not pass 50 % together."""
-    for name, is_correct in (("strict", False), ("lenient", True)):
-        write_jsonl(tmp_path / f"{name}.jsonl", [reply(row["id"], is_correct=is_correct) for row in sums(50)])
-    judges = ("--judge", "replay:strict.jsonl", "--judge", "replay:lenient.jsonl")
+SEVENS: list[dict[str, Any]] = [
+    {"id": f"s{n}", "question": "How much?", "response": "It is 7.", "ground_truth": "7", "level": "easy" if n else 3}
+    for n in range(10)
+]
 
-    done = judge(data, *judges, "--fail-under", "50%", cwd=tmp_path)
 
-    summary = json.loads(done.stdout)
-    assert done.returncode == 1
+def recorded(tmp_path: Path, **judges: bool) -> list[str]:
+    """Options for judges that call everything right, or everything wrong."""
+    options = []
+    for name, is_correct in judges.items():
+        write_jsonl(tmp_path / f"{name}.jsonl", [reply(row["id"], is_correct=is_correct) for row in SEVENS])
+        options += ["--judge", f"replay:{name}.jsonl"]
+    return options
+
+
+def test_a_gate_is_kept_by_the_panel(tmp_path: Path) -> None:
+    """No mean over judges that differ: one at 0 % and one at 100 % do not pass 50 % together; two against one do."""
+    data = write_jsonl(tmp_path / "sevens.jsonl", SEVENS)
+    two = recorded(tmp_path, strict=False, lenient=True)
+    three = [*two, *recorded(tmp_path, kind=True)]
+
+    tied = judge(data, *two, "--fail-under", "50%", "--run", "two", cwd=tmp_path)
+    kept = judge(data, *three, "--fail-under", "50%", "--run", "three", cwd=tmp_path)
+
+    summary = json.loads(tied.stdout)
+    assert tied.returncode == 1
     assert (summary["mean_score"], summary["interval"]) == (None, None)
+    assert summary["headline"]["counts"]["split"] == 10
     assert [score["mean_score"] for score in summary["per_judge"].values()] == [0.0, 1.0]
-    assert "gate --fail-under not met by replay:strict.jsonl: mean score 0.00%" in done.stderr
-    assert "not met by replay:lenient.jsonl" not in done.stderr
+    assert "gate --fail-under not met: mean score no valid verdict, under the limit of 50.00%" in tied.stderr
+    assert (kept.returncode, json.loads(kept.stdout)["mean_score"]) == (0, 1.0)
+
+
+def test_the_rule_of_a_panel_can_be_named_when_judging_and_when_reading(tmp_path: Path) -> None:
+    """The run keeps the rule it was judged with; a report may ask for another; a cascade has no use for one."""
+    data = write_jsonl(tmp_path / "sevens.jsonl", SEVENS)
+    judges = recorded(tmp_path, strict=False, lenient=True, kind=True)
+    where = ("--workspace", "ws", "--json")
+
+    done = judge(data, *judges, "--panel", "unanimous", "--run", "p", cwd=tmp_path)
+    kept = json.loads(mixseek_here("report", "p", *where, cwd=tmp_path).stdout)["headline"]
+    other = json.loads(mixseek_here("report", "p", *where, "--panel", "majority", cwd=tmp_path).stdout)["headline"]
+    refused = judge(data, *judges, "--cascade", "--panel", "majority", cwd=tmp_path)
+    judge(data, *judges, "--cascade", "--run", "c", cwd=tmp_path)
+    unread = mixseek_here("report", "c", "--panel", "mean", "--workspace", "ws", cwd=tmp_path)
+    unknown = mixseek_here("report", "p", "--panel", "vote", "--workspace", "ws", cwd=tmp_path)
+
+    assert json.loads(done.stdout)["headline"]["counts"]["split"] == 10
+    assert (kept["rule"], kept["counts"]["split"]) == ("unanimous", 10)
+    assert (other["rule"], other["mean_score"], other["counts"]["valid"]) == ("majority", 1.0, 10)
+    assert (refused.returncode, unread.returncode, unknown.returncode) == (2, 2, 2)
+    assert "run c: a cascade gives one verdict a sample already; leave out --panel mean" in the_one_line(unread)
+    assert "majority" in unknown.stderr
 
 
 def test_what_is_unverified_bounds_the_headline_and_can_be_a_gate(tmp_path: Path) -> None:
@@ -416,7 +456,9 @@ def test_settings_of_the_directory_are_the_defaults_of_the_command(data: Path, t
     )
 
     by_settings = json.loads(mixseek_here("judge", data, "--json", cwd=tmp_path).stdout)
-    by_options = json.loads(mixseek_here("judge", data, "--json", "--panel", "--judge", "rules", cwd=tmp_path).stdout)
+    by_options = json.loads(
+        mixseek_here("judge", data, "--json", "--no-cascade", "--judge", "rules", cwd=tmp_path).stdout
+    )
 
     assert by_settings["judges"] == ["rules", "replay:replies.jsonl"]
     assert by_settings["cascade"] is True

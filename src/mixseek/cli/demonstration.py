@@ -10,8 +10,9 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.reporting.headline import score_document
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
-from mixseek.reporting.summary import score_document, summary_document
+from mixseek.reporting.summary import summary_document
 from mixseek.reporting.tables import table_of
 
 STYLES = {
@@ -49,7 +50,8 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
                 "protocol": example.protocol,
                 "run": example.summary.header.run_id,
                 "judges": list(example.judges),
-                **score_document(example.summary.score),
+                **score_document(example.summary.headline.score),
+                "counts": asdict(example.summary.score.counts),
                 "control": score_document(example.summary.control),
                 "report": str(example.report),
                 "rows": [asdict(row) for row in example.rows],

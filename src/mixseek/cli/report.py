@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
-from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, workspace_path
+from mixseek.cli.options import JsonOption, PanelOption, RunArgument, WorkspaceOption, workspace_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +25,13 @@ def report(
         Option("--out", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
     ] = None,
     open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
+    by: Annotated[
+        list[str] | None,
+        Option(
+            "--by", metavar="COLUMN", help="Break down by a column of the samples, of metadata too; repeat for more."
+        ),
+    ] = None,
+    panel: PanelOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
     """Summarise a run here and in one HTML file.
@@ -37,6 +44,7 @@ def report(
       mixseek report latest
       mixseek report bbh-march --out bbh.html --open
       mixseek report bbh-march --json > summary.json
+      mixseek report bbh-march --by difficulty --panel unanimous
       mixseek report bbh-march bbh-april
     """
     from mixseek.composition.report import load_report, write_html
@@ -46,8 +54,10 @@ def report(
     if runs and len(runs) > 1:
         if out is not None or open_page:
             raise BadParameter("an HTML report is of one run; leave out --out and --open", param_hint="'[RUN]...'")
+        if by or panel is not None:
+            raise BadParameter("these are of one run; leave out --by and --panel", param_hint="'[RUN]...'")
         return compare(runs, workspace_path(workspace), as_json=as_json)
-    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None)
+    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None, panel, by or ())
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)

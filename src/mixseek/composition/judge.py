@@ -101,7 +101,7 @@ def shown_again(plan: Plan, manifest: Manifest, notify: Callable[[str], None]) -
     """What a finished run holds; None where something is left to ask."""
     if manifest.status is not RunStatus.COMPLETE:
         return None
-    summary = summarise_run(plan.workspace, plan.run, manifest)
+    summary = summarise_run(plan.workspace, plan.run, manifest, plan.request.panel)
     # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
     if not summary.is_complete or asks_again(plan, summary):
         return None
@@ -146,7 +146,7 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
             observer.notify(f"indexing {plan.samples:,} samples")
-        summary = summarise_run(plan.workspace, plan.run, manifest)
+        summary = summarise_run(plan.workspace, plan.run, manifest, plan.request.panel)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal(status, summary.counts_by_judge())
     return summary
@@ -201,7 +201,7 @@ def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
     if before.status is RunStatus.COMPLETE:
         return before
     return before.restarted(at, request.environment).model_copy(
-        update={"gates": request.gates, "judges": request.judges}
+        update={"gates": request.gates, "panel": request.panel, "judges": request.judges}
     )
 
 

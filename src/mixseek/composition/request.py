@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.domain.judgments import Method
+from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
@@ -94,6 +95,8 @@ class JudgeRequest:
     limit: int | None = None
     workers: int = 0
     gates: Mapping[str, float] = field(default_factory=dict)
+    # How several judges become one verdict; None is the default of the protocol's scale.
+    panel: PanelRule | None = None
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
@@ -272,6 +275,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         repeats=plan.repeats,
         network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,
+        panel=plan.request.panel,
         environment=Environment(
             command_line=tuple(plan.request.command_line),
             command=shlex.join(plan.request.command_line),

@@ -17,7 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from mixseek.domain.judgments import JudgedRow, Span, Status
-from mixseek.reporting import wording
+from mixseek.reporting import headline, trust, wording
 from mixseek.reporting.build import CutRow, grouped
 from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
@@ -228,7 +228,7 @@ def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 # Joined in this order; each script file only uses names of the files before it.
-STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "browser.css", "print.css")
+STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "browser.css", "print.css")
 SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
@@ -324,7 +324,14 @@ def page_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    words = {name: word for name, word in vars(wording).items() if isfunction(word) and not name.startswith("_")}
+    words = {
+        name: word
+        for module in (wording, headline, trust)
+        for name, word in vars(module).items()
+        if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
+    }
     environment.filters.update(words, position=position)
-    environment.globals.update(words, link_to=link_to, NO_TASK=wording.NO_TASK, NO_NAME=wording.NO_NAME)
+    environment.globals.update(
+        words, link_to=link_to, NO_TASK=wording.NO_TASK, NO_NAME=wording.NO_NAME, TRUST_TITLE=wording.TRUST_TITLE
+    )
     return environment

@@ -30,7 +30,7 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.index.loading import ensure_indexed
-from mixseek.storage.index.run import unit_sums
+from mixseek.storage.index.units import unit_sums
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage", "ratings.sql")

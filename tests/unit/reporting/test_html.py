@@ -226,6 +226,7 @@ def test_every_asset_is_used() -> None:
         "calls.html.j2",
         "scored.html.j2",
         "checks.html.j2",
+        "panel.html.j2",
     }
 
 

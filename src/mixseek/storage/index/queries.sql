@@ -5,6 +5,9 @@
 -- name: sample_count
 SELECT count(*) FROM samples
 
+-- name: maxima
+SELECT DISTINCT maximum FROM scored WHERE status = 'valid' AND NOT is_control AND maximum IS NOT NULL LIMIT 2
+
 -- name: OutcomeCount
 -- Sums of valid scores only: an invalid judgment has no number to add.
 SELECT judge, task_name, status, verdict, error_type, count(*),
