@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.live import (
     Earlier,
     ProgressMaker,
@@ -94,7 +95,9 @@ def judge_dataset(
     result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, observer)
     if isinstance(result, Interruption):
         return result
-    return replace(result, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
+    corrected = load_corrected(plan.workspace, plan.run)
+    seconds = time.monotonic() - began
+    return replace(result, seconds=seconds, unmatched=unmatched_replies(plan), notices=notices, corrected=corrected)
 
 
 def shown_again(plan: Plan, manifest: Manifest, notify: Callable[[str], None]) -> RunSummary | None:

@@ -1,7 +1,7 @@
 """Statistics of ratings: from a table or a run to everything that `mixseek stats` says."""
 
 import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -395,7 +395,7 @@ def labels_only(items: LabelledItems, *, is_difference: bool = False) -> Correct
         whole = {"all": sum(items.cells.values(), Cell())}
         clusters = [{"all": sum(one.values(), Cell())} for one in items.clusters]
         return post_stratified(whole, clusters=clusters)
-    known = Counter[tuple[float, float]]()
+    known: defaultdict[tuple[float, float], float] = defaultdict(float)
     for (_, y), count in items.known.items():
         known[0.0, y] += count
     parts = [without_judge(part) for part in items.parts]

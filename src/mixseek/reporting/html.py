@@ -17,7 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from mixseek.domain.judgments import JudgedRow, Span, Status
-from mixseek.reporting import headline, trust, wording
+from mixseek.reporting import corrected_text, headline, trust, wording
 from mixseek.reporting.build import CutRow, grouped
 from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
@@ -228,7 +228,16 @@ def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 # Joined in this order; each script file only uses names of the files before it.
-STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "browser.css", "print.css")
+STYLES = (
+    "tokens.css",
+    "page.css",
+    "summary.css",
+    "corrected.css",
+    "scored.css",
+    "panel.css",
+    "browser.css",
+    "print.css",
+)
 SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
@@ -326,7 +335,7 @@ def page_environment() -> Environment:
     )
     words = {
         name: word
-        for module in (wording, headline, trust)
+        for module in (corrected_text, wording, headline, trust)
         for name, word in vars(module).items()
         if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
     }

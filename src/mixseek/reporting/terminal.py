@@ -11,6 +11,7 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.reporting import model, tables, wording
 from mixseek.reporting.build import CutRow
+from mixseek.reporting.corrected_text import print_corrected
 from mixseek.reporting.model import Tone
 from mixseek.reporting.panel_terminal import interval_plot, print_breakdowns, print_headline, print_trust
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
@@ -57,6 +58,8 @@ def print_report(report: model.ReportData, console: Console, html_path: Path | s
         print_headline(headline, console)
     if headline:
         print_breakdowns(headline, console)
+    if report.corrected:
+        print_corrected(report.corrected, console)
     if headline and headline.leads:
         console.print()
         console.rule(Text(wording.TRUST_TITLE, style="bold"), align="left", style=QUIET)
