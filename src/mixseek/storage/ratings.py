@@ -31,6 +31,9 @@ from mixseek.storage.duckdb_session import (
 )
 from mixseek.storage.index.loading import ensure_indexed
 from mixseek.storage.index.units import unit_sums
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels.units import ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage", "ratings.sql")
@@ -265,7 +268,10 @@ def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
 
 @contextlib.contextmanager
 def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> Iterator[Ratings]:
-    """A run's own: scores of valid judgments, the first of repeats; a model on its own output is left out."""
+    """A run's own: scores of valid judgments, the first of repeats, and what people said about the same texts.
+
+    A model on its own output is left out.
+    """
     ensure_indexed(workspace, run)
     with _session() as connection:
         path = str(run.index).replace("'", "''")
@@ -277,7 +283,18 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
             "row_number() OVER (ORDER BY take, position) AS row, "
             "row_number() OVER (ORDER BY take, position) AS rank FROM run.judged_by_model WHERE NOT is_control"
         )
+        _add_labels(connection, workspace, run)
         yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
+
+
+def _add_labels(connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory) -> None:
+    """The last word of each person about each text, under the same protocol."""
+    labels = LabelStore(workspace).read(read_manifest(run.manifest).protocol.name)
+    last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
+    if last:
+        texts, raters, shares = zip(*((text, rater, share) for (text, rater), share in last.items()), strict=True)
+        said = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
+        fetch_all(connection, _SQL["add_labels"], {**said, "path": escape_glob(ensure_texts(workspace, run))})
 
 
 @contextlib.contextmanager

@@ -1,6 +1,15 @@
 -- What `Ratings` asks. `rated` holds one row an item and rater: unit and question are numbers of items and questions,
 -- rater is the place of its name in the list. Values of texts are their places in the list of categories.
 
+-- name: add_labels
+-- People are raters, too: of every sample that has the text they labelled.
+INSERT INTO rows
+    WITH given AS (SELECT unnest($texts) AS text, unnest($raters) AS rater, unnest($shares)::DOUBLE AS share),
+        samples AS (SELECT DISTINCT item, question, system FROM rows)
+    SELECT item, question, system, rater, share, NULL, true, number, number FROM (
+        SELECT samples.*, rater, share, (SELECT max(row) FROM rows) + row_number() OVER (ORDER BY item, rater) AS number
+        FROM given JOIN read_parquet($path) AS texts USING (text) JOIN samples ON samples.item = texts.key)
+
 -- name: create_items
 -- An item's number is that of its first row.
 CREATE TABLE items AS
