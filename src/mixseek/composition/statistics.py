@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from random import Random
 
 from mixseek.composition.report import find_run
 from mixseek.errors import ConfigurationError
@@ -353,10 +352,7 @@ class _Analysis:
                 raise ConfigurationError(f"--compare: there is no system {name!r}; there is {known}")
         if first == second:
             raise ConfigurationError(f"--compare: {first!r} twice; name two systems")
-        tests = [
-            (one.name, paired_test(self._ratings.compared(one, first, second), rng=Random(_SEED)))  # noqa: S311 - signs
-            for one in self._ratings.raters
-        ]
+        tests = [(one.name, paired_test(self._ratings.compared(one, first, second))) for one in self._ratings.raters]
         if all(test is None for _, test in tests):
             raise ConfigurationError(f"--compare: {first} and {second} have no question in common")
         corrected = []
