@@ -9,7 +9,8 @@ Every number names its estimator; what cannot be said is a `State`, never a numb
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
@@ -32,6 +33,10 @@ class Drawing(StrEnum):
     """How the labelled items were chosen: the one thing that numbers cannot tell by themselves."""
 
     RANDOM = "random"
+    # At random within each verdict, as many as were asked for: by us, or so stated.
+    STRATIFIED = "stratified"
+    # At random with known probabilities that differ, by which labels are weighted.
+    WEIGHTED = "weighted"
     ELSEWHERE = "elsewhere"
     UNKNOWN = "unknown"
 
@@ -55,17 +60,19 @@ class State(StrEnum):
     NO_SIGNAL = "no signal"
     FEW_CLUSTERS = "few clusters"
     UNKNOWN_DRAWING = "unknown drawing"
+    NOT_BINARY = "right or wrong only"
     NO_LABELS = "no labels"
 
 
 SENTENCES: Mapping[State, str] = {
     State.CORRECTED: "corrected by human labels",
-    State.LABELS_ONLY: "judge not used: too few labels, or a judge that always says the same",
+    State.LABELS_ONLY: "judge not used: too few labels, or verdicts that tell nothing about them",
     State.BOUNDS: "bounds, not a number: some verdicts have no label",
     State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
     State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
     State.FEW_CLUSTERS: "no corrected number: labels of fewer than five questions",
-    State.UNKNOWN_DRAWING: "no corrected number: nobody said how these labels were drawn, so they count for agreement only",
+    State.UNKNOWN_DRAWING: "no corrected number: nobody said how labels were drawn, so they count for agreement only",
+    State.NOT_BINARY: "no corrected number: labels drawn like this correct right-or-wrong verdicts only",
     State.NO_LABELS: "no corrected number: no labels",
 }
 
@@ -93,10 +100,13 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 or 1 each)."""
+    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 to 1 each).
+
+    Labels that were drawn with different probabilities count as many as they are worth (`effective_weights`).
+    """
 
     items: int = 0
-    labels: int = 0
+    labels: float = 0
     positive: float = 0.0
 
     def __add__(self, other: "Cell") -> "Cell":
@@ -106,26 +116,38 @@ class Cell:
         return Cell(self.items - other.items, self.labels - other.labels, self.positive - other.positive)
 
 
+def effective_weights(weights: Sequence[float]) -> list[float]:
+    """In proportion to 1/probability, with Kish's effective number of labels as their sum; 1 where all are equal."""
+    squares = math.fsum(weight * weight for weight in weights)
+    scale = math.fsum(weights) / squares if squares else 0.0
+    return [weight * scale for weight in weights]
+
+
 # Verdict → cell. Undecided and invalid items are verdicts of their own, and stay in.
 Cells = Mapping[str, Cell]
 
 
 def post_stratified(
-    cells: Cells, level: float = 0.95, *, clusters: Sequence[Cells] = (), is_fixed: bool = False
+    cells: Cells,
+    level: float = 0.95,
+    *,
+    clusters: Sequence[Cells] = (),
+    is_fixed: bool = False,
+    drawing: Drawing = Drawing.RANDOM,
 ) -> Corrected:
     """Estimator 1 (with 4 where `clusters` repeat questions): right-or-wrong labels drawn at random, also per verdict.
 
     `is_fixed`: the question is about exactly these items, as in a benchmark that is labelled through.
+    Labels known to be drawn by verdict (`STRATIFIED`, `WEIGHTED`) need not look like a random draw; others are tested.
     """
     cells = {name: cell for name, cell in cells.items() if cell.items}
     labels, items = sum(cell.labels for cell in cells.values()), sum(cell.items for cell in cells.values())
-    base = Corrected(State.NO_LABELS, labels=labels, items=items)
+    base = Corrected(State.NO_LABELS, labels=round(labels), items=items)
     if not labels:
         return base
-    base = replace(
-        base, random_p=hypergeometric_p([c.labels for c in cells.values()], [c.items for c in cells.values()])
-    )
-    effect, quantile, labelled = _design(cells, clusters, level)
+    is_tested = drawing not in (Drawing.STRATIFIED, Drawing.WEIGHTED)
+    base = replace(base, random_p=_random_p(cells, clusters) if is_tested else None)
+    effect, quantile, labelled = _design({name: cell for name, cell in cells.items() if cell.labels}, clusters, level)
     base = replace(base, clusters=labelled, design_effect=effect)
     if labelled is not None and labelled < FEWEST_CLUSTERS:
         return replace(base, state=State.FEW_CLUSTERS)
@@ -137,8 +159,17 @@ def post_stratified(
         point, low, high = _mover(total, effect, quantile, is_fixed=is_fixed)
         return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=point, low=low, high=high)
     point, low, high = _mover(cells, effect, quantile, is_fixed=is_fixed)
-    state = State.NOT_RANDOM if base.random_p is not None and base.random_p < NOT_RANDOM else State.CORRECTED
+    is_odd = base.random_p is not None and base.random_p < NOT_RANDOM
+    state = State.NOT_RANDOM if is_odd else State.CORRECTED
     return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
+
+
+def _random_p(cells: Cells, clusters: Sequence[Cells]) -> float:
+    """How likely a random draw has these verdicts; where whole questions are drawn, a draw is worth fewer items."""
+    labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
+    effect = _kish(cells, clusters, labelled) if len(labelled) > 1 else 1.0
+    drawn = [round(cell.labels / effect) for cell in cells.values()]
+    return hypergeometric_p(drawn, [cell.items for cell in cells.values()])
 
 
 def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> tuple[float, float, float]:
@@ -159,7 +190,7 @@ def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> t
 
 
 def _stratified_bounds(base: Corrected, cells: Cells, effect: float, quantile: float) -> Corrected:
-    """A verdict without a label may be all wrong or all right: its weight goes to the upper end and not to the lower."""
+    """A verdict without a label may be all wrong or all right: its weight goes to the upper end, not to the lower."""
     seen = {name: cell for name, cell in cells.items() if cell.labels}
     share = sum(cell.items for cell in seen.values()) / base.items
     _, low, high = _mover(seen, effect, quantile, is_fixed=False)
@@ -179,6 +210,9 @@ def _design(cells: Cells, clusters: Sequence[Cells], level: float) -> tuple[floa
     if independent <= 1e-12:
         return _kish(cells, clusters, labelled), quantile, count
     points = [point for one in clusters if (point := _point_without(cells, one)) is not None]
+    if len(points) < 2:
+        # Every label of a verdict is of one question: without it there is no point.
+        return _kish(cells, clusters, labelled), quantile, count
     mean = math.fsum(points) / len(points)
     jackknife = (len(points) - 1) / len(points) * math.fsum((point - mean) ** 2 for point in points)
     return max(1.0, jackknife / independent), quantile, count
@@ -228,7 +262,7 @@ class PairSums:
     items: int = 0
     f: float = 0.0
     ff: float = 0.0
-    labels: int = 0
+    labels: float = 0
     lf: float = 0.0
     ly: float = 0.0
     lff: float = 0.0
@@ -251,9 +285,19 @@ class PairSums:
             math.fsum(y * y for _, y in known),
         )
 
+    @classmethod
+    def total(cls, parts: Iterable["PairSums"]) -> "PairSums":
+        """Of all parts together."""
+        columns = list(zip(*map(_fields, parts), strict=True))
+        items, f, ff, labels, *rest = map(math.fsum, columns) if columns else (0.0,) * 9
+        return cls(int(items), f, ff, labels, *rest)
+
     def minus(self, other: "PairSums") -> "PairSums":
         """Without one cluster."""
-        return PairSums(*(mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)))
+        items, f, ff, labels, *rest = (
+            mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)
+        )
+        return PairSums(int(items), f, ff, labels, *rest)
 
     @property
     def slope(self) -> float:
@@ -281,6 +325,10 @@ class ValueScale:
     greatest: float = 1.0
 
 
+# A judge's score and the label beside it, to how many items have both alike: the sum of their squared weights.
+KnownPairs = Mapping[tuple[float, float], float]
+
+
 def regression(
     pairs: Sequence[tuple[float, float | None]],
     scale: ValueScale,
@@ -294,16 +342,31 @@ def regression(
     `is_difference`: pairs are differences of two systems; half a pseudo-pair each way then enters the variance, so
     that labels that all agree never have an interval of width nought.
     """
-    sums = PairSums.of(pairs)
-    base = Corrected(State.NO_LABELS, labels=sums.labels, items=sums.items)
-    if sums.labels < 3:
-        return base if not sums.labels else replace(base, state=State.LABELS_ONLY)
-    known = [(f, y) for f, y in pairs if y is not None]
+    known = Counter((f, y) for f, y in pairs if y is not None)
+    parts = [PairSums.of(one) for one in clusters]
+    return regression_of(PairSums.of(pairs), known, scale, level, parts=parts, is_difference=is_difference)
+
+
+def regression_of(
+    sums: PairSums,
+    known: KnownPairs,
+    scale: ValueScale,
+    level: float = 0.95,
+    *,
+    parts: Sequence[PairSums] = (),
+    is_difference: bool = False,
+) -> Corrected:
+    """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers."""
+    base = Corrected(State.NO_LABELS, labels=round(sums.labels), items=sums.items)
+    if not sums.labels:
+        return base
+    if sums.labels < 3 or scale.greatest <= scale.least:
+        # Too few for a spread, or a scale of one value: a mean without an interval.
+        return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=sums.ly / sums.labels)
     uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
     variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
-    degrees = sums.labels - (2 if uses_judge else 1)
-    if clusters:
-        parts = [PairSums.of(one) for one in clusters]
+    degrees = max(1, round(sums.labels) - (2 if uses_judge else 1))
+    if parts:
         labelled = sum(part.labels > 0 for part in parts)
         base = replace(base, clusters=labelled)
         if labelled < FEWEST_CLUSTERS:
@@ -322,7 +385,7 @@ def regression(
 
 
 def _regression_variance(
-    sums: PairSums, known: Sequence[tuple[float, float]], scale: ValueScale, *, uses_judge: bool, is_difference: bool
+    sums: PairSums, known: KnownPairs, scale: ValueScale, *, uses_judge: bool, is_difference: bool
 ) -> float:
     """HC3: each residual as it would be, had its item not been used; plus what the judge's mean of all items varies."""
     n, slope = sums.labels, sums.slope if uses_judge else 0.0
@@ -330,10 +393,10 @@ def _regression_variance(
     spread = sums.lff - sums.lf**2 / n
     shift = (sums.f / sums.items - mean_f) / spread if slope else 0.0
     squares = 0.0
-    for f, y in known:
+    for (f, y), count in known.items():
         leverage = 1 / n + ((f - mean_f) ** 2 / spread if slope else 0.0)
         residual = (y - mean_y - slope * (f - mean_f)) / max(1e-6, 1 - leverage)
-        squares += ((1 / n + shift * (f - mean_f)) * residual) ** 2
+        squares += count * ((1 / n + shift * (f - mean_f)) * residual) ** 2
     if is_difference:
         squares += ((scale.greatest - mean_y) ** 2 + (scale.least - mean_y) ** 2) / 2 / n**2
     pool = max(0.0, sums.ff - sums.f**2 / sums.items) / max(1, sums.items - 1)
@@ -353,7 +416,7 @@ def _jackknife(sums: PairSums, parts: Sequence[PairSums], *, uses_judge: bool) -
 
 
 def _bounded_interval(
-    point: float, variance: float, quantile: float, scale: ValueScale, labels: int
+    point: float, variance: float, quantile: float, scale: ValueScale, labels: float
 ) -> tuple[float, float]:
     """Wilson's form with as many trials as the variance is worth, so that limits stay on the scale."""
     width = scale.greatest - scale.least
@@ -404,15 +467,87 @@ def rogan_gladen(judged_positive: int, judged: int, known: KnownJudge, level: fl
     return replace(base, state=State.CORRECTED, point=point, low=low, high=high)
 
 
-def labels_needed(
-    shares: Sequence[tuple[float, float]], items: int, half_width: float, level: float = 0.95
-) -> int | None:
-    """The least number of labels whose interval is that narrow, with nine in ten plans holding; None: not even all.
+@dataclass(frozen=True, slots=True)
+class LabelledItems:
+    """A judge's items with labels of some, as the rule needs them; `clusters` and `parts` only where questions repeat.
 
-    `shares`: for each verdict its weight and the share of positive labels to expect in it.
+    `is_binary`: verdicts and labels are all 0 or 1; `cells` are then by verdict "0" and "1".
     """
-    reached = _first(lambda n: expected_half_width(shares, items, n, level) <= half_width, FEWEST_LABELS, items)
-    return None if reached is None else min(items, math.ceil(reached * ASSURANCE))
+
+    drawing: Drawing
+    is_binary: bool
+    scale: ValueScale
+    sums: PairSums
+    known: KnownPairs
+    cells: Cells
+    clusters: Sequence[Cells] = ()
+    parts: Sequence[PairSums] = ()
+
+    @property
+    def known_judge(self) -> KnownJudge:
+        """Right-or-wrong labels beside the verdicts."""
+        right, wrong = self.cells.get("1", Cell()), self.cells.get("0", Cell())
+        positive, negative = right.positive + wrong.positive, right.labels + wrong.labels
+        rejected = wrong.labels - wrong.positive
+        return KnownJudge(int(positive), int(right.positive), int(negative - positive), int(rejected))
+
+
+def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """The one rule by which an estimator is chosen; docs/statistics.md tells it in words."""
+    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
+    # What is labelled through was not drawn at all.
+    is_census = items.sums.labels == items.sums.items
+    if not items.sums.labels:
+        return base
+    if items.drawing is Drawing.UNKNOWN and not is_census:
+        return replace(base, state=State.UNKNOWN_DRAWING)
+    if not items.is_binary and items.drawing in (Drawing.ELSEWHERE, Drawing.STRATIFIED):
+        return replace(base, state=State.NOT_BINARY)
+    if items.drawing is Drawing.ELSEWHERE:
+        return rogan_gladen_of_unlabelled(items, level)
+    if items.is_binary:
+        return post_stratified(items.cells, level, clusters=items.clusters, drawing=items.drawing)
+    found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts)
+    counts = [(round(cell.labels), cell.items) for cell in items.cells.values()]
+    is_tested = counts and items.drawing is not Drawing.WEIGHTED
+    odds = hypergeometric_p([n for n, _ in counts], [total for _, total in counts]) if is_tested else None
+    is_odd = odds is not None and odds < NOT_RANDOM and found.state is State.CORRECTED
+    return replace(found, random_p=odds, state=State.NOT_RANDOM if is_odd else found.state)
+
+
+def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """Estimator 5: scores and labels are differences of two systems; labels of questions drawn at random, or of all."""
+    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
+    if 0 < items.sums.labels < items.sums.items and items.drawing is not Drawing.RANDOM:
+        return replace(base, state=State.UNKNOWN_DRAWING if items.drawing is Drawing.UNKNOWN else State.NOT_BINARY)
+    return regression_of(items.sums, items.known, items.scale, level, parts=items.parts, is_difference=True)
+
+
+def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """Estimator 3 of the items without labels, because labelled ones are of another mix."""
+    judged = items.sums.items - round(items.sums.labels)
+    return rogan_gladen(round(items.sums.f - items.sums.lf), judged, items.known_judge, level)
+
+
+def with_unscored(found: Corrected, unscored: Cell, level: float = 0.95) -> Corrected:
+    """A number about items with a score, widened by those without one, which stay in it.
+
+    Where some of them are labelled, they are a stratum of their own (square-and-add of both intervals); where none is,
+    they may be all wrong or all right, and only bounds are left.
+    """
+    items = found.items + unscored.items
+    if not unscored.items or found.low is None or found.high is None:
+        return replace(found, items=items, labels=found.labels + round(unscored.labels))
+    share = found.items / items
+    base = replace(found, items=items, labels=found.labels + round(unscored.labels))
+    if not unscored.labels or found.point is None:
+        return replace(base, state=State.BOUNDS, point=None, low=found.low * share, high=found.high * share + 1 - share)
+    own = unscored.positive / unscored.labels
+    low, high = jeffreys_limits(unscored.positive, unscored.labels, level)
+    point = share * found.point + (1 - share) * own
+    down = math.hypot(share * (found.point - found.low), (1 - share) * (own - low))
+    up = math.hypot(share * (found.high - found.point), (1 - share) * (high - own))
+    return replace(base, point=point, low=max(0.0, point - down), high=min(1.0, point + up))
 
 
 def expected_half_width(shares: Sequence[tuple[float, float]], items: int, labels: int, level: float = 0.95) -> float:
@@ -426,7 +561,7 @@ def expected_half_width(shares: Sequence[tuple[float, float]], items: int, label
     return (high - low) / 2
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+def first_holding(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """The least number from which on it holds, by bisection."""
     if high < low or not holds(high):
         return None
@@ -451,25 +586,24 @@ def prediction_powered(
     pairs: Sequence[tuple[float, float | None]], weight: float | None = None, level: float = 0.95
 ) -> PredictionPowered | None:
     """Angelopoulos et al. 2023 with the power-tuning weight, or with a given one; None without both kinds of items."""
-    known = [(f, y) for f, y in pairs if y is not None]
-    others = [f for f, y in pairs if y is None]
-    if not known or not others or len(pairs) < 2:
+    return prediction_powered_of(PairSums.of(pairs), weight, level)
+
+
+def prediction_powered_of(sums: PairSums, weight: float | None = None, level: float = 0.95) -> PredictionPowered | None:
+    """The same of sums."""
+    n, rest = sums.labels, sums.items - sums.labels
+    if not n or not rest:
         return None
-    n, rest = len(known), len(others)
+    mean_f, mean_y = sums.lf / n, sums.ly / n
+    spread_f, spread_y = max(0.0, sums.lff / n - mean_f**2), max(0.0, sums.lyy / n - mean_y**2)
+    shared = sums.lfy / n - mean_f * mean_y
+    others = (sums.f - sums.lf) / rest
+    spread_others = max(0.0, (sums.ff - sums.lff) / rest - others**2)
     if weight is None:
-        scores = [f for f, _ in pairs]
-        spread = _variance(scores) * len(scores) / (len(scores) - 1)
-        mean_f, mean_y = math.fsum(f for f, _ in known) / n, math.fsum(y for _, y in known) / n
-        shared = math.fsum((f - mean_f) * (y - mean_y) for f, y in known) / n
+        spread = max(0.0, sums.ff - sums.f**2 / sums.items) / (sums.items - 1)
         weight = min(1.0, max(0.0, shared / (spread * (1 + n / rest)))) if spread > 1e-12 else 0.0
-    residuals = [y - weight * f for f, y in known]
-    point = weight * math.fsum(others) / rest + math.fsum(residuals) / n
-    pool = weight**2 * _variance(others) / rest
-    half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(_variance(residuals) / n + pool)
-    se = math.sqrt(_variance(residuals) / max(1, n - 1) + weight**2 * _variance(others) / max(1, rest - 1))
+    residual = max(0.0, spread_y - 2 * weight * shared + weight**2 * spread_f)
+    point = weight * others + mean_y - weight * mean_f
+    half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(residual / n + weight**2 * spread_others / rest)
+    se = math.sqrt(residual / max(1, n - 1) + weight**2 * spread_others / max(1, rest - 1))
     return PredictionPowered(point, point - half, point + half, weight, se)
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = math.fsum(values) / len(values)
-    return math.fsum((value - mean) ** 2 for value in values) / len(values)

@@ -1,14 +1,17 @@
 """Distributions that the closed forms need: beta limits, and exact tests on counts. Standard library only."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-# Terms of the continued fraction; it converges in a few dozen for every count we meet.
-_TERMS = 400
+# Terms of the continued fraction; it converges in a few dozen, and for millions of trials in about their square root.
+_TERMS = 5_000
+# Beyond so many throws binomial chances are the beta distribution's; whole numbers would have too many digits.
+_MOST_THROWS = 1_000
 _TINY = 1e-300
 # Outcomes as unlikely as the observed one are counted with it, in spite of rounding.
 _TOLERANCE = 1e-9
+_NEGLIGIBLE = 1e-17
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
@@ -58,20 +61,34 @@ def jeffreys_limits(hits: float, trials: float, level: float = 0.95) -> tuple[fl
     return low, high
 
 
+def student_two_sided(t: float, degrees: float) -> float:
+    """The chance of a t value at least as far from nought, also where it is tiny."""
+    return min(1.0, beta_cdf(degrees / (degrees + t * t), degrees / 2, 0.5))
+
+
 def binomial_two_sided(hits: int, trials: int) -> float:
     """The exact p-value of `hits` heads in `trials` throws of a fair coin; 1 without throws."""
     if trials == 0:
         return 1.0
-    return min(1.0, 2 * sum(math.comb(trials, k) for k in range(min(hits, trials - hits) + 1)) / 2**trials)
+    at_most, _ = _fewer_heads(min(hits, trials - hits), trials)
+    return min(1.0, 2 * at_most)
 
 
 def mid_p(hits: int, trials: int) -> float:
     """McNemar's mid-p: half of the observed outcome's own chance counts, so that the test is not too shy."""
     if trials == 0:
         return 1.0
-    fewer = min(hits, trials - hits)
-    below = sum(math.comb(trials, k) for k in range(fewer + 1))
-    return min(1.0, (2 * below - math.comb(trials, fewer)) / 2**trials)
+    at_most, exactly = _fewer_heads(min(hits, trials - hits), trials)
+    return min(1.0, 2 * at_most - exactly)
+
+
+def _fewer_heads(heads: int, throws: int) -> tuple[float, float]:
+    """The chances of at most so many heads, and of exactly so many."""
+    if throws <= _MOST_THROWS:
+        at_most = sum(math.comb(throws, k) for k in range(heads + 1))
+        return at_most / 2**throws, math.comb(throws, heads) / 2**throws
+    exactly = math.exp(log_choose(throws, heads) - throws * math.log(2))
+    return beta_cdf(0.5, throws - heads, heads + 1), exactly
 
 
 def hypergeometric_p(drawn: Sequence[int], pool: Sequence[int]) -> float:
@@ -89,14 +106,37 @@ def hypergeometric_p(drawn: Sequence[int], pool: Sequence[int]) -> float:
 
 
 def _hypergeometric_two_sided(observed: int, drawn: int, good: int, items: int) -> float:
-    """Over all outcomes that are no likelier than the observed one."""
+    """Over all outcomes that are no likelier than the observed one: its own tail, and the other one from there on."""
+    least, most = max(0, drawn - (items - good)), min(drawn, good)
 
     def log_chance(k: int) -> float:
         return log_choose(good, k) + log_choose(items - good, drawn - k) - log_choose(items, drawn)
 
     limit = log_chance(observed) + _TOLERANCE
-    chances = (log_chance(k) for k in range(max(0, drawn - (items - good)), min(drawn, good) + 1))
-    return min(1.0, math.fsum(math.exp(chance) for chance in chances if chance <= limit))
+    mode = min(most, max(least, (drawn + 1) * (good + 1) // (items + 2)))
+    if log_chance(mode) <= limit:
+        return 1.0
+    step = 1 if observed < mode else -1
+    # Chances fall from the mode on: the first outcome beyond it that is as unlikely, by bisection.
+    near, far = mode, most if step == 1 else least
+    if log_chance(far) > limit:
+        return _tail(log_chance, observed, -step, least, most)
+    while abs(far - near) > 1:
+        middle = (near + far) // 2
+        near, far = (middle, far) if log_chance(middle) > limit else (near, middle)
+    return min(1.0, _tail(log_chance, observed, -step, least, most) + _tail(log_chance, far, step, least, most))
+
+
+def _tail(log_chance: Callable[[int], float], start: int, step: int, least: int, most: int) -> float:
+    """From there outwards, for as long as there is anything to add."""
+    total, k = 0.0, start
+    while least <= k <= most:
+        chance = math.exp(log_chance(k))
+        total += chance
+        if chance <= total * _NEGLIGIBLE:
+            break
+        k += step
+    return total
 
 
 def log_choose(n: int, k: int) -> float:

@@ -7,11 +7,12 @@ the same pattern are counted together, so that a million judgments of a few judg
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import NormalDist
+from typing import Any
 
 from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
 
@@ -19,6 +20,9 @@ Pattern = tuple[float | None, ...]
 Patterns = Mapping[Pattern, int]
 # Groups of questions that the jackknife leaves out one by one: more of them change the width by less than a hundredth.
 MOST_GROUPS = 200
+# Sums of shares; a single rating among millions is far above it.
+_ROUNDING = 1e-9
+_NO_VARIANCE = 1e-18
 
 
 class Scale(StrEnum):
@@ -72,15 +76,75 @@ def weight_of(weights: Weights, categories: Sequence[float]) -> Callable[[float,
     return lambda x, y: float(x == y)
 
 
+@dataclass(frozen=True, slots=True)
+class AgreementSums:
+    """Items with at least two ratings as sums that add up over groups of questions; who said what is not in them.
+
+    An item with `m` ratings brings every ordered pair of two of them, and every one of them, each by its share.
+    """
+
+    items: int = 0
+    coincidences: Mapping[tuple[float, float], float] = field(default_factory=dict)  # Σ pairs / (m − 1)
+    pairs: Mapping[tuple[float, float], float] = field(default_factory=dict)  # Σ pairs / m (m − 1): an item counts once
+    totals: Mapping[float, float] = field(default_factory=dict)  # Σ ratings
+    shares: Mapping[float, float] = field(default_factory=dict)  # Σ ratings / m
+
+    @classmethod
+    def of(cls, patterns: Patterns) -> "AgreementSums":
+        """Of counted patterns."""
+        items = 0
+        coincidences: dict[tuple[float, float], float] = defaultdict(float)
+        pairs: dict[tuple[float, float], float] = defaultdict(float)
+        totals: dict[float, float] = defaultdict(float)
+        shares: dict[float, float] = defaultdict(float)
+        for pattern, count in rated_twice(patterns).items():
+            items += count
+            tally = Counter(value for value in pattern if value is not None)
+            ratings = tally.total()
+            for x, n in tally.items():
+                totals[x] += n * count
+                shares[x] += n * count / ratings
+                for y, m in tally.items():
+                    coincidences[x, y] += count * n * (m - (x == y)) / (ratings - 1)
+                    pairs[x, y] += count * n * (m - (x == y)) / (ratings * (ratings - 1))
+        return cls(items, coincidences, pairs, totals, shares)
+
+    @classmethod
+    def total(cls, groups: "Iterable[AgreementSums]") -> "AgreementSums":
+        """Of all groups together."""
+        items = 0
+        added: tuple[dict[Any, float], ...] = tuple(defaultdict(float) for _ in range(4))
+        for group in groups:
+            items += group.items
+            for whole, part in zip(added, group.parts, strict=True):
+                for key, value in part.items():
+                    whole[key] += value
+        return cls(items, *added)
+
+    @property
+    def parts(self) -> tuple[Mapping[Any, float], ...]:
+        """What is added up key by key."""
+        return self.coincidences, self.pairs, self.totals, self.shares
+
+    def minus(self, group: "AgreementSums") -> "AgreementSums":
+        """Without one group; what is left of a value that only the group had is nothing, not a rounding error."""
+        rests = (
+            {key: rest for key, value in whole.items() if (rest := value - part.get(key, 0.0)) > _ROUNDING}
+            for whole, part in zip(self.parts, group.parts, strict=True)
+        )
+        return AgreementSums(self.items - group.items, *rests)
+
+
 def raw_agreement(patterns: Patterns) -> float | None:
     """The share of pairs of ratings of one item that are equal, each item counted once."""
-    shares = total = 0.0
-    for pattern, count in rated_twice(patterns).items():
-        tally = Counter(value for value in pattern if value is not None)
-        ratings = tally.total()
-        shares += count * sum(n * (n - 1) for n in tally.values()) / (ratings * (ratings - 1))
-        total += count
-    return shares / total if total else None
+    return raw_of(AgreementSums.of(patterns))
+
+
+def raw_of(sums: AgreementSums) -> float | None:
+    """Raw agreement; None where no item was rated twice."""
+    if not sums.items:
+        return None
+    return math.fsum(share for (x, y), share in sums.pairs.items() if x == y) / sums.items
 
 
 def cohen_kappa(
@@ -118,25 +182,23 @@ def cohen_kappa(
 
 def krippendorff_alpha(patterns: Patterns, scale: Scale) -> float | None:
     """Any number of raters, missing ratings allowed. None without variation: agreement cannot be told from habit."""
-    weighted: dict[tuple[float, float], float] = {}
-    totals = Counter[float]()
-    for pattern, count in rated_twice(patterns).items():
-        tally = Counter(value for value in pattern if value is not None)
-        others = tally.total() - 1
-        for x, n in tally.items():
-            totals[x] += n * count
-            for y, m in tally.items():
-                weighted[x, y] = weighted.get((x, y), 0.0) + count * n * (m - (x == y)) / others
-    n = totals.total()
+    return alpha_of(AgreementSums.of(patterns), scale)
+
+
+def alpha_of(sums: AgreementSums, scale: Scale) -> float | None:
+    """Krippendorff's alpha."""
+    n = math.fsum(sums.totals.values())
     if n < 2:
         return None
-    distance = _distance(scale, totals)
-    observed = math.fsum(share * distance(x, y) for (x, y), share in weighted.items()) / n
-    expected = math.fsum(totals[x] * totals[y] * distance(x, y) for x in totals for y in totals) / (n * (n - 1))
+    distance = _distance(scale, sums.totals)
+    observed = math.fsum(share * distance(x, y) for (x, y), share in sums.coincidences.items()) / n
+    expected = math.fsum(
+        count * other * distance(x, y) for x, count in sums.totals.items() for y, other in sums.totals.items()
+    ) / (n * (n - 1))
     return 1 - observed / expected if expected > 1e-12 else None
 
 
-def _distance(scale: Scale, totals: Counter[float]) -> Callable[[float, float], float]:
+def _distance(scale: Scale, totals: Mapping[float, float]) -> Callable[[float, float], float]:
     """Krippendorff's squared differences; the ordinal one counts the ratings that lie between two values."""
     if scale is Scale.NOMINAL:
         return lambda x, y: float(x != y)
@@ -153,54 +215,58 @@ def gwet_ac(
     patterns: Patterns, weights: Weights = Weights.NONE, categories: Sequence[float] | None = None
 ) -> Estimate | None:
     """AC1 (no weights) or AC2: stays sensible where almost everything is one verdict, where kappa falls to nothing."""
-    rated = rated_twice(patterns)
-    values = list(categories) if categories else categories_of(rated)
-    items = sum(rated.values())
-    if not items or len(values) < 2:
+    sums = AgreementSums.of(patterns)
+    value = gwet_of(sums, weights, categories)
+    if value is None:
         return None
-    weight = weight_of(weights, values)
-    shares = dict.fromkeys(values, 0.0)
-    agreements: list[tuple[int, float, dict[float, float]]] = []
-    for pattern, count in rated.items():
-        tally = Counter(value for value in pattern if value is not None)
-        ratings = tally.total()
-        near = {x: math.fsum(weight(x, y) * m for y, m in tally.items()) for x in tally}
-        agreed = math.fsum(n * (near[x] - 1) for x, n in tally.items()) / (ratings * (ratings - 1))
-        own = {x: n / ratings for x, n in tally.items()}
-        agreements.append((count, agreed, own))
-        for x, share in own.items():
-            shares[x] += count * share / items
-    scale = math.fsum(weight(x, y) for x in values for y in values) / (len(values) * (len(values) - 1))
-    observed = math.fsum(count * agreed for count, agreed, _ in agreements) / items
+    values = list(categories) if categories else sorted(sums.totals)
+    weight, scale = weight_of(weights, values), _chance_scale(weights, values)
+    shares = {x: share / sums.items for x, share in sums.shares.items()}
     expected = scale * math.fsum(share * (1 - share) for share in shares.values())
-    if 1 - expected < 1e-12:
-        return None
-    value = (observed - expected) / (1 - expected)
     squares = 0.0
-    for count, agreed, own in agreements:
-        chance = scale * math.fsum(share * (1 - shares[x]) for x, share in own.items())
+    for pattern, count in rated_twice(patterns).items():
+        tally = Counter(said for said in pattern if said is not None)
+        ratings = tally.total()
+        near = math.fsum(weight(x, y) * n * (m - (x == y)) for x, n in tally.items() for y, m in tally.items())
+        chance = scale * math.fsum(n / ratings * (1 - shares[x]) for x, n in tally.items())
+        agreed = near / (ratings * (ratings - 1))
         part = (agreed - expected) / (1 - expected) - 2 * (1 - value) * (chance - expected) / (1 - expected)
         squares += count * (part - value) ** 2
-    return Estimate(value, math.sqrt(squares / (items * (items - 1))) if items > 1 else None)
+    return Estimate(value, math.sqrt(squares / (sums.items * (sums.items - 1))) if sums.items > 1 else None)
+
+
+def gwet_of(
+    sums: AgreementSums, weights: Weights = Weights.NONE, categories: Sequence[float] | None = None
+) -> float | None:
+    """AC1 or AC2 without a standard error."""
+    values = list(categories) if categories else sorted(sums.totals)
+    if not sums.items or len(values) < 2:
+        return None
+    weight = weight_of(weights, values)
+    observed = math.fsum(weight(x, y) * share for (x, y), share in sums.pairs.items()) / sums.items
+    shares = [share / sums.items for share in sums.shares.values()]
+    expected = _chance_scale(weights, values) * math.fsum(share * (1 - share) for share in shares)
+    return (observed - expected) / (1 - expected) if 1 - expected > 1e-12 else None
+
+
+def _chance_scale(weights: Weights, values: Sequence[float]) -> float:
+    """How much of an agreement two ratings at random have on average, over what two different categories allow."""
+    weight = weight_of(weights, values)
+    return math.fsum(weight(x, y) for x in values for y in values) / (len(values) * (len(values) - 1))
 
 
 def fleiss_kappa(patterns: Patterns) -> float | None:
     """Several raters, on the items that all of them rated."""
-    full = {one: count for one, count in patterns.items() if None not in one}
-    items = sum(full.values())
-    if not items:
+    return fleiss_of(AgreementSums.of({one: count for one, count in patterns.items() if None not in one}))
+
+
+def fleiss_of(complete: AgreementSums) -> float | None:
+    """Fleiss' kappa of items that all raters rated; None where there is none, or nothing but one value."""
+    observed, ratings = raw_of(complete), math.fsum(complete.totals.values())
+    if observed is None:
         return None
-    totals, agreed, raters = Counter[float](), 0.0, 0
-    for pattern, count in full.items():
-        raters = len(pattern)
-        if raters < 2:
-            return None
-        tally = Counter(value for value in pattern if value is not None)
-        agreed += count * sum(n * (n - 1) for n in tally.values()) / (raters * (raters - 1))
-        for value, n in tally.items():
-            totals[value] += n * count
-    expected = sum((n / (items * raters)) ** 2 for n in totals.values())
-    return (agreed / items - expected) / (1 - expected) if 1 - expected > 1e-12 else None
+    expected = math.fsum((n / ratings) ** 2 for n in complete.totals.values())
+    return (observed - expected) / (1 - expected) if 1 - expected > 1e-12 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,23 +332,41 @@ def jackknife_interval(
 ) -> Interval | None:
     """Of any coefficient, leaving out one group of questions at a time; Student t with the groups' freedom.
 
-    None with fewer than two groups, or where the coefficient is undefined without one of them.
+    None with fewer than two groups, where the coefficient is undefined without one of them, or where all are alike.
     """
-    if len(groups) < 2:
-        return None
     whole = Counter[Pattern]()
     for group in groups:
         whole.update(group)
-    value = estimate(whole)
-    if value is None:
+
+    def without(group: Patterns) -> float | None:
+        return estimate({one: rest for one, count in whole.items() if (rest := count - group.get(one, 0)) > 0})
+
+    return _jackknife(estimate(whole), [without(group) for group in groups], level)
+
+
+def jackknives_of_sums(
+    groups: Sequence[AgreementSums],
+    estimates: Mapping[str, Callable[[AgreementSums], float | None]],
+    level: float = 0.95,
+) -> dict[str, tuple[float | None, Interval | None]]:
+    """The same of several coefficients that need sums only, by name: each with its value."""
+    whole = AgreementSums.total(groups)
+    rests = [whole.minus(group) for group in groups]
+    found = {}
+    for name, estimate in estimates.items():
+        value = estimate(whole)
+        found[name] = value, _jackknife(value, [estimate(rest) for rest in rests], level)
+    return found
+
+
+def _jackknife(value: float | None, without: Sequence[float | None], level: float) -> Interval | None:
+    values = [one for one in without if one is not None]
+    if value is None or len(values) < 2 or len(values) < len(without):
         return None
-    values = []
-    for group in groups:
-        without = estimate({one: rest for one, count in whole.items() if (rest := count - group.get(one, 0)) > 0})
-        if without is None:
-            return None
-        values.append(without)
     mean = math.fsum(values) / len(values)
     variance = (len(values) - 1) / len(values) * math.fsum((one - mean) ** 2 for one in values)
+    if variance < _NO_VARIANCE:
+        # Every group alike: a width of nought would claim certainty.
+        return None
     half = student_quantile((1 + level) / 2, len(values) - 1) * math.sqrt(variance)
     return Interval(value - half, min(1.0, value + half), level, IntervalMethod.JACKKNIFE)

@@ -1,18 +1,22 @@
 """The corrected headline: estimators against values worked out elsewhere, and every refusal."""
 
 import math
+import statistics
+from collections import Counter
 from random import Random
 
 import pytest
 
 from mixseek.stats.corrected import (
     Cell,
+    Drawing,
     Estimator,
     KnownJudge,
+    LabelledItems,
+    PairSums,
     State,
     ValueScale,
-    expected_half_width,
-    labels_needed,
+    corrected_mean,
     post_stratified,
     prediction_powered,
     regression,
@@ -153,15 +157,67 @@ def test_ppi_is_the_mean_of_labels_plus_a_weighted_correction() -> None:
     assert prediction_powered([(1.0, 1.0)]) is None
 
 
-def test_a_plan_is_wide_enough_and_not_much_more() -> None:
-    shares = [(0.3, 0.2), (0.7, 0.9)]
-    labels = labels_needed(shares, 5000, 0.05)
-    assert labels is not None
-    assert expected_half_width(shares, 5000, labels) < 0.05 < expected_half_width(shares, 5000, labels // 2)
-    assert labels_needed(shares, 50, 0.001) is None
-
-
 def test_a_draw_by_verdict_is_not_random() -> None:
     assert hypergeometric_p([50, 50], [300, 700]) < 0.001
     assert hypergeometric_p([30, 70], [300, 700]) > 0.9
     assert hypergeometric_p([100], [1000]) == 1
+
+
+def test_labels_drawn_by_verdict_on_purpose_are_no_surprise() -> None:
+    """What we drew ourselves, as many of either verdict, is known and right; the same of unknown origin is not."""
+    cells = {"0": Cell(400, 50, 5), "1": Cell(600, 10, 9)}
+    assert post_stratified(cells).state is State.NOT_RANDOM
+    assert post_stratified(cells, drawing=Drawing.STRATIFIED).state is State.CORRECTED
+
+
+def labelled(drawing: Drawing, *, is_binary: bool = True, labels: int = 40) -> LabelledItems:
+    """A hundred items of either verdict, the first ones labelled; the judge is right nine times of ten."""
+    pairs = [
+        (float(verdict), float(verdict if place % 10 else 1 - verdict) if place < labels else None)
+        for verdict in (0, 1)
+        for place in range(100)
+    ]
+    known = Counter((f, y) for f, y in pairs if y is not None)
+    cells = {
+        str(verdict): Cell(100, labels, sum(n * y for (f, y), n in known.items() if f == verdict)) for verdict in (0, 1)
+    }
+    return LabelledItems(drawing, is_binary, UNIT, PairSums.of(pairs), known, cells)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "is_binary", "state", "estimator"),
+    [
+        (Drawing.RANDOM, True, State.CORRECTED, Estimator.POST_STRATIFIED),
+        (Drawing.STRATIFIED, True, State.CORRECTED, Estimator.POST_STRATIFIED),
+        (Drawing.ELSEWHERE, True, State.CORRECTED, Estimator.ROGAN_GLADEN),
+        (Drawing.UNKNOWN, True, State.UNKNOWN_DRAWING, None),
+        (Drawing.RANDOM, False, State.CORRECTED, Estimator.REGRESSION),
+        (Drawing.STRATIFIED, False, State.NOT_BINARY, None),
+        (Drawing.ELSEWHERE, False, State.NOT_BINARY, None),
+    ],
+)
+def test_one_rule_chooses_the_estimator(
+    drawing: Drawing, is_binary: bool, state: State, estimator: Estimator | None
+) -> None:
+    found = corrected_mean(labelled(drawing, is_binary=is_binary))
+
+    assert (found.state, found.estimator) == (state, estimator)
+    assert (found.point is None) == (estimator is None)
+
+
+def test_what_is_labelled_through_needs_no_word_about_its_drawing() -> None:
+    assert corrected_mean(labelled(Drawing.UNKNOWN, labels=100)).point == pytest.approx(0.5)
+    assert corrected_mean(labelled(Drawing.UNKNOWN, labels=0)).state is State.NO_LABELS
+
+
+def test_sums_give_what_single_items_give() -> None:
+    rng = Random(8)
+    pairs = [(float(f), float(min(8, f + rng.randrange(2))) if rng.random() < 0.2 else None) for f in range(9)] * 20
+    halves = [pairs[:90], pairs[90:]]
+    assert PairSums.total(map(PairSums.of, halves)) == PairSums.of(pairs)
+    found = prediction_powered(pairs)
+    assert found is not None
+    known = [(f, y) for f, y in pairs if y is not None]
+    others = [f for f, y in pairs if y is None]
+    by_hand = statistics.fmean(y - found.weight * f for f, y in known) + found.weight * statistics.fmean(others)
+    assert found.point == pytest.approx(by_hand)

@@ -102,7 +102,7 @@ def test_questions_that_repeat_do_not_shrink_the_interval() -> None:
         found = cohen_kappa(patterns)
         return None if found is None else found.value
 
-    items: list[Pattern] = [(1, 1)] * 8 + [(1, 0)] * 3 + [(0, 1)] * 2 + [(0, 0)] * 7
+    items: list[Pattern] = [*[(1, 1)] * 8, *[(1, 0)] * 3, *[(0, 1)] * 2, *[(0, 0)] * 7]
     once = jackknife_interval([Counter({item: 1}) for item in items], kappa)
     often = jackknife_interval([Counter({item: 5}) for item in items], kappa)
     assert once is not None
