@@ -4,10 +4,11 @@ Everything is grouped and chosen in DuckDB, over both indexes at once; a million
 """
 
 import contextlib
-import os
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
@@ -125,7 +126,9 @@ class PairIndex:
 
     def pairs(self, where: str, limit: int | None = None) -> list[Pair]:
         """The largest changes first."""
-        return [Pair(*row) for row in self._all("Pair", where=where, limit=limit, smallest=SMALLEST_DIFFERENCE)]
+        indexes = {f"index_{side}": name for side, name in self._indexes.items()}
+        rows = self._all("Pair", where=where, limit=limit, smallest=SMALLEST_DIFFERENCE, **indexes)
+        return [Pair(*row) for row in rows]
 
     def count_side(self, side: SideName) -> SideCount:
         """Samples of a side, and those without a partner."""
@@ -162,12 +165,13 @@ def open_pairs(workspace: Workspace, a: RunDirectory, b: RunDirectory) -> Iterat
     for run in runs.values():
         ensure_indexed(workspace, run)
     attached = {name: f"run_{number}" for number, name in enumerate(runs)}
-    scratch = workspace.scratch / f"{os.getpid()}-0"
-    try:
-        with duckdb.connect(config=session_settings(scratch)) as connection:
-            for name, run in runs.items():
-                path = str(run.index).replace("'", "''")
-                connection.execute(f"ATTACH '{path}' AS {attached[name]} (READ_ONLY)")
-            yield PairIndex(connection, {"a": attached[a.name], "b": attached[b.name]})
-    except duckdb.Error as error:
-        raise index_error(b.index, error) from error
+    # Not in the workspace, which may be read-only. No text of anybody goes there.
+    with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
+        try:
+            with duckdb.connect(config=session_settings(Path(scratch), is_ample=True)) as connection:
+                for name, run in runs.items():
+                    path = str(run.index).replace("'", "''")
+                    connection.execute(f"ATTACH '{path}' AS {attached[name]} (READ_ONLY)")
+                yield PairIndex(connection, {"a": attached[a.name], "b": attached[b.name]})
+        except duckdb.Error as error:
+            raise index_error(b.index, error) from error
