@@ -17,7 +17,7 @@ from mixseek.reporting.agreement import Agreement, Measure, SelfConsistency
 from mixseek.reporting.model import ScoreSummary, is_critical
 from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
-from mixseek.stats.uneven import Rate, holm_adjusted, uneven_spread_test
+from mixseek.stats.uneven import Rate, design_effect, holm_adjusted, uneven_spread_test
 
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -516,13 +516,16 @@ def _describe_coverage(covered: counts.CoverageCounts | None) -> model.Coverage 
 def _describe_invalid(cells: Sequence[ScoredCell], units: counts.ScoredUnits, rng: Random) -> model.InvalidSpread:
     """Missing ones are left out: no reply came that could have been unusable. Holm over all factors tested."""
     factors = []
+    effect = design_effect(units.invalid.get("", {}).get((), NO_UNITS))
     for factor, value_of in _FACTORS.items():
         own = units.invalid.get(factor, {})
         groups = _invalid_rates(cells, value_of, own)
         if len(groups) > 1:
             # More judges or repeats are no more samples: one that half of its evaluations fail counts as half a hit.
             sums = [own.get((group.name,), NO_UNITS) for group in groups]
-            test = uneven_spread_test([Rate(round(one.total), one.scored) for one in sums], rng=rng)
+            # Samples of one question count as the independent ones that they are worth.
+            rates = [Rate(round(one.total / effect), round(one.scored / effect)) for one in sums]
+            test = uneven_spread_test(rates, rng=rng)
             factors.append((factor, groups, test))
     adjusted = iter(holm_adjusted([test.p_value for _, _, test in factors if test]))
     described = []

@@ -214,8 +214,6 @@ def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
 
 # The picture: every target on one axis, zoomed to what is drawn, because differences are what a reader looks for.
 
-_STEP = 0.1
-
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -234,7 +232,7 @@ class Axis:
 
 
 def axis_of(headline: Headline) -> Axis:
-    """Whole tenths of the scale around everything that is drawn, at least three of them."""
+    """Round numbers around everything that is drawn, in the unit of the means beside it."""
     scores = [headline.score, *(group.score for part in (*headline.columns, *headline.asked) for group in part.groups)]
     ends = [score.mean for score in scores if score.mean is not None]
     ends += [end for score in scores if score.interval for end in (score.interval.low, score.interval.high)]
@@ -247,20 +245,30 @@ def axis_of(headline: Headline) -> Axis:
     beside = [*headline.beside, *(one for part in headline.columns for group in part.groups for one in group.beside)]
     ends += [one.mean for one in beside if one.mean is not None]
     ends += [end for one in beside if one.interval for end in (one.interval.low, one.interval.high)]
-    first = max(0, math.floor(min(ends, default=0.0) / _STEP + 1e-9))
-    last = min(10, math.ceil(max(ends, default=1.0) / _STEP - 1e-9))
-    while last - first < 3:
-        first, last = max(0, first - 1), min(10, last + 1)
-    every = 1 if last - first <= 6 else 2
-    ticks = range(first, last + 1, every)
-    return Axis(first * _STEP, last * _STEP, tuple(round(tick * _STEP, 1) for tick in ticks))
+    scale = headline.maximum or (100.0 if headline.score.is_binary else 1.0)
+    low, high = min(ends, default=0.0) * scale, max(ends, default=1.0) * scale
+    # Never closer than a third of the scale: a hair's breadth must not look like a gulf.
+    if high - low < scale / 3:
+        middle = min(max((low + high) / 2, scale / 6), scale * 5 / 6)
+        low, high = middle - scale / 6, middle + scale / 6
+    step = _nice_step((high - low) / 4)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = [tick for number in range(first, last + 1) if (tick := number * step) <= scale + 1e-9]
+    end = min(scale, last * step)
+    return Axis(ticks[0] / scale, end / scale, tuple(tick / scale for tick in ticks))
+
+
+def _nice_step(least: float) -> float:
+    """1, 2 or 5 times a power of ten, at least so large."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least - 1e-12)
 
 
 def tick_text(share: float, headline: Headline) -> str:
     """In the unit of the means beside it."""
     if headline.maximum is not None:
-        return wording.plain_number(round(share * headline.maximum, 2))
-    return f"{share * 100:.0f}%" if headline.score.is_binary else wording.plain_number(share)
+        return wording.plain_number(round(share * headline.maximum, 3))
+    return f"{share * 100:.0f}%" if headline.score.is_binary else wording.plain_number(round(share, 3))
 
 
 # Documents for programs.

@@ -57,8 +57,10 @@ def split_control_tokens(
 ) -> tuple[tuple[Message, ...], int]:
     """The messages with a blank inside every token, and how many there were."""
     split = [_split_text(message.content, patterns) for message in messages]
-    changed = tuple(replace(message, content=text) for message, (text, _) in zip(messages, split, strict=True))
-    return changed, sum(count for _, count in split)
+    total = sum(count for _, count in split)
+    if not total:
+        return tuple(messages), 0
+    return tuple(replace(message, content=text) for message, (text, _) in zip(messages, split, strict=True)), total
 
 
 # The system's message is the same for every sample, and three times as long as the rest.
@@ -187,7 +189,7 @@ class EndpointJudge:
         split = 0
         if not self.target.escapes_control_tokens:
             messages, split = split_control_tokens(call.messages)
-            call = replace(call, messages=messages)
+            call = replace(call, messages=messages) if split else call
         dialect = self._dialects.of(self.target, self._wire)
         requests = 1
         while True:

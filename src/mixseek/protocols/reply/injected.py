@@ -13,7 +13,7 @@ object to it writes a reason of its own and quotes more than that.
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from html import unescape
 from typing import Any, NamedTuple
 
@@ -52,11 +52,12 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
     """The same for judged texts by name, in linear time. `quotes` are the reply's evidence, if it gives any."""
     # Where JSON was asked for, an object is what there is to be quoted from.
     tells = quotes[:_MAX_QUOTES] if not _ASKS_FOR_JSON.search(texts.get("question", "")) else ()
+    own = _own_sentences(reply, quotes)
     for name, text in texts.items():
         place = None
-        if _stands_in_pieces(reply, text, quotes):
+        if _stands_in_pieces(reply, text, own):
             place = f"{name}, in another notation or in pieces"
-        elif (copied := _copied_from(text, reply, quotes)) is not None:
+        elif (copied := _copied_from(text, reply, own)) is not None:
             place = f"{name}, characters {copied.start} to {copied.end}"
         elif _quotes_only_from(text, reply, tells):
             place = f"{name}; every quote is taken from it and stands nowhere else"
@@ -68,9 +69,8 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
     return None
 
 
-def _stands_in_pieces(reply: Mapping[str, Any], text: str, quotes: Sequence[str]) -> bool:
+def _stands_in_pieces(reply: Mapping[str, Any], text: str, own: Set[str]) -> bool:
     """All of the judge's own sentences, most of its keys and every figure behind its key; letters and digits alone."""
-    own = _own_sentences(reply, quotes)
     if not own or _lacks_a_word(text, own):
         return False
     letters = _letters(text)
@@ -123,8 +123,10 @@ def _own_sentences(reply: Mapping[str, Any], quotes: Sequence[str]) -> set[str]:
 
 def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict, ...]:
     """Objects of the text that share most keys with the reply, in order; none of them inside another."""
+    if "{" not in text:
+        return ()
     quoted = [json.dumps(key, ensure_ascii=False) for key in reply]
-    if "{" not in text or not any(key in text for key in quoted):
+    if not any(key in text for key in quoted):
         return ()
     window = 4 * len(canonical(reply)) + 2_000
     budget = 8 * len(text) + 100_000
@@ -155,9 +157,8 @@ def _decode_at(text: str) -> tuple[object, int]:
         return None, len(text)
 
 
-def _copied_from(text: str, reply: Mapping[str, Any], quotes: Sequence[str]) -> InjectedVerdict | None:
+def _copied_from(text: str, reply: Mapping[str, Any], own: Set[str]) -> InjectedVerdict | None:
     """An object with the reply's sentences and figures, whose keys may hold marks that only JSON can tell apart."""
-    own = _own_sentences(reply, quotes)
     same = (one for one in find_verdicts(text, reply) if own <= set(_texts(one.value)))
     return next((one for one in same if own and _figures(one.value) == _figures(reply)), None)
 
@@ -188,7 +189,7 @@ def _leaves(value: object) -> Iterator[tuple[str, object]]:
     while waiting:
         place, node = waiting.pop()
         match node:
-            case Mapping():
+            case dict():
                 waiting.extend(reversed([(f"{place}.{key}", item) for key, item in node.items()]))
             case list() | tuple():
                 waiting.extend(reversed([(f"{place}[{index}]", item) for index, item in enumerate(node)]))

@@ -5,10 +5,10 @@
 -- Judges and repeats of a sample are one value already (`units`); one without says why in its state. A million rows of
 -- it stay in memory: what only a list shows is looked up there.
 CREATE TEMP TABLE side_{side} AS
-    SELECT sample AS position, units.id, nullif(question, units.key) AS question_id, variant AS prompt_variant,
-        target AS target_model, coalesce(units.task_name, units.task_type) AS task, shown AS text, value, lowest, highest,
-        1 AS samples, state AS status
-    FROM ({units}) AS units JOIN {index}.samples AS texts ON texts.position = units.sample
+    SELECT sample AS position, id, question_id, variant AS prompt_variant,
+        target AS target_model, coalesce(task_name, task_type) AS task, shown, value, lowest, highest, 1 AS samples,
+        state AS status
+    FROM ({units})
     WHERE ($target IS NULL OR target = $target) AND ($variant IS NULL OR variant = $variant)
 
 -- name: has_repeats
@@ -16,10 +16,6 @@ SELECT coalesce(max(take), 1) > 1 FROM {index}.outcomes
 
 -- name: names
 SELECT DISTINCT {column} FROM {index}.samples WHERE {column} IS NOT NULL ORDER BY 1 LIMIT 1000
-
--- name: common_ids
--- The same id for another question is another sample.
-SELECT count(*) FROM side_a AS a JOIN side_b AS b ON a.id = b.id AND coalesce(a.question_id = b.question_id, true)
 
 -- name: common_values
 SELECT count(*) FROM (SELECT DISTINCT {column} FROM side_a WHERE {column} IS NOT NULL) AS a
@@ -33,7 +29,7 @@ SELECT count(*) FROM (SELECT DISTINCT {columns} FROM side_a WHERE question_id IS
 -- Several samples that nothing tells apart are one, by their mean; their texts are then no single text.
 SELECT {columns}, min(position) AS position, any_value(task) AS task, avg(value) AS value, avg(lowest) AS lowest,
     avg(highest) AS highest, count(*) AS samples, CASE WHEN count(value) > 0 THEN 'valid' ELSE min(status) END AS status,
-    CASE WHEN count(*) = 1 THEN any_value(text) END AS text,
+    CASE WHEN count(*) = 1 THEN any_value(shown) END AS shown,
     CASE WHEN count(DISTINCT prompt_variant) = 1 THEN any_value(prompt_variant) END AS variant,
     CASE WHEN count(DISTINCT target_model) = 1 THEN any_value(target_model) END AS target
     FROM side_{side} WHERE question_id IS NOT NULL GROUP BY {columns}
@@ -43,7 +39,7 @@ SELECT *, prompt_variant AS variant, target_model AS target FROM side_{side}
 
 -- name: pairs
 -- One text with one outcome is no difference, whatever its score would be: it widens no bound.
-CREATE TEMP TABLE pairs AS
+CREATE OR REPLACE TEMP TABLE pairs AS
     SELECT * EXCLUDE (low, high), b - a AS d, CASE WHEN is_same AND a IS NOT DISTINCT FROM b THEN 0 ELSE low END AS low,
         CASE WHEN is_same AND a IS NOT DISTINCT FROM b THEN 0 ELSE high END AS high
     FROM (
@@ -52,7 +48,7 @@ CREATE TEMP TABLE pairs AS
             coalesce(b.task, a.task) AS task, CASE WHEN a.target = b.target THEN a.target END AS target,
             CASE WHEN a.variant = b.variant THEN a.variant END AS variant,
             a.value AS a, b.value AS b, a.status AS status_a, b.status AS status_b,
-            coalesce(a.text = b.text, false) AS is_same, a.samples AS samples_a, b.samples AS samples_b,
+            coalesce(a.shown = b.shown, false) AS is_same, a.samples AS samples_a, b.samples AS samples_b,
             b.lowest - a.highest AS low, b.highest - a.lowest AS high
         FROM ({a}) AS a JOIN ({b}) AS b ON {condition})
 
@@ -76,6 +72,12 @@ SELECT name, coalesce(sum(pairs), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count
 SELECT name, s FROM (
         SELECT {group} AS name, question, sum(d) AS s FROM pairs WHERE {where} AND d IS NOT NULL GROUP BY name, question)
     WHERE abs(s) > $smallest QUALIFY count(*) OVER (PARTITION BY name) <= $most
+
+-- name: pair_count
+SELECT count(*) FROM pairs
+
+-- name: is_varied
+SELECT coalesce(min({factor}) <> max({factor}) OR count({factor}) NOT IN (0, count(*)), false) FROM pairs
 
 -- name: averaged
 SELECT count(*) FROM pairs WHERE samples_a > 1 OR samples_b > 1

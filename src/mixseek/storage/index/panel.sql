@@ -9,7 +9,7 @@
 SELECT sample_position AS sample, judge, score AS value,
     CASE WHEN status <> 'valid' OR is_unverified THEN 0 ELSE score END AS lowest,
     CASE WHEN status = 'valid' THEN score ELSE 1 END AS highest,
-    verdict, status AS state, is_unverified, 1 AS voices
+    verdict, status AS state, is_unverified, (status = 'valid')::INTEGER AS voices
     FROM {index}.judged WHERE NOT is_control AND (is_final OR NOT {final_only})
 
 -- name: alone
@@ -80,8 +80,9 @@ CASE min(CASE state WHEN 'valid' THEN 0 WHEN 'split' THEN 1 WHEN 'invalid' THEN 
 -- name: units
 -- With what samples are grouped by. `question` is the cluster of every interval, test and gate.
 SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.question_id, samples.key) AS question,
-    samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id, samples.task_name, samples.task_type,
-    samples.language, samples.output_id, settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
+    samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id,
+    samples.task_name, samples.task_type, samples.language, samples.output_id, samples.shown,
+    settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
     settled.highest::DOUBLE AS highest, settled.state, settled.verdict, settled.is_unverified,
     settled.voices::BIGINT AS voices
     FROM ({settled}) AS settled JOIN {index}.samples AS samples ON samples.position = settled.sample
@@ -115,8 +116,10 @@ CREATE OR REPLACE TEMP TABLE verdict_order AS
     FROM opinions WHERE state = 'valid' GROUP BY coalesce(verdict, '')
 
 -- name: rated_sizes
-SELECT count(*), count(DISTINCT question), coalesce(avg(spread), 0),
-    (SELECT count(*) FROM (SELECT DISTINCT {scores} FROM rated)) FROM rated
+SELECT count(*), count(DISTINCT question), coalesce(avg(spread), 0) FROM rated
+
+-- name: pattern_count
+SELECT count(*) FROM (SELECT DISTINCT {scores} FROM rated WHERE key <= $highest_key)
 
 -- name: unanimous
 SELECT question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest FROM rated
@@ -132,15 +135,24 @@ CREATE OR REPLACE TEMP TABLE hands AS
 SELECT hand, {columns}, count(*) FROM rated JOIN hands USING (question) WHERE key <= $highest_key
     GROUP BY hand, {columns} ORDER BY ALL
 
--- name: TakeSums
--- Only samples with at least two valid takes can show a spread.
-SELECT judge, hand, count(*), count(*) FILTER (verdicts = 1), sum(n)::BIGINT, sum(n * n)::DOUBLE, sum(within),
-        sum(n * mean * mean), sum(n * mean)
+-- name: repeated
+-- Only samples with at least two valid takes of a judge can show a spread.
+CREATE OR REPLACE TEMP TABLE repeated AS
+    SELECT judge, judge_order, question, n, verdicts, mean, within
     FROM (SELECT judge, judge_order, sample_position AS sample, count(*) AS n, count(DISTINCT verdict) AS verdicts,
             avg(score) AS mean, var_pop(score) * count(*) AS within
         FROM judged WHERE status = 'valid' AND NOT is_control GROUP BY judge, judge_order, sample HAVING count(*) > 1)
-    JOIN units USING (sample) JOIN hands USING (question)
+    JOIN units USING (sample)
+
+-- name: TakeSums
+SELECT judge, hand, count(*), sum(n)::BIGINT, sum(n * n)::DOUBLE, sum(within),
+        sum(n * mean * mean), sum(n * mean)
+    FROM repeated JOIN hands USING (question)
     GROUP BY judge, judge_order, hand ORDER BY judge_order, judge, hand
+
+-- name: repeated_alike
+SELECT judge, question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest
+    FROM repeated
 
 -- name: named
 -- A column of the samples table, or a value in the journal.
