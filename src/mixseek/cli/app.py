@@ -13,6 +13,7 @@ from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
+from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import archive, export, report, runs, show
 from mixseek.cli.statistics import stats
@@ -126,6 +127,12 @@ def build_app() -> typer.Typer:
     app.callback()(root)
     for function in (demo, judge, report, compare, runs, show, export, archive, stats, compete, leaderboard):
         app.command()(function)
+    labels = typer.Typer(rich_markup_mode=MARKUP, help="What people say about judged texts: draw, fill in, take in.")
+    labels.command("sample")(sample_labels)
+    labels.command("import")(import_sheet)
+    labels.command("status")(label_state)
+    app.add_typer(labels, name="label")
+    app.command()(plan)
     protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)
     protocols.command("new")(new_protocol)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.live import (
     Earlier,
     ProgressMaker,
@@ -35,15 +36,8 @@ from mixseek.composition.summary import summarise_run
 from mixseek.domain.calls import Call, ReplyKey, Usage
 from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import (
-    EXPECTED_OUTPUT_TOKENS,
-    Ending,
-    LiveSlot,
-    NoCache,
-    PendingSample,
-    RunEnd,
-    estimate_usage,
-)
+from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, NoCache, PendingSample, estimate_usage
+from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_incomplete
 from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
@@ -94,7 +88,9 @@ def judge_dataset(
     result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, observer)
     if isinstance(result, Interruption):
         return result
-    return replace(result, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
+    corrected = load_corrected(plan.workspace, plan.run)
+    seconds = time.monotonic() - began
+    return replace(result, seconds=seconds, unmatched=unmatched_replies(plan), notices=notices, corrected=corrected)
 
 
 def shown_again(plan: Plan, manifest: Manifest, notify: Callable[[str], None]) -> RunSummary | None:

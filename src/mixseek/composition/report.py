@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.summary import (
     combine_judges,
     dataset_name,
@@ -97,7 +98,7 @@ def load_report(
         whole = combine_judges(index, manifest) if manifest.cascade else None
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
-    return replace(report, judges=judges), run
+    return replace(report, judges=judges, corrected=load_corrected(workspace, run, rule)), run
 
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:

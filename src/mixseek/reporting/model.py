@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
@@ -13,6 +13,9 @@ from mixseek.reporting.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
+
+if TYPE_CHECKING:
+    from mixseek.reporting.corrected import CorrectedReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,6 +617,7 @@ class ReportData:
     scored: "ScoredReport | None" = None  # under a protocol with dimensions
     # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
+    corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)

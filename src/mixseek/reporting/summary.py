@@ -10,6 +10,8 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
 from mixseek.domain.judgments import Status
 from mixseek.reporting import model, wording
+from mixseek.reporting.corrected import CorrectedReport
+from mixseek.reporting.corrected_text import corrected_document, corrected_lines
 from mixseek.reporting.headline import describe_headline, headline_document, score_document
 from mixseek.reporting.model import Headline, ScoreSummary, document_of, split_of
 from mixseek.reporting.trust import agreement_document, consistency_documents
@@ -112,6 +114,7 @@ class RunSummary:
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
     warnings: tuple[tuple[str, str], ...] = ()  # what a judge is known to be weak at, by its name
     notices: tuple[str, ...] = ()  # what a person was told before the first call
+    corrected: CorrectedReport | None = None  # where people have labelled some of the texts
 
     @property
     def is_complete(self) -> bool:
@@ -181,6 +184,7 @@ def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str
         "manifest": str(summary.manifest),
         "seconds": round(summary.seconds, 3),
         "notices": list(summary.notices),
+        "corrected": corrected_document(summary.corrected) if summary.corrected else None,
     }
 
 
@@ -209,6 +213,8 @@ def describe_summary(summary: RunSummary) -> str:
     lines = [f"{run}: {samples}, {summary.seconds:.1f} s"]
     lines += [f"  {line}" for line in describe_headline(summary.headline)]
     lines += [f"  {line}" for line in describe_score(summary.headline.score, summary.asked_again())]
+    if summary.corrected:
+        lines += [f"  {line}" for line in corrected_lines(summary.corrected)]
     if len(summary.by_judge) > 1:
         lines += [f"  {line}" for line in describe_judges(summary)]
     if total := summary.control.counts.total:
@@ -437,6 +443,7 @@ def report_document(report: model.ReportData, html: Path | None) -> dict[str, An
         "consistency": consistency_documents(report.consistency),
         "scored": asdict(report.scored) if report.scored else None,
         "calls": call_documents(report.calls),
+        "corrected": corrected_document(report.corrected) if report.corrected else None,
         "html": str(html) if html is not None else None,
     }
 

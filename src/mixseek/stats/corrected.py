@@ -35,6 +35,8 @@ class Drawing(StrEnum):
     RANDOM = "random"
     # At random within each verdict, as many as were asked for: by us, or so stated.
     STRATIFIED = "stratified"
+    # At random with known probabilities that differ, by which labels are weighted.
+    WEIGHTED = "weighted"
     ELSEWHERE = "elsewhere"
     UNKNOWN = "unknown"
 
@@ -98,10 +100,13 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 or 1 each)."""
+    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 to 1 each).
+
+    Labels that were drawn with different probabilities count as many as they are worth (`effective_weights`).
+    """
 
     items: int = 0
-    labels: int = 0
+    labels: float = 0
     positive: float = 0.0
 
     def __add__(self, other: "Cell") -> "Cell":
@@ -109,6 +114,13 @@ class Cell:
 
     def __sub__(self, other: "Cell") -> "Cell":
         return Cell(self.items - other.items, self.labels - other.labels, self.positive - other.positive)
+
+
+def effective_weights(weights: Sequence[float]) -> list[float]:
+    """In proportion to 1/probability, with Kish's effective number of labels as their sum; 1 where all are equal."""
+    squares = math.fsum(weight * weight for weight in weights)
+    scale = math.fsum(weights) / squares if squares else 0.0
+    return [weight * scale for weight in weights]
 
 
 # Verdict → cell. Undecided and invalid items are verdicts of their own, and stay in.
@@ -126,14 +138,15 @@ def post_stratified(
     """Estimator 1 (with 4 where `clusters` repeat questions): right-or-wrong labels drawn at random, also per verdict.
 
     `is_fixed`: the question is about exactly these items, as in a benchmark that is labelled through.
-    Labels known to be `drawing.STRATIFIED` by verdict need not look like a random draw; others are tested.
+    Labels known to be drawn by verdict (`STRATIFIED`, `WEIGHTED`) need not look like a random draw; others are tested.
     """
     cells = {name: cell for name, cell in cells.items() if cell.items}
     labels, items = sum(cell.labels for cell in cells.values()), sum(cell.items for cell in cells.values())
-    base = Corrected(State.NO_LABELS, labels=labels, items=items)
+    base = Corrected(State.NO_LABELS, labels=round(labels), items=items)
     if not labels:
         return base
-    base = replace(base, random_p=_random_p(cells, clusters))
+    is_tested = drawing not in (Drawing.STRATIFIED, Drawing.WEIGHTED)
+    base = replace(base, random_p=_random_p(cells, clusters) if is_tested else None)
     effect, quantile, labelled = _design({name: cell for name, cell in cells.items() if cell.labels}, clusters, level)
     base = replace(base, clusters=labelled, design_effect=effect)
     if labelled is not None and labelled < FEWEST_CLUSTERS:
@@ -146,7 +159,7 @@ def post_stratified(
         point, low, high = _mover(total, effect, quantile, is_fixed=is_fixed)
         return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=point, low=low, high=high)
     point, low, high = _mover(cells, effect, quantile, is_fixed=is_fixed)
-    is_odd = drawing is not Drawing.STRATIFIED and base.random_p is not None and base.random_p < NOT_RANDOM
+    is_odd = base.random_p is not None and base.random_p < NOT_RANDOM
     state = State.NOT_RANDOM if is_odd else State.CORRECTED
     return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
 
@@ -249,7 +262,7 @@ class PairSums:
     items: int = 0
     f: float = 0.0
     ff: float = 0.0
-    labels: int = 0
+    labels: float = 0
     lf: float = 0.0
     ly: float = 0.0
     lff: float = 0.0
@@ -277,14 +290,14 @@ class PairSums:
         """Of all parts together."""
         columns = list(zip(*map(_fields, parts), strict=True))
         items, f, ff, labels, *rest = map(math.fsum, columns) if columns else (0.0,) * 9
-        return cls(int(items), f, ff, int(labels), *rest)
+        return cls(int(items), f, ff, labels, *rest)
 
     def minus(self, other: "PairSums") -> "PairSums":
         """Without one cluster."""
         items, f, ff, labels, *rest = (
             mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)
         )
-        return PairSums(int(items), f, ff, int(labels), *rest)
+        return PairSums(int(items), f, ff, labels, *rest)
 
     @property
     def slope(self) -> float:
@@ -312,8 +325,8 @@ class ValueScale:
     greatest: float = 1.0
 
 
-# A judge's score and the label beside it, to how many items have both alike.
-KnownPairs = Mapping[tuple[float, float], int]
+# A judge's score and the label beside it, to how many items have both alike: the sum of their squared weights.
+KnownPairs = Mapping[tuple[float, float], float]
 
 
 def regression(
@@ -344,7 +357,7 @@ def regression_of(
     is_difference: bool = False,
 ) -> Corrected:
     """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers."""
-    base = Corrected(State.NO_LABELS, labels=sums.labels, items=sums.items)
+    base = Corrected(State.NO_LABELS, labels=round(sums.labels), items=sums.items)
     if not sums.labels:
         return base
     if sums.labels < 3 or scale.greatest <= scale.least:
@@ -352,7 +365,7 @@ def regression_of(
         return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=sums.ly / sums.labels)
     uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
     variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
-    degrees = sums.labels - (2 if uses_judge else 1)
+    degrees = max(1, round(sums.labels) - (2 if uses_judge else 1))
     if parts:
         labelled = sum(part.labels > 0 for part in parts)
         base = replace(base, clusters=labelled)
@@ -403,7 +416,7 @@ def _jackknife(sums: PairSums, parts: Sequence[PairSums], *, uses_judge: bool) -
 
 
 def _bounded_interval(
-    point: float, variance: float, quantile: float, scale: ValueScale, labels: int
+    point: float, variance: float, quantile: float, scale: ValueScale, labels: float
 ) -> tuple[float, float]:
     """Wilson's form with as many trials as the variance is worth, so that limits stay on the scale."""
     width = scale.greatest - scale.least
@@ -481,7 +494,7 @@ class LabelledItems:
 
 def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
     """The one rule by which an estimator is chosen; docs/statistics.md tells it in words."""
-    base = Corrected(State.NO_LABELS, labels=items.sums.labels, items=items.sums.items)
+    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
     # What is labelled through was not drawn at all.
     is_census = items.sums.labels == items.sums.items
     if not items.sums.labels:
@@ -495,27 +508,46 @@ def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
     if items.is_binary:
         return post_stratified(items.cells, level, clusters=items.clusters, drawing=items.drawing)
     found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts)
-    counts = [(cell.labels, cell.items) for cell in items.cells.values()]
-    odds = hypergeometric_p([n for n, _ in counts], [total for _, total in counts]) if counts else None
+    counts = [(round(cell.labels), cell.items) for cell in items.cells.values()]
+    is_tested = counts and items.drawing is not Drawing.WEIGHTED
+    odds = hypergeometric_p([n for n, _ in counts], [total for _, total in counts]) if is_tested else None
     is_odd = odds is not None and odds < NOT_RANDOM and found.state is State.CORRECTED
     return replace(found, random_p=odds, state=State.NOT_RANDOM if is_odd else found.state)
 
 
+def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """Estimator 5: scores and labels are differences of two systems; labels of questions drawn at random, or of all."""
+    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
+    if 0 < items.sums.labels < items.sums.items and items.drawing is not Drawing.RANDOM:
+        return replace(base, state=State.UNKNOWN_DRAWING if items.drawing is Drawing.UNKNOWN else State.NOT_BINARY)
+    return regression_of(items.sums, items.known, items.scale, level, parts=items.parts, is_difference=True)
+
+
 def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95) -> Corrected:
     """Estimator 3 of the items without labels, because labelled ones are of another mix."""
-    judged = items.sums.items - items.sums.labels
+    judged = items.sums.items - round(items.sums.labels)
     return rogan_gladen(round(items.sums.f - items.sums.lf), judged, items.known_judge, level)
 
 
-def labels_needed(
-    shares: Sequence[tuple[float, float]], items: int, half_width: float, level: float = 0.95
-) -> int | None:
-    """The least number of labels whose interval is that narrow, with nine in ten plans holding; None: not even all.
+def with_unscored(found: Corrected, unscored: Cell, level: float = 0.95) -> Corrected:
+    """A number about items with a score, widened by those without one, which stay in it.
 
-    `shares`: for each verdict its weight and the share of positive labels to expect in it.
+    Where some of them are labelled, they are a stratum of their own (square-and-add of both intervals); where none is,
+    they may be all wrong or all right, and only bounds are left.
     """
-    reached = _first(lambda n: expected_half_width(shares, items, n, level) <= half_width, FEWEST_LABELS, items)
-    return None if reached is None else min(items, math.ceil(reached * ASSURANCE))
+    items = found.items + unscored.items
+    if not unscored.items or found.low is None or found.high is None:
+        return replace(found, items=items, labels=found.labels + round(unscored.labels))
+    share = found.items / items
+    base = replace(found, items=items, labels=found.labels + round(unscored.labels))
+    if not unscored.labels or found.point is None:
+        return replace(base, state=State.BOUNDS, point=None, low=found.low * share, high=found.high * share + 1 - share)
+    own = unscored.positive / unscored.labels
+    low, high = jeffreys_limits(unscored.positive, unscored.labels, level)
+    point = share * found.point + (1 - share) * own
+    down = math.hypot(share * (found.point - found.low), (1 - share) * (own - low))
+    up = math.hypot(share * (found.high - found.point), (1 - share) * (high - own))
+    return replace(base, point=point, low=max(0.0, point - down), high=min(1.0, point + up))
 
 
 def expected_half_width(shares: Sequence[tuple[float, float]], items: int, labels: int, level: float = 0.95) -> float:
@@ -529,7 +561,7 @@ def expected_half_width(shares: Sequence[tuple[float, float]], items: int, label
     return (high - low) / 2
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+def first_holding(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """The least number from which on it holds, by bisection."""
     if high < low or not holds(high):
         return None

@@ -17,8 +17,6 @@ from mixseek.stats.corrected import (
     State,
     ValueScale,
     corrected_mean,
-    expected_half_width,
-    labels_needed,
     post_stratified,
     prediction_powered,
     regression,
@@ -157,14 +155,6 @@ def test_ppi_is_the_mean_of_labels_plus_a_weighted_correction() -> None:
     assert found is not None
     assert found.point == pytest.approx(1.0 - 0.25)
     assert prediction_powered([(1.0, 1.0)]) is None
-
-
-def test_a_plan_is_wide_enough_and_not_much_more() -> None:
-    shares = [(0.3, 0.2), (0.7, 0.9)]
-    labels = labels_needed(shares, 5000, 0.05)
-    assert labels is not None
-    assert expected_half_width(shares, 5000, labels) < 0.05 < expected_half_width(shares, 5000, labels // 2)
-    assert labels_needed(shares, 50, 0.001) is None
 
 
 def test_a_draw_by_verdict_is_not_random() -> None:
