@@ -22,7 +22,7 @@ COPY (
 -- name: units
 -- One row a sample; those without a question of their own stand with others of the same text.
 CREATE TEMP TABLE units AS
-    SELECT judged.* EXCLUDE (question), text, label,
+    SELECT sample, id, target, variant, task_name, task_type, language, value, state, text, label,
         CASE WHEN judged.question = judged.key THEN coalesce(text, judged.key) ELSE judged.question END AS question,
         CASE WHEN state = 'valid' THEN coalesce(verdict, 'split') ELSE state END AS class
     FROM ({units}) AS judged JOIN read_parquet($texts) AS texts USING (key)

@@ -18,6 +18,7 @@ from mixseek.storage.duckdb_session import (
     escape_glob,
     fetch_all,
     first_line,
+    private_directory,
     read_statements,
     run_in_scratch,
     session_settings,
@@ -197,11 +198,14 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
     """Every sample of the run with its verdict under the panel's rule and its text, while the block lasts."""
     texts = ensure_texts(workspace, run)
     try:
-        with duckdb.connect(config=session_settings(workspace.scratch / "labels")) as connection:
+        with (
+            private_directory(workspace.scratch) as directory,
+            duckdb.connect(config=session_settings(directory / "spilled")) as connection,
+        ):
             attach_index(connection, run)
             connection.execute("USE run_index")
             query = _SQL["units"].format(units=panel_units(rule, "run_index"))
-            connection.execute(query, {"texts": escape_glob(texts)})
+            fetch_all(connection, query, {"texts": escape_glob(texts)})
             yield LabelUnits(connection, run)
     except duckdb.Error as error:
         raise StorageError(f"{run.index}: cannot be read: {first_line(error)}") from error
