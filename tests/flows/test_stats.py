@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.flows.label_material import answers, corrected, fill, judge_answers, know_better, label
 from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
 
 
@@ -170,3 +171,18 @@ def test_little_to_count_is_said_and_never_a_failure(rows: list[dict[str, Any]],
         interval = line.get("interval", line)
         if interval is not None and interval["low"] is not None:
             assert interval["low"] < interval["high"]
+
+
+def test_people_who_labelled_a_run_are_raters_of_it(tmp_path: Path) -> None:
+    """The same corrected number as in the report, when the drawing is said."""
+    judge_answers(tmp_path, answers())
+    label(tmp_path, "sample", "r", "--n", "120", "--seed", "11", "--to", "sheet.csv")
+    fill(tmp_path / "sheet.csv", tmp_path / "filled.csv", know_better)
+    label(tmp_path, "import", "filled.csv", "--rater", "mia")
+    done = mixseek_here("stats", "r", "-w", "ws", "--human", "mia", "--labels", "random", "--json", cwd=tmp_path)
+    found, told = json.loads(done.stdout), corrected(tmp_path)["corrected"]
+
+    assert [line["n"] for line in found["raters"]] == [120, 500]
+    assert found["against_human"][0]["confusion"]["tp"] > 60
+    assert found["corrected"][0]["corrected"]["point"] == pytest.approx(told["mean"])
+    assert found["corrected"][0]["corrected"]["low"] == pytest.approx(told["low"])

@@ -56,7 +56,7 @@ def judge(
     ] = None,
     fail_under: Annotated[float | None, share_option("Exit 1 when the mean score is lower, e.g. 0.8 or 80%.")] = None,
     max_invalid: Annotated[float | None, share_option("Exit 1 when more are invalid or missing.")] = None,
-    max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided.")] = None,
+    max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided or split.")] = None,
     max_unverified: Annotated[
         float | None,
         share_option("Exit 1 when more of the valid ones call an answer correct that is not in the response."),
@@ -138,7 +138,7 @@ def judge(
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
       mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
-      mixseek judge answers.jsonl --judge openai:a --judge openai:b --judge openai:c --panel majority --fail-under 80%
+      mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
     from mixseek.cli.judging import run_judge
     from mixseek.composition.compare import find_baseline

@@ -94,7 +94,9 @@ PanelOption = Annotated[
     PanelRule | None,
     typer.Option(
         "--panel",
-        help="How several judges become one verdict. Default: majority where answers are right or wrong, else median.",
+        metavar="RULE",
+        help="How several judges become one verdict: majority, unanimous, median or mean. Default: majority where "
+        "answers are right or wrong, else median.",
         show_default=False,
     ),
 ]

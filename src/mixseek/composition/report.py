@@ -84,7 +84,7 @@ def load_report(
                 calls=index.call_accounts(),
                 headline=load_headline(index, panel, by=by, maximum=scored.maximum if scored else None),
                 agreement=agreement,
-                consistency=build_consistency(panel.takes()) if manifest.repeats > 1 else (),
+                consistency=build_consistency(*panel.takes()) if manifest.repeats > 1 else (),
                 scored=scored,
                 models=index.judge_models(),
                 rules=index.counts(counts.RuleCount),

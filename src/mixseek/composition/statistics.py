@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from random import Random
 
 from mixseek.composition.report import find_run
 from mixseek.errors import ConfigurationError
@@ -200,15 +199,11 @@ class _Analysis:
         found = self._ratings.agreement(judges, len(values))
         whole, complete = AgreementSums.total(found.groups), AgreementSums.total(found.complete)
         categories = self._all_categories(values)
+        told = formulas.jackknives_of_sums(found.groups, self._estimates_of_sums(categories))
+        told |= formulas.jackknives_of_sums(found.complete, {"fleiss_kappa": formulas.fleiss_of})
         coefficients = [
-            Coefficient(name, value, None, formulas.jackknife_of_sums(found.groups, estimate))
-            for name, estimate in self._estimates_of_sums(categories).items()
-            if (value := estimate(whole)) is not None
+            Coefficient(name, value, None, interval) for name, (value, interval) in told.items() if value is not None
         ]
-        fleiss = formulas.fleiss_of(complete)
-        if fleiss is not None:
-            interval = formulas.jackknife_of_sums(found.complete, formulas.fleiss_of)
-            coefficients.insert(1, Coefficient("fleiss_kappa", fleiss, None, interval))
         ratings = round(sum(whole.totals.values()))
         return AgreementSection(names, whole.items, complete.items, ratings, categories or values, coefficients)
 
@@ -278,7 +273,7 @@ class _Analysis:
         values = sorted({value for pair in counts for value in pair})
         categories = self._all_categories(values)
         patterns, *parts = (patterns_of(one) for one in (counts, *groups))
-        sums = [AgreementSums.of(part) for part in parts]
+        sums = [AgreementSums.of(part) for part in parts or [patterns]]
         weights = {"": Weights.NONE} if self._is_nominal else _KAPPA_WEIGHTS
         for suffix, weight in weights.items():
             estimate = partial(formulas.cohen_kappa, weights=weight, categories=categories)
@@ -292,17 +287,11 @@ class _Analysis:
             "ac2_linear": partial(formulas.gwet_ac, weights=Weights.LINEAR, categories=categories),
             "ac2_quadratic": partial(formulas.gwet_ac, weights=Weights.QUADRATIC, categories=categories),
         }
-        whole = AgreementSums.of(patterns)
-        for name, of_sums in self._estimates_of_sums(categories).items():
-            value = of_sums(whole)
+        estimates = self._estimates_of_sums(categories)
+        for name, (value, interval) in formulas.jackknives_of_sums(sums, estimates).items():
             if value is not None:
                 exact = errors[name](patterns) if name in errors else None
-                yield Coefficient(
-                    name,
-                    value,
-                    exact.se if exact else None,
-                    formulas.jackknife_of_sums(sums, of_sums) if sums else None,
-                )
+                yield Coefficient(name, value, exact.se if exact else None, interval if groups else None)
 
     # Labels.
 
@@ -363,10 +352,7 @@ class _Analysis:
                 raise ConfigurationError(f"--compare: there is no system {name!r}; there is {known}")
         if first == second:
             raise ConfigurationError(f"--compare: {first!r} twice; name two systems")
-        tests = [
-            (one.name, paired_test(self._ratings.compared(one, first, second), rng=Random(_SEED)))  # noqa: S311 - signs
-            for one in self._ratings.raters
-        ]
+        tests = [(one.name, paired_test(self._ratings.compared(one, first, second))) for one in self._ratings.raters]
         if all(test is None for _, test in tests):
             raise ConfigurationError(f"--compare: {first} and {second} have no question in common")
         corrected = []

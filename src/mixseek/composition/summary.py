@@ -59,7 +59,7 @@ def load_headline(
         tuple(judge_labels(index, panel.judges).values()),
         panel.whole(),
         {column: panel.groups(name) for column, name in LEADING.items()},
-        asked={column: panel.by(column) for column in by},
+        asked={column: panel.by(column) for column in dict.fromkeys(by)},
         is_graded=index.is_graded(),
         maximum=maximum,
     )

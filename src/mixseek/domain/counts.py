@@ -84,7 +84,6 @@ class TakeSums:
     judge: str
     hand: int
     samples: int
-    unanimous: int
     takes: int
     squares_of_takes: float  # Σ n²
     within: float  # Σ over samples of the squared distances of takes from their mean

@@ -1,12 +1,11 @@
 """Agreement between judges, and of each with itself: from counted patterns to coefficients with intervals; pure."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from mixseek.domain.counts import Disagreement, Ratings, TakeSums
+from mixseek.domain.counts import Disagreement, Ratings, TakeSums, UnitSums
 from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.raters import (
     Estimate,
@@ -93,7 +92,9 @@ class SelfConsistency:
 
     judge: str
     samples: int
+    questions: int
     unanimous: int  # one verdict in all takes
+    unanimous_interval: Interval | None
     own_share: float | None  # of the variance
     own_interval: Interval | None
 
@@ -185,10 +186,9 @@ def _coefficient(measure: Measure, of: str, estimate: Estimator, hands: Sequence
         return Coefficient(measure, of, value, None, "no interval: one question")
     interval = _cut(measure, jackknife_interval(filled, value_of))
     if interval is None:
-        return Coefficient(measure, of, value, None, "no interval: not defined without some of the questions")
-    if interval.high - interval.low < 1e-9 or math.isnan(interval.low):
         # A width of nought would claim certainty.
-        return Coefficient(measure, of, value, None, "no interval: every question says the same")
+        why = "no interval: every question says the same, or without one of them there is no value"
+        return Coefficient(measure, of, value, None, why)
     return Coefficient(measure, of, value, interval)
 
 
@@ -198,12 +198,22 @@ def _cut(measure: Measure, interval: Interval | None) -> Interval | None:
     return replace(interval, low=max(least, interval.low)) if interval else None
 
 
-def build_consistency(hands: Sequence[TakeSums]) -> tuple[SelfConsistency, ...]:
-    """In the order of the judges; empty where nobody was asked twice."""
+def build_consistency(hands: Sequence[TakeSums], alike: Mapping[str, UnitSums]) -> tuple[SelfConsistency, ...]:
+    """In the order of the judges; `alike` counts samples with one verdict. Empty where nobody was asked twice."""
     found = []
     for judge in dict.fromkeys(one.judge for one in hands):
         own = [one for one in hands if one.judge == judge]
         share = own_share_of_variance(own)
-        samples, unanimous = sum(one.samples for one in own), sum(one.unanimous for one in own)
-        found.append(SelfConsistency(judge, samples, unanimous, share.value, share.interval))
+        units = alike[judge]
+        found.append(
+            SelfConsistency(
+                judge=judge,
+                samples=units.scored,
+                questions=units.questions,
+                unanimous=round(units.total),
+                unanimous_interval=unit_interval(units),
+                own_share=share.value,
+                own_interval=share.interval,
+            )
+        )
     return tuple(found)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reporting import comparison as words
 from mixseek.reporting.comparison import ChangedSample, Comparison, GroupDifference
-from mixseek.reporting.html import Excerpt, excerpt_around, field_limit, joined_assets, render_page
+from mixseek.reporting.excerpts import Excerpt, excerpt_around, field_limit
+from mixseek.reporting.html import joined_assets, render_page
 from mixseek.reporting.model import outcome_word, read_detail, tone_of
 from mixseek.stats.difference import Difference
 

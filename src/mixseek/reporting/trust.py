@@ -6,6 +6,7 @@ from typing import Any
 
 from mixseek.reporting import wording
 from mixseek.reporting.agreement import Agreement, Coefficient, Measure, SelfConsistency
+from mixseek.stats.intervals import Interval
 
 # Words, once for terminal and page.
 
@@ -52,7 +53,7 @@ def agreement_sentence(agreement: Agreement, maximum: float | None) -> str:
     """On how many samples judges give one verdict, and how far they are apart where scores are graded."""
     samples = wording.plural(agreement.samples, "sample")
     over = "" if agreement.questions == agreement.samples else f" of {wording.plural(agreement.questions, 'question')}"
-    interval = f", {wording.range_text(agreement.unanimous_interval)}" if agreement.unanimous_interval else ""
+    interval = _range(agreement.unanimous_interval)
     said = (
         f"One verdict on {agreement.unanimous:,} of {samples}{over} with several judges "
         f"({wording.percent(agreement.unanimous / agreement.samples)}{interval})"
@@ -75,11 +76,15 @@ def counted_sentence(agreement: Agreement) -> str | None:
     return f"Coefficients are computed from {agreement.counted:,} of the samples, drawn by the digests of their texts."
 
 
+def _range(interval: Interval | None) -> str:
+    return f", {wording.range_text(interval)}" if interval else ""
+
+
 def consistency_sentence(one: SelfConsistency) -> str:
     """How often a judge says the same again, and how much of the variance of its scores is its own."""
     said = (
         f"{one.judge}: one verdict on {one.unanimous:,} of {wording.plural(one.samples, 'sample')} "
-        f"judged several times ({wording.percent(one.unanimous / one.samples)})"
+        f"judged several times ({wording.percent(one.unanimous / one.samples)}{_range(one.unanimous_interval)})"
     )
     if one.own_share is None:
         return f"{said}; its scores do not vary."

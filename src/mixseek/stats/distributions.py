@@ -1,7 +1,7 @@
 """Distributions that the closed forms need: beta limits, and exact tests on counts. Standard library only."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 # Terms of the continued fraction; it converges in a few dozen, and for millions of trials in about their square root.
@@ -11,6 +11,7 @@ _MOST_THROWS = 1_000
 _TINY = 1e-300
 # Outcomes as unlikely as the observed one are counted with it, in spite of rounding.
 _TOLERANCE = 1e-9
+_NEGLIGIBLE = 1e-17
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
@@ -105,14 +106,37 @@ def hypergeometric_p(drawn: Sequence[int], pool: Sequence[int]) -> float:
 
 
 def _hypergeometric_two_sided(observed: int, drawn: int, good: int, items: int) -> float:
-    """Over all outcomes that are no likelier than the observed one."""
+    """Over all outcomes that are no likelier than the observed one: its own tail, and the other one from there on."""
+    least, most = max(0, drawn - (items - good)), min(drawn, good)
 
     def log_chance(k: int) -> float:
         return log_choose(good, k) + log_choose(items - good, drawn - k) - log_choose(items, drawn)
 
     limit = log_chance(observed) + _TOLERANCE
-    chances = (log_chance(k) for k in range(max(0, drawn - (items - good)), min(drawn, good) + 1))
-    return min(1.0, math.fsum(math.exp(chance) for chance in chances if chance <= limit))
+    mode = min(most, max(least, (drawn + 1) * (good + 1) // (items + 2)))
+    if log_chance(mode) <= limit:
+        return 1.0
+    step = 1 if observed < mode else -1
+    # Chances fall from the mode on: the first outcome beyond it that is as unlikely, by bisection.
+    near, far = mode, most if step == 1 else least
+    if log_chance(far) > limit:
+        return _tail(log_chance, observed, -step, least, most)
+    while abs(far - near) > 1:
+        middle = (near + far) // 2
+        near, far = (middle, far) if log_chance(middle) > limit else (near, middle)
+    return min(1.0, _tail(log_chance, observed, -step, least, most) + _tail(log_chance, far, step, least, most))
+
+
+def _tail(log_chance: Callable[[int], float], start: int, step: int, least: int, most: int) -> float:
+    """From there outwards, for as long as there is anything to add."""
+    total, k = 0.0, start
+    while least <= k <= most:
+        chance = math.exp(log_chance(k))
+        total += chance
+        if chance <= total * _NEGLIGIBLE:
+            break
+        k += step
+    return total
 
 
 def log_choose(n: int, k: int) -> float:

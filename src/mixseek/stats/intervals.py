@@ -9,6 +9,7 @@ from mixseek.domain.counts import UnitSums
 
 # Beyond this many degrees of freedom the four-term expansion is exact to eight digits, and the series costs time.
 _SERIES_LIMIT = 200
+_FEW_QUESTIONS = 20
 
 
 class IntervalMethod(StrEnum):
@@ -69,7 +70,8 @@ def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
     # The subtraction may come out a hair below zero where all scores are equal.
     variance = max(0.0, (squares - total * total / count) / (count - 1))
     if sums.questions < count:
-        return clustered_interval(sums, level, least_variance=variance / count)
+        # With few questions their spread may come out next to nothing by chance; with many, a floor would only widen.
+        return clustered_interval(sums, level, variance / count if sums.questions < _FEW_QUESTIONS else 0.0)
     if sums.is_binary or variance <= 1e-12:
         # Without any spread, too: a t interval of width zero would claim certainty.
         return wilson_interval(total, count, level)
@@ -78,7 +80,7 @@ def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
 
 
 def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: float = 0.0) -> Interval | None:
-    """With questions as clusters; `least_variance` is what independent samples would have, for none does better."""
+    """With questions as clusters; `least_variance`: a floor, such as what independent samples would have."""
     mean = sums.mean
     if mean is None or sums.questions < 2:
         return None

@@ -344,12 +344,19 @@ def jackknife_interval(
     return _jackknife(estimate(whole), [without(group) for group in groups], level)
 
 
-def jackknife_of_sums(
-    groups: Sequence[AgreementSums], estimate: Callable[[AgreementSums], float | None], level: float = 0.95
-) -> Interval | None:
-    """The same of a coefficient that needs sums only."""
+def jackknives_of_sums(
+    groups: Sequence[AgreementSums],
+    estimates: Mapping[str, Callable[[AgreementSums], float | None]],
+    level: float = 0.95,
+) -> dict[str, tuple[float | None, Interval | None]]:
+    """The same of several coefficients that need sums only, by name: each with its value."""
     whole = AgreementSums.total(groups)
-    return _jackknife(estimate(whole), [estimate(whole.minus(group)) for group in groups], level)
+    rests = [whole.minus(group) for group in groups]
+    found = {}
+    for name, estimate in estimates.items():
+        value = estimate(whole)
+        found[name] = value, _jackknife(value, [estimate(rest) for rest in rests], level)
+    return found
 
 
 def _jackknife(value: float | None, without: Sequence[float | None], level: float) -> Interval | None:

@@ -31,6 +31,9 @@ from mixseek.storage.duckdb_session import (
 )
 from mixseek.storage.index.loading import ensure_indexed
 from mixseek.storage.index.units import unit_sums
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels.units import ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage", "ratings.sql")
@@ -60,6 +63,7 @@ _NUMBERS += ("INTEGER", "UINTEGER")
 MOST_CATEGORIES = 101
 # Rows that a coefficient's groups may bring: with many categories there are fewer groups.
 _MOST_GROUPED_CELLS = 200_000
+_MOST_PAIR_CELLS = 5_000
 _FEWEST_GROUPS = 20
 # Beyond so many questions they are put together by number: the design effect of a thousand groups is that of a million.
 _MOST_CLUSTERS = 2_000
@@ -141,7 +145,7 @@ class Ratings:
         sizes = self._all("sizes")[0]
         self.count, self.items, self.questions, self.repeated = sizes[:4]
         self.systems: tuple[str, ...] = tuple(sizes[4])
-        missing = dict(self._all("without_value", raters=list(names)))
+        missing = dict(self._all("without_value"))
         self.raters = tuple(
             Rater(number, names[number], count, missing.get(number, 0), *rest)
             for number, count, *rest in self._all("raters")
@@ -185,11 +189,15 @@ class Ratings:
         most = max(_FEWEST_GROUPS, _MOST_GROUPED_CELLS // max(1, distinct * distinct))
         return max(1, min(MOST_GROUPS, most, int(self.questions)))
 
+    def _pair_group_count(self, first: Rater, second: Rater) -> int:
+        """Fewer, because there is such a table for every judge."""
+        cells = max(first.distinct, second.distinct) ** 2
+        return max(1, min(MOST_GROUPS, max(_FEWEST_GROUPS, _MOST_PAIR_CELLS // cells), int(self.questions)))
+
     def pair_groups(self, first: Rater, second: Rater) -> list[dict[tuple[float, float], int]]:
         """What two raters said about the same items, by groups of questions."""
-        distinct = max(first.distinct, second.distinct)
         parts: dict[int, dict[tuple[float, float], int]] = defaultdict(dict)
-        asked = {"first": first.number, "second": second.number, "groups": self.group_count(distinct)}
+        asked = {"first": first.number, "second": second.number, "groups": self._pair_group_count(first, second)}
         for part, x, y, count in self._all("pairs", **asked):
             parts[part][x, y] = count
         return [parts[part] for part in sorted(parts)]
@@ -260,7 +268,10 @@ def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
 
 @contextlib.contextmanager
 def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> Iterator[Ratings]:
-    """A run's own: scores of valid judgments, the first of repeats; a model on its own output is left out."""
+    """A run's own: scores of valid judgments, the first of repeats, and what people said about the same texts.
+
+    A model on its own output is left out.
+    """
     ensure_indexed(workspace, run)
     with _session() as connection:
         path = str(run.index).replace("'", "''")
@@ -272,7 +283,18 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
             "row_number() OVER (ORDER BY take, position) AS row, "
             "row_number() OVER (ORDER BY take, position) AS rank FROM run.judged_by_model WHERE NOT is_control"
         )
+        _add_labels(connection, workspace, run)
         yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
+
+
+def _add_labels(connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory) -> None:
+    """The last word of each person about each text, under the same protocol."""
+    labels = LabelStore(workspace).read(read_manifest(run.manifest).protocol.name)
+    last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
+    if last:
+        texts, raters, shares = zip(*((text, rater, share) for (text, rater), share in last.items()), strict=True)
+        said = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
+        fetch_all(connection, _SQL["add_labels"], {**said, "path": escape_glob(ensure_texts(workspace, run))})
 
 
 @contextlib.contextmanager
@@ -436,7 +458,7 @@ def _quoted(text: str) -> str:
 
 def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_of: Callable[[int], str]) -> Ratings:
     categories = _read_texts(connection, place_of)
-    _refuse_rows(connection, place_of)
+    _refuse_wild(connection, place_of)
     names = [row[0] for row in fetch_all(connection, "SELECT DISTINCT rater FROM rows ORDER BY rater", {})]
     if not names:
         raise ConfigurationError("no row is left to count; check --where")
@@ -446,7 +468,12 @@ def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_
         # First, so that pairs are told as human and judge.
         names = [source.human, *(name for name in names if name != source.human)]
     fetch_all(connection, _SQL["create_items"], {})
-    fetch_all(connection, _SQL["create_rated"], {"raters": names, "is_mean": source.uses_mean})
+    _refuse_torn(connection)
+    fetch_all(connection, _SQL["create_numbered"], {"raters": names})
+    ((repeats,),) = fetch_all(connection, _SQL["repeats"], {"raters": names})
+    rule = "mean_of_repeats" if source.uses_mean else "first_of_repeats"
+    fetch_all(connection, _SQL[rule if repeats else "no_repeats"], {})
+    fetch_all(connection, _SQL["create_rated"], {})
     ratings = Ratings(connection, names, categories)
     if not ratings.count:
         raise ConfigurationError("no row has a score; name its column with --score")
@@ -485,10 +512,13 @@ def _read_texts(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int],
     return categories
 
 
-def _refuse_rows(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int], str]) -> None:
+def _refuse_wild(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int], str]) -> None:
     wild = "SELECT row, value FROM rows WHERE isnan(value) OR isinf(value) ORDER BY row LIMIT 1"
     for row, value in fetch_all(connection, wild, {}):
         raise DatasetError(f"{place_of(row)}: the score is {value}; leave it out (null) where there is none")
+
+
+def _refuse_torn(connection: duckdb.DuckDBPyConnection) -> None:
     for item, first, second in fetch_all(connection, _SQL["torn_item"], {}):
         raise ConfigurationError(
             f"the item {item!r} stands under two questions, {first!r} and {second!r}; an item is one judged text: "

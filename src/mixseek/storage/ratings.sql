@@ -1,27 +1,58 @@
 -- What `Ratings` asks. `rated` holds one row an item and rater: unit and question are numbers of items and questions,
 -- rater is the place of its name in the list. Values of texts are their places in the list of categories.
 
--- name: create_rated
--- The first row of an item and rater counts, or the mean of all; a row without a value is no rating.
-CREATE TABLE rated AS
-    WITH chosen AS (
-        SELECT item, rater, CASE WHEN $is_mean THEN avg(value) ELSE arg_min(value, rank) END AS value,
-            CASE WHEN $is_mean THEN bool_and(is_label) ELSE arg_min(is_label, rank) END AS is_label
-        FROM rows WHERE value IS NOT NULL GROUP BY item, rater
-    )
-    SELECT unit, question, system, list_position($raters, rater) - 1 AS rater, value, is_label
-    FROM chosen JOIN items USING (item)
+-- name: add_labels
+-- People are raters, too: of every sample that has the text they labelled.
+INSERT INTO rows
+    WITH given AS (SELECT unnest($texts) AS text, unnest($raters) AS rater, unnest($shares)::DOUBLE AS share),
+        samples AS (SELECT DISTINCT item, question, system FROM rows)
+    SELECT item, question, system, rater, share, NULL, true, number, number FROM (
+        SELECT samples.*, rater, share, (SELECT max(row) FROM rows) + row_number() OVER (ORDER BY item, rater) AS number
+        FROM given JOIN read_parquet($path) AS texts USING (text) JOIN samples ON samples.item = texts.key)
 
 -- name: create_items
+-- An item's number is that of its first row.
 CREATE TABLE items AS
-    SELECT item, row_number() OVER (ORDER BY first) AS unit, dense_rank() OVER (ORDER BY question) AS question, system
-    FROM (SELECT item, min(row) AS first, arg_min(question, row) AS question, arg_min(system, row) AS system
-        FROM rows GROUP BY item)
+    WITH grouped AS (
+        SELECT item, min(row) AS unit, min(question) AS question, max(question) AS other,
+            arg_min(system, row) AS system FROM rows GROUP BY item
+    ), numbers AS (
+        SELECT question, row_number() OVER (ORDER BY question) AS number FROM (SELECT DISTINCT question FROM grouped)
+    )
+    SELECT item, unit, number AS question, system, CASE WHEN question <> other THEN [question, other] END AS torn
+    FROM grouped JOIN numbers USING (question)
 
 -- name: torn_item
 -- An item under two questions is not one judged text.
-SELECT item, min(question), max(question) FROM rows GROUP BY item HAVING min(question) <> max(question)
-    ORDER BY min(row) LIMIT 1
+SELECT item, torn[1], torn[2] FROM items WHERE torn IS NOT NULL ORDER BY unit LIMIT 1
+
+-- name: create_numbered
+CREATE TABLE numbered AS
+    SELECT unit, items.question, items.system, list_position($raters, rater) - 1 AS rater, value, rank, is_label
+    FROM rows JOIN items USING (item)
+
+-- name: repeats
+SELECT count(*) - count(DISTINCT unit * len($raters) + rater) FROM numbered
+
+-- name: no_repeats
+CREATE VIEW answers AS SELECT * EXCLUDE (rank) FROM numbered
+
+-- name: first_of_repeats
+-- The first row with a value of an item and rater counts.
+CREATE TABLE answers AS
+    SELECT unit, any_value(question) AS question, any_value(system) AS system, rater, arg_min(value, rank) AS value,
+        arg_min(is_label, rank) FILTER (value IS NOT NULL) AS is_label
+    FROM numbered GROUP BY unit, rater
+
+-- name: mean_of_repeats
+CREATE TABLE answers AS
+    SELECT unit, any_value(question) AS question, any_value(system) AS system, rater, avg(value) AS value,
+        bool_and(is_label) FILTER (value IS NOT NULL) AS is_label
+    FROM numbered GROUP BY unit, rater
+
+-- name: create_rated
+-- Without a value there is no rating.
+CREATE VIEW rated AS SELECT * FROM answers WHERE value IS NOT NULL
 
 -- name: sizes
 SELECT (SELECT count(*) FROM rated), (SELECT count(DISTINCT unit) FROM rated),
@@ -34,8 +65,7 @@ SELECT rater, count(*), bool_and(value IN (0, 1)), count(DISTINCT value), min(va
     FROM rated GROUP BY rater ORDER BY rater
 
 -- name: without_value
-SELECT list_position($raters, rater) - 1, count(*) FROM
-    (SELECT item, rater FROM rows GROUP BY item, rater HAVING count(value) = 0) GROUP BY rater
+SELECT rater, count(*) FROM answers WHERE value IS NULL GROUP BY rater
 
 -- name: values
 SELECT DISTINCT value FROM rated WHERE list_contains($raters, rater) ORDER BY value LIMIT $limit

@@ -210,6 +210,37 @@ def test_gates_apply_to_the_panel(tmp_path: Path) -> None:
     ]
 
 
+def test_a_judge_that_is_asked_again_is_told_how_far_it_agrees_with_itself(tmp_path: Path) -> None:
+    """Two of three samples alike every time; the rest of the variance is the judge's own."""
+    lines = []
+    for number, takes in enumerate([(RIGHT, RIGHT), (WRONG, WRONG), (RIGHT, WRONG)]):
+        sample = make_sample(number)
+        lines.append(encode_sample(sample, sample.key()))
+        lines += [encode_outcome(sample, sample.key(), "m", outcome, take) for take, outcome in enumerate(takes, 1)]
+    _, run = make_run(tmp_path, lines, ["m"])
+    write_manifest(run.manifest, make_manifest(["m"], repeats=2, sample_count=3))
+    report, _ = load_report(tmp_path, "trial")
+    (own,) = report_document(report, None)["consistency"]
+
+    assert (own["judge"], own["samples"], own["questions"], own["unanimous"]) == ("m", 3, 3, 2)
+    assert own["unanimous_interval"]["low"] < 2 / 3 < own["unanimous_interval"]["high"]
+    # Mean squares within and between: (1/2)/3 and 1/2.
+    assert own["own_share"] == pytest.approx((1 / 6) / (1 / 6 + (1 / 2 - 1 / 6) / 2))
+
+
+def test_judges_of_every_protocol_have_their_agreement_told(tmp_path: Path) -> None:
+    """Under semantic as under cross: coefficients, the pair, and the samples they differ on."""
+    write_panel(tmp_path, *[(RIGHT, RIGHT)] * 4, *[(WRONG, WRONG)] * 3, (RIGHT, WRONG), (WRONG, INVALID))
+    document = report_document(load_report(tmp_path, "trial")[0], None)["agreement"]
+
+    assert document["units"] == {"samples": 8, "questions": 8}
+    assert document["coefficients"]["raw_agreement"]["value"] == pytest.approx(7 / 8)
+    assert document["coefficients"]["cohen_kappa"]["value"] == pytest.approx(0.75)
+    assert document["disagreements"]["total"] == 1
+    (item,) = document["disagreements"]["items"]
+    assert (item["id"], item["judges"]) == ("s7", [("b", 0.0, "incorrect"), ("a", 1.0, "correct")])
+
+
 def summarise(root: Path) -> RunSummary:
     workspace = Workspace(root)
     run = workspace.run("trial")

@@ -25,7 +25,7 @@ _ENOUGH = {
     PanelRule.UNANIMOUS: ("heard > 0 AND most = heard", "winner.verified = heard"),
 }
 # Coefficients are computed from patterns, hand by hand: so many of both keep it within a second.
-_MOST_PATTERNS = 3_000
+_MOST_PATTERNS = 1_500
 _MOST_HANDS, _FEWEST_HANDS = 200, 20
 _PATTERNS_TIMES_HANDS = 30_000
 # Columns of a sample that the index holds, those that only the journal does, and how it calls the rest.
@@ -172,12 +172,11 @@ class SettledPanel:
         self.ask(_SQL["verdict_order"])
         names = {f"judge_{number}": judge for number, judge in enumerate(self.judges)}
         self.ask(_SQL["rated"].format(columns=columns), names)
-        ((samples, questions, spread, patterns),) = self.ask(_SQL["rated_sizes"].format(scores=scores))
+        ((samples, questions, spread),) = self.ask(_SQL["rated_sizes"])
         if not samples:
             return None
-        share = min(1.0, _MOST_PATTERNS / patterns)
-        highest = "g" if share == 1 else f"{int(share * 16**8):08x}"
-        self._deal("rated", questions, min(patterns, _MOST_PATTERNS))
+        patterns, highest = self._draw(scores)
+        self._deal("rated", questions, patterns)
         score_groups = self._patterns(scores, highest)
         verdict_groups = self._patterns(verdicts, highest)
         unanimous = UnitSums(*self.ask(unit_sums(_SQL["unanimous"], ()))[0])
@@ -193,11 +192,24 @@ class SettledPanel:
         rows = self.ask(_SQL["disagreements"], {"limit": limit})
         return total, [Disagreement(*row) for row in rows]
 
-    def takes(self) -> list[TakeSums]:
-        """By judge and hand; empty where nobody was asked twice."""
-        ((questions,),) = self.ask("SELECT count(DISTINCT question) FROM units")
-        self._deal("units", questions, 1)
-        return [TakeSums(*row) for row in self.ask(_SQL["TakeSums"])]
+    def takes(self) -> tuple[list[TakeSums], dict[str, UnitSums]]:
+        """By judge and hand; and by judge, on how many samples all takes give one verdict. Empty without repeats."""
+        self.ask(_SQL["repeated"])
+        ((questions,),) = self.ask("SELECT count(DISTINCT question) FROM repeated")
+        self._deal("repeated", questions, 1)
+        alike = {row[0]: UnitSums(*row[1:]) for row in self.ask(unit_sums(_SQL["repeated_alike"], ("judge",)))}
+        return [TakeSums(*row) for row in self.ask(_SQL["TakeSums"])], alike
+
+    def _draw(self, scores: str) -> tuple[int, str]:
+        """How many different patterns are counted, and the highest key of a sample that is; beyond all: no draw."""
+        share, highest = 1.0, "g"
+        while True:
+            ((patterns,),) = self.ask(_SQL["pattern_count"].format(scores=scores), {"highest_key": highest})
+            if patterns <= _MOST_PATTERNS:
+                return patterns or 1, highest
+            # Common patterns stay when samples are left out, so one step may not do.
+            share *= 0.95 * _MOST_PATTERNS / patterns
+            highest = f"{int(share * 16**8):08x}"
 
     def _deal(self, source: str, questions: int, patterns: int) -> None:
         """Fewer hands where there is more to compute for each."""

@@ -115,8 +115,10 @@ CREATE OR REPLACE TEMP TABLE verdict_order AS
     FROM opinions WHERE state = 'valid' GROUP BY coalesce(verdict, '')
 
 -- name: rated_sizes
-SELECT count(*), count(DISTINCT question), coalesce(avg(spread), 0),
-    (SELECT count(*) FROM (SELECT DISTINCT {scores} FROM rated)) FROM rated
+SELECT count(*), count(DISTINCT question), coalesce(avg(spread), 0) FROM rated
+
+-- name: pattern_count
+SELECT count(*) FROM (SELECT DISTINCT {scores} FROM rated WHERE key <= $highest_key)
 
 -- name: unanimous
 SELECT question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest FROM rated
@@ -132,15 +134,24 @@ CREATE OR REPLACE TEMP TABLE hands AS
 SELECT hand, {columns}, count(*) FROM rated JOIN hands USING (question) WHERE key <= $highest_key
     GROUP BY hand, {columns} ORDER BY ALL
 
--- name: TakeSums
--- Only samples with at least two valid takes can show a spread.
-SELECT judge, hand, count(*), count(*) FILTER (verdicts = 1), sum(n)::BIGINT, sum(n * n)::DOUBLE, sum(within),
-        sum(n * mean * mean), sum(n * mean)
+-- name: repeated
+-- Only samples with at least two valid takes of a judge can show a spread.
+CREATE OR REPLACE TEMP TABLE repeated AS
+    SELECT judge, judge_order, question, n, verdicts, mean, within
     FROM (SELECT judge, judge_order, sample_position AS sample, count(*) AS n, count(DISTINCT verdict) AS verdicts,
             avg(score) AS mean, var_pop(score) * count(*) AS within
         FROM judged WHERE status = 'valid' AND NOT is_control GROUP BY judge, judge_order, sample HAVING count(*) > 1)
-    JOIN units USING (sample) JOIN hands USING (question)
+    JOIN units USING (sample)
+
+-- name: TakeSums
+SELECT judge, hand, count(*), sum(n)::BIGINT, sum(n * n)::DOUBLE, sum(within),
+        sum(n * mean * mean), sum(n * mean)
+    FROM repeated JOIN hands USING (question)
     GROUP BY judge, judge_order, hand ORDER BY judge_order, judge, hand
+
+-- name: repeated_alike
+SELECT judge, question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest
+    FROM repeated
 
 -- name: named
 -- A column of the samples table, or a value in the journal.
