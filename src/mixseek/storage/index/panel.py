@@ -67,9 +67,11 @@ def panel_units(rule: PanelRule | None, index: str = "main", *, has_repeats: boo
     """
     if rule is None:
         source = _SQL["takes"].format(index=index, final_only=True)
+        # Of one judge that was asked once, a take is all there is.
+        settled = settle(source, "sample", None) if has_repeats else source
     else:
-        source = opinions(rule, index, has_repeats=has_repeats)
-    return _SQL["units"].format(settled=settle(source, "sample", rule, is_graded(index)), index=index)
+        settled = settle(opinions(rule, index, has_repeats=has_repeats), "sample", rule, is_graded(index))
+    return _SQL["units"].format(settled=settled, index=index)
 
 
 def settle_panel(
