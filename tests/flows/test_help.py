@@ -15,6 +15,7 @@ COMMANDS = (
     "runs",
     "show",
     "export",
+    "compare",
     "stats",
     "protocol show",
     "protocol hash",

@@ -8,6 +8,7 @@ import typer
 from typer import TyperException
 
 from mixseek.cli.cache import prune, show_cache
+from mixseek.cli.compare import compare
 from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.judge import demo, judge
@@ -33,7 +34,7 @@ MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR
 
 # What people type who know other tools, and what they mean.
 MEANT_COMMANDS = {
-    **dict.fromkeys(("compare", "diff"), "`mixseek report RUN RUN2` sets runs side by side"),
+    **dict.fromkeys(("diff", "regress", "baseline"), "`mixseek compare A B` says what changed between two runs"),
     **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
     **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
     **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
@@ -124,7 +125,7 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, runs, show, export, archive, stats, compete, leaderboard):
+    for function in (demo, judge, report, compare, runs, show, export, archive, stats, compete, leaderboard):
         app.command()(function)
     labels = typer.Typer(rich_markup_mode=MARKUP, help="What people say about judged texts: draw, fill in, take in.")
     labels.command("sample")(sample_labels)

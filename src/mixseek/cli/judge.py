@@ -7,6 +7,7 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Option
 
+from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, read_drop_gate
 from mixseek.cli.console import ExitCode
 from mixseek.cli.options import (
     JsonOption,
@@ -60,6 +61,9 @@ def judge(
         float | None,
         share_option("Exit 1 when more of the valid ones call an answer correct that is not in the response."),
     ] = None,
+    baseline: BaselineOption = None,
+    max_drop: MaxDropOption = None,
+    on: OnOption = None,
     as_json: JsonOption = False,
     workers: Annotated[
         int | None, Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
@@ -133,9 +137,11 @@ def judge(
       mixseek judge answers.jsonl --cascade --judge rules --judge openai:gpt-5-mini --max-cost 2
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
+      mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
     from mixseek.cli.judging import run_judge
+    from mixseek.composition.compare import find_baseline
     from mixseek.composition.request import JudgeRequest, LiveOptions
     from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
@@ -157,7 +163,7 @@ def judge(
         mapping=parse_mapping(mapping or []),
         limit=limit,
         workers=settings.judge.workers if workers is None else workers,
-        gates=gates.limits(),
+        gates=gates.limits() | ({} if max_drop is None else {"max_drop": max_drop}),
         command_line=("mixseek", *sys.argv[1:]),
         live=LiveOptions(
             concurrency=concurrency,
@@ -180,7 +186,9 @@ def judge(
         allows_outside_files=allow_outside_files,
         environment=os.environ,
     )
-    return run_judge(request, gates, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
+    gate = read_drop_gate(max_drop, on, baseline)
+    against = find_baseline(request, baseline, gate) if baseline is not None else None
+    return run_judge(request, gates, against, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
 
 
 def demo(

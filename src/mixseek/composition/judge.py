@@ -36,15 +36,8 @@ from mixseek.composition.summary import summarise_run
 from mixseek.domain.calls import Call, ReplyKey, Usage
 from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import (
-    EXPECTED_OUTPUT_TOKENS,
-    Ending,
-    LiveSlot,
-    NoCache,
-    PendingSample,
-    RunEnd,
-    estimate_usage,
-)
+from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, NoCache, PendingSample, estimate_usage
+from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_incomplete
 from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError

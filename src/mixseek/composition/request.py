@@ -252,9 +252,6 @@ def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
 
 def first_manifest(plan: Plan, now: datetime) -> Manifest:
     """What is about to be run."""
-    protocol = plan.protocol
-    # Only a protocol that is declared in files has some.
-    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
     return Manifest(
         run=plan.run.name,
         status=RunStatus.RUNNING,
@@ -262,14 +259,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         started_at=now,
         dataset={**plan.dataset.description, **({"plan": plan.grid.description} if plan.grid is not None else {})},
         sample_count=plan.samples,
-        protocol=ProtocolEntry(
-            name=protocol.name,
-            version=protocol.version,
-            language=protocol.language,
-            hash=protocol.hash,
-            parameters=protocol.parameters,
-            prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
-        ),
+        protocol=describe_protocol(plan.protocol),
         judges=tuple(describe_judge(judge) for judge in plan.judges),
         cascade=plan.request.cascade,
         repeats=plan.repeats,
@@ -283,6 +273,20 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             python=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
         ),
+    )
+
+
+def describe_protocol(protocol: JudgeProtocol) -> ProtocolEntry:
+    """What is asked, to the letter."""
+    # Only a protocol that is declared in files has some.
+    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
+    return ProtocolEntry(
+        name=protocol.name,
+        version=protocol.version,
+        language=protocol.language,
+        hash=protocol.hash,
+        parameters=protocol.parameters,
+        prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from random import Random
 
 from mixseek.composition.report import find_run
 from mixseek.errors import ConfigurationError
@@ -54,8 +53,6 @@ from mixseek.storage.workspace import Workspace
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16
-# Signs are drawn; the same table gives the same p-value.
-_SEED = 20_240_229
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,10 +356,7 @@ class _Analysis:
                 raise ConfigurationError(f"--compare: there is no system {name!r}; there is {known}")
         if first == second:
             raise ConfigurationError(f"--compare: {first!r} twice; name two systems")
-        tests = [
-            (one.name, paired_test(self._ratings.compared(one, first, second), rng=Random(_SEED)))  # noqa: S311 - signs
-            for one in self._ratings.raters
-        ]
+        tests = [(one.name, paired_test(self._ratings.compared(one, first, second))) for one in self._ratings.raters]
         if all(test is None for _, test in tests):
             raise ConfigurationError(f"--compare: {first} and {second} have no question in common")
         corrected = []

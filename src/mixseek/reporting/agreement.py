@@ -1,6 +1,5 @@
 """Agreement between judges, and of each with itself: from counted patterns to coefficients with intervals; pure."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -187,10 +186,9 @@ def _coefficient(measure: Measure, of: str, estimate: Estimator, hands: Sequence
         return Coefficient(measure, of, value, None, "no interval: one question")
     interval = _cut(measure, jackknife_interval(filled, value_of))
     if interval is None:
-        return Coefficient(measure, of, value, None, "no interval: not defined without some of the questions")
-    if interval.high - interval.low < 1e-9 or math.isnan(interval.low):
         # A width of nought would claim certainty.
-        return Coefficient(measure, of, value, None, "no interval: every question says the same")
+        why = "no interval: every question says the same, or without one of them there is no value"
+        return Coefficient(measure, of, value, None, why)
     return Coefficient(measure, of, value, interval)
 
 

@@ -14,6 +14,7 @@ from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
 from mixseek.reporting.agreement import Agreement, Measure, SelfConsistency
+from mixseek.reporting.excerpts import cut_row
 from mixseek.reporting.model import ScoreSummary, is_critical
 from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
@@ -82,33 +83,6 @@ def kind_of(status: Status, score: float | None, is_critical: bool = False) -> K
     if status is not Status.VALID:
         return Kind[status.name]
     return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
-
-
-# Characters of one text that are kept for showing; a run may hold thousands of responses of megabytes.
-LONGEST_TEXT = 100_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutRow(JudgedRow):
-    """Of a long response only the end is kept, where conclusions stand; the counts are of characters left out."""
-
-    response_before: int = 0
-    question_after: int = 0
-    reply_after: int = 0
-
-
-def cut_row(row: JudgedRow) -> JudgedRow:
-    """The same row where all of its texts are of a length that people read. Spans stay those of the whole response."""
-    reply = row.raw_reply or ""
-    if max(len(row.response), len(row.question), len(reply)) <= LONGEST_TEXT:
-        return row
-    kept = {one.name: getattr(row, one.name) for one in fields(row)} | {
-        "response": row.response[-LONGEST_TEXT:],
-        "question": row.question[:LONGEST_TEXT],
-        "raw_reply": row.raw_reply and reply[:LONGEST_TEXT],
-    }
-    left_out = [max(0, len(text) - LONGEST_TEXT) for text in (row.response, row.question, reply)]
-    return CutRow(**kept, response_before=left_out[0], question_after=left_out[1], reply_after=left_out[2])
 
 
 def select_rows(rows: Iterable[JudgedRow], limit: int = ROW_LIMIT) -> tuple[JudgedRow, ...]:

@@ -145,8 +145,8 @@ class RunSummary:
         return {judge: asdict(counts) for judge, counts in self.all_by_judge.items()}
 
 
-def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> dict[str, Any]:
-    """The contract for programs: keys are never renamed, only added."""
+def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str, Any]:
+    """The contract for programs: keys are never renamed, only added. Gates are of this module or of a baseline."""
     header, first_replies = summary.header, {count.judge: count for count in summary.reasks}
     return {
         "run": header.run_id,

@@ -10,8 +10,8 @@ from rich.text import Text
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.reporting import model, tables, wording
-from mixseek.reporting.build import CutRow
 from mixseek.reporting.corrected_text import print_corrected
+from mixseek.reporting.excerpts import left_out
 from mixseek.reporting.model import Tone
 from mixseek.reporting.panel_terminal import interval_plot, print_breakdowns, print_headline, print_trust
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
@@ -510,8 +510,8 @@ def _response_text(row: JudgedRow, *, has_colour: bool) -> Text:
     """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
     if not row.response:
         return Text("(empty)", style=QUIET)
-    left_out = row.response_before if isinstance(row, CutRow) else 0
-    span = row.span and Span(row.span.start - left_out, row.span.end - left_out)
+    skipped = left_out(row).response_before
+    span = row.span and Span(row.span.start - skipped, row.span.end - skipped)
     if span is None or not 0 <= span.start <= span.end <= len(row.response):
         return Text(make_visible(row.response))
     parts = (row.response[: span.start], row.response[span.start : span.end], row.response[span.end :])

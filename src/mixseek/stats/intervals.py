@@ -21,6 +21,8 @@ class IntervalMethod(StrEnum):
     CLUSTERED = "clustered Student t"
     CLUSTERED_WILSON = "clustered Wilson"
     JACKKNIFE = "jackknife over questions"
+    # Every question moved by the same amount.
+    RULE_OF_THREE = "rule-of-three"
 
 
 @dataclass(frozen=True, slots=True)

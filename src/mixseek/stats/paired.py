@@ -5,22 +5,13 @@ One value a question and system; what several items of one question say is avera
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from random import Random
 
 from mixseek.stats.association import PairCounts, pearson
+from mixseek.stats.difference import MOST_FLIPPED, sign_flip_p
 from mixseek.stats.distributions import binomial_two_sided, mid_p, student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
-
-# Within this many assignments of signs all are looked at; beyond, so many are drawn.
-_MOST_ASSIGNMENTS = 1 << 12
-_DRAWS = 1_999
-# Of work: draws times different sizes of a difference. Beyond it, t and the signs test the same to three digits.
-_MOST_STEPS = 8_000_000
-# A sum as far from nought as the observed one is counted as such, in spite of rounding.
-_TOLERANCE = 1e-9
 
 
 class DifferenceTest(StrEnum):
@@ -58,7 +49,7 @@ class PairedTest:
         return beyond and self.p_value < 0.05
 
 
-def paired_test(pairs: PairCounts, *, rng: Random, level: float = 0.95) -> PairedTest | None:
+def paired_test(pairs: PairCounts, level: float = 0.95) -> PairedTest | None:
     """From values of the first and the second system on the same questions, counted; None without a question."""
     differences = Counter[float]()
     for (x, y), count in pairs.items():
@@ -80,8 +71,9 @@ def paired_test(pairs: PairCounts, *, rng: Random, level: float = 0.95) -> Paire
     p_value, method = t_p, DifferenceTest.STUDENT
     if is_binary:
         p_value, method = mid_p(better, better + worse), DifferenceTest.MCNEMAR
-    elif (flipped := sign_flip_p(differences, rng=rng)) is not None:
-        p_value, method = flipped, DifferenceTest.SIGN_FLIP
+    elif better + worse <= MOST_FLIPPED:
+        moves = [difference for difference, count in differences.items() for _ in range(count)]
+        p_value, method = sign_flip_p(moves), DifferenceTest.SIGN_FLIP
     return PairedTest(
         n,
         mean,
@@ -96,43 +88,3 @@ def paired_test(pairs: PairCounts, *, rng: Random, level: float = 0.95) -> Paire
         exact_p=binomial_two_sided(better, better + worse) if is_binary else None,
         mid_p=mid_p(better, better + worse) if is_binary else None,
     )
-
-
-def sign_flip_p(differences: Mapping[float, int], *, rng: Random) -> float | None:
-    """How often random signs give a sum as far from nought; exact for few questions. None where it would take long.
-
-    Differences of one size flip together: how many of them are positive is a binomial number.
-    """
-    sizes = Counter[float]()
-    for difference, count in differences.items():
-        if abs(difference) > _TOLERANCE:
-            sizes[abs(difference)] += count
-    questions = sizes.total()
-    if not questions:
-        return 1.0
-    observed = abs(math.fsum(d * count for d, count in differences.items())) * (1 - _TOLERANCE) - _TOLERANCE
-    assignments = math.prod(count + 1 for count in sizes.values()) if len(sizes) < 64 else math.inf
-    if assignments <= _MOST_ASSIGNMENTS:
-        return _exact_p(sizes, observed)
-    bits = sum(max(1, count // 64) for count in sizes.values())
-    if bits * _DRAWS > _MOST_STEPS:
-        return None
-    parts = list(sizes.items())
-    reached = 0
-    for _ in range(_DRAWS):
-        total = sum(size * (2 * rng.getrandbits(count).bit_count() - count) for size, count in parts)
-        reached += abs(total) >= observed
-    return (reached + 1) / (_DRAWS + 1)
-
-
-def _exact_p(sizes: Mapping[float, int], observed: float) -> float:
-    """Over the number of positive signs among the differences of each size."""
-    sums = Counter[float]({0.0: 1})
-    for size, count in sizes.items():
-        grown = Counter[float]()
-        for total, ways in sums.items():
-            for positive in range(count + 1):
-                grown[total + size * (2 * positive - count)] += ways * math.comb(count, positive)
-        sums = grown
-    reached = sum(ways for total, ways in sums.items() if abs(total) >= observed)
-    return reached / float(2 ** sum(sizes.values()))

@@ -1,13 +1,11 @@
 """Two systems on the same questions: interval and tests."""
 
 import math
-from collections import Counter
-from random import Random
 
 import pytest
 
 from mixseek.stats.distributions import binomial_two_sided, mid_p, student_two_sided
-from mixseek.stats.paired import DifferenceTest, paired_test, sign_flip_p
+from mixseek.stats.paired import DifferenceTest, paired_test
 
 
 def test_t_tails_are_those_of_tables() -> None:
@@ -28,7 +26,7 @@ def test_many_throws_have_the_same_tail_as_few_by_another_way() -> None:
 
 def test_right_or_wrong_values_are_tested_by_mcnemar() -> None:
     pairs = {(1.0, 0.0): 18, (0.0, 1.0): 1, (1.0, 1.0): 50, (0.0, 0.0): 8}
-    found = paired_test(pairs, rng=Random(1))
+    found = paired_test(pairs)
 
     assert found is not None
     assert (found.questions, found.better, found.worse) == (77, 18, 1)
@@ -38,27 +36,34 @@ def test_right_or_wrong_values_are_tested_by_mcnemar() -> None:
     assert found.is_clear
 
 
-def test_sign_flips_are_counted_where_they_are_few_and_drawn_where_they_are_many() -> None:
+def test_graded_values_are_tested_by_sign_flips() -> None:
     """Five differences of one size in one direction: two of 32 assignments are as far."""
-    assert sign_flip_p({1.0: 5}, rng=Random(1)) == pytest.approx(2 / 32)
-    assert sign_flip_p({0.0: 9}, rng=Random(1)) == 1
-    many = Counter({float(size): 3 for size in range(-30, 31)})
-    assert sign_flip_p(many, rng=Random(1)) == 1
-    assert sign_flip_p({0.1 + size / 1000: 1 for size in range(20)}, rng=Random(1)) == pytest.approx(1 / 2000)
+    found = paired_test({(3.0, 2.0): 5, (2.0, 2.0): 4})
+
+    assert found is not None
+    assert found.method is DifferenceTest.SIGN_FLIP
+    assert found.p_value == pytest.approx(2 / 32)
+
+
+def test_where_thousands_moved_the_test_is_student_t() -> None:
+    found = paired_test({(3.0, 2.0): 700, (2.0, 3.0): 600})
+
+    assert found is not None
+    assert (found.method, found.p_value) == (DifferenceTest.STUDENT, found.t_p)
 
 
 def test_no_spread_is_no_interval_and_no_finding() -> None:
     """Every question moved by the same amount: a width of nought would claim certainty."""
-    found = paired_test({(3.0, 2.0): 4}, rng=Random(1))
+    found = paired_test({(3.0, 2.0): 4})
 
     assert found is not None
     assert (found.mean, found.interval, found.t_p) == (1, None, None)
     assert not found.is_clear
-    assert paired_test({}, rng=Random(1)) is None
+    assert paired_test({}) is None
 
 
 def test_a_small_p_beside_an_interval_that_holds_nought_is_no_finding() -> None:
-    found = paired_test({(1.0, 0.0): 5, (0.0, 0.0): 3}, rng=Random(1))
+    found = paired_test({(1.0, 0.0): 5, (0.0, 0.0): 3})
 
     assert found is not None
     assert found.interval is not None

@@ -125,6 +125,11 @@ SELECT position, sample_position, key, judge, take, status, is_final, is_control
 SELECT position, sample_position, key, judge, take, status, is_final, is_control, reason
     FROM judged WHERE id = $sample_id ORDER BY judge_order, judge, take
 
+-- name: rows_of
+SELECT position, sample_position, key, judge, take, status, is_final, is_control, reason
+    FROM judged JOIN (SELECT unnest($keys) AS key) AS wanted USING (key)
+    ORDER BY sample_position, judge_order, judge, take
+
 -- name: similar
 SELECT id FROM samples ORDER BY levenshtein(left(id, 100), left($sample_id, 100)), position LIMIT $limit
 

@@ -205,6 +205,13 @@ class RunIndex:
         """One sample under every judge; empty where there is none of that id."""
         return list(self._read(self._all("find", sample_id=sample_id)))
 
+    def rows_of(self, keys: Sequence[str]) -> dict[str, list[JudgedRow]]:
+        """The judgments of some samples, by the samples' ids."""
+        found: dict[str, list[JudgedRow]] = defaultdict(list)
+        for row in self._read(self._all("rows_of", keys=list(keys))):
+            found[row.id].append(row)
+        return found
+
     def similar_ids(self, sample_id: str, limit: int = 5) -> list[str]:
         """Ids that a person may have meant."""
         return [row[0] for row in self._all("similar", sample_id=sample_id, limit=limit)]

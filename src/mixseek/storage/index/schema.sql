@@ -13,7 +13,9 @@ CREATE TABLE places (kind VARCHAR, first BIGINT, lines BIGINT, offsets BLOB);
 
 CREATE TABLE samples (
     key VARCHAR, position BIGINT, id VARCHAR, task_name VARCHAR, task_type VARCHAR, question_id VARCHAR,
-    prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR
+    prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR,
+    -- A digest of what a judge reads of the sample, whatever the sample is called.
+    text UBIGINT
 );
 
 CREATE TABLE replies (
