@@ -1,7 +1,7 @@
 """Two sides of a comparison as data, in words, on a terminal and for programs; the page is in `comparison_page`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,8 @@ class Comparison:
     worse: tuple[Pair, ...]
     unscored: tuple[Pair, ...]
     notes: tuple[str, ...] = ()
+    # Of all pairs of each kind and all samples without a partner, where a program asked.
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def is_binary(self) -> bool:
@@ -513,6 +515,7 @@ def comparison_document(
         "better": [pair_document(pair) for pair in comparison.better],
         "worse": [pair_document(pair) for pair in comparison.worse],
         "unscored": [pair_document(pair) for pair in comparison.unscored],
+        "ids": {kind: list(names) for kind, names in comparison.ids.items()},
         # Where people labelled samples of both sides; nothing is corrected yet.
         "corrected": None,
         "notes": list(comparison.notes),
