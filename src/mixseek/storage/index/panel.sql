@@ -15,8 +15,8 @@ SELECT sample_position AS sample, judge, score AS value,
 -- name: alone
 -- One judge, or a cascade: scores of its repeats are averaged, those without a score are in the bounds with their share.
 SELECT {by}, avg(value) FILTER (state = 'valid') AS value, avg(lowest) AS lowest, avg(highest) AS highest,
-    CASE WHEN count(DISTINCT verdict) FILTER (state = 'valid') = 1 THEN any_value(verdict) FILTER (state = 'valid') END
-        AS verdict,
+    CASE WHEN min(verdict) FILTER (state = 'valid') = max(verdict) FILTER (state = 'valid')
+        THEN min(verdict) FILTER (state = 'valid') END AS verdict,
     {best_state} AS state, coalesce(bool_or(is_unverified), false) AS is_unverified,
     count(*) FILTER (state = 'valid') AS voices
     FROM ({source}) GROUP BY {by}
@@ -62,8 +62,8 @@ SELECT {by}, CASE WHEN is_settled THEN middle END AS value,
 SELECT {by}, avg(value) FILTER (state = 'valid') AS value,
     coalesce(avg(lowest) FILTER (state = 'valid'), 0) AS lowest,
     coalesce(avg(highest) FILTER (state = 'valid'), 1) AS highest,
-    CASE WHEN count(DISTINCT coalesce(verdict, '')) FILTER (state = 'valid') = 1
-        THEN any_value(coalesce(verdict, '')) FILTER (state = 'valid') END AS verdict,
+    CASE WHEN min(coalesce(verdict, '')) FILTER (state = 'valid') = max(coalesce(verdict, '')) FILTER (state = 'valid')
+        THEN min(coalesce(verdict, '')) FILTER (state = 'valid') END AS verdict,
     {best_state} AS state, coalesce(bool_or(is_unverified), false) AS is_unverified,
     count(*) FILTER (state = 'valid') AS voices
     FROM ({source}) GROUP BY {by}
