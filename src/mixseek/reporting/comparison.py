@@ -408,11 +408,14 @@ def headline(comparison: Comparison) -> list[tuple[str, str]]:
 def brief(comparison: Comparison) -> list[tuple[str, str]]:
     """The result and the judge's part in it, in as few lines as there can be."""
     drift, is_binary = comparison.drift, comparison.is_binary
-    lines = headline(comparison)
+    said = dict(headline(comparison))
+    if "test" in said:
+        said["pairs"] = f"{said['pairs']}; {said.pop('test')}"
+    lines = list(said.items())
     if drift.changed and drift.part is not None:
         part = difference_text(drift.part, is_binary=is_binary)
-        said = f"{drift.changed:,} of {drift.same_texts:,} unchanged texts were judged differently: {part} of it"
-        lines.append(("judge", said))
+        texts = f"{drift.changed:,} of {drift.same_texts:,} unchanged texts were judged differently: {part} of it"
+        lines.append(("judge", texts))
         if drift.without.mean is not None:
             interval = drift.without.interval
             within = f" ({range_text(interval, is_binary=is_binary)})" if interval else ""
