@@ -243,11 +243,16 @@ def truescore_limits(truescore: Any, draw: Draw) -> Limits | None:
     places = [place for place, (_, y) in enumerate(draw.pairs) if y is not None]
     labels = [draw.pairs[place][1] for place in places]
     scores = [f for f, _ in draw.pairs]
+    is_whole = all(
+        len({draw.pairs[place][1] is None for place in range(at, at + draw.group_size)}) == 1
+        for at in range(0, len(scores), draw.group_size)
+    )
+    # It takes clusters only where they are labelled as a whole.
+    clusters = [place // draw.group_size for place in range(len(scores))] if draw.group_size > 1 and is_whole else None
     try:
         if draw.drawing is Drawing.ELSEWHERE:
             found = truescore.rogan_gladen_estimate(scores, labels, places)
         else:
-            clusters = [place // draw.group_size for place in range(len(scores))] if draw.group_size > 1 else None
             found = truescore.ppi_estimate(scores, labels, places, clusters=clusters)
     except ValueError:
         return None

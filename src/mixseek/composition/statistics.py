@@ -53,8 +53,6 @@ from mixseek.storage.workspace import Workspace
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16
-# Signs are drawn; the same table gives the same p-value.
-_SEED = 20_240_229
 
 
 @dataclass(frozen=True, slots=True)

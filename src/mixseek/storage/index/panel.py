@@ -59,18 +59,19 @@ def is_graded(index: str = "main") -> str:
 
 def panel_units(rule: PanelRule | None, index: str = "main", *, has_repeats: bool = True) -> str:
     """One row a sample: key, sample (its position), id, question (the cluster), target, variant, question_id,
-    task_name, task_type, language, output_id, value (NULL without a verdict), lowest, highest, state (`PanelState`),
-    verdict, is_unverified, voices.
+    task_name, task_type, language, output_id, shown (a digest of what a judge saw), value (NULL without a verdict),
+    lowest, highest, state (`PanelState`), verdict, is_unverified, voices.
 
     `rule` is None for one judge and for a cascade, whose last judge has the last word. `index` names the database;
     `has_repeats=False` saves a step where no judge was asked twice.
     """
     if rule is None:
-        source = _SQL["takes"].format(index=index, final_only=True)
-        # Of one judge that was asked once, a take is all there is.
-        settled = settle(source, "sample", None) if has_repeats else source
+        takes = _SQL["takes"].format(index=index, final_only=True)
+        # One judge that was asked once: there is nothing to bring together.
+        settled = settle(takes, "sample", None) if has_repeats else takes
     else:
-        settled = settle(opinions(rule, index, has_repeats=has_repeats), "sample", rule, is_graded(index))
+        source = opinions(rule, index, has_repeats=has_repeats)
+        settled = settle(source, "sample", rule, is_graded(index))
     return _SQL["units"].format(settled=settled, index=index)
 
 

@@ -9,7 +9,7 @@
 SELECT sample_position AS sample, judge, score AS value,
     CASE WHEN status <> 'valid' OR is_unverified THEN 0 ELSE score END AS lowest,
     CASE WHEN status = 'valid' THEN score ELSE 1 END AS highest,
-    verdict, status AS state, is_unverified, 1 AS voices
+    verdict, status AS state, is_unverified, (status = 'valid')::INTEGER AS voices
     FROM {index}.judged WHERE NOT is_control AND (is_final OR NOT {final_only})
 
 -- name: alone
@@ -80,8 +80,9 @@ CASE min(CASE state WHEN 'valid' THEN 0 WHEN 'split' THEN 1 WHEN 'invalid' THEN 
 -- name: units
 -- With what samples are grouped by. `question` is the cluster of every interval, test and gate.
 SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.question_id, samples.key) AS question,
-    samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id, samples.task_name, samples.task_type,
-    samples.language, samples.output_id, settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
+    samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id,
+    samples.task_name, samples.task_type, samples.language, samples.output_id, samples.shown,
+    settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
     settled.highest::DOUBLE AS highest, settled.state, settled.verdict, settled.is_unverified,
     settled.voices::BIGINT AS voices
     FROM ({settled}) AS settled JOIN {index}.samples AS samples ON samples.position = settled.sample
