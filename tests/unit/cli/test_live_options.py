@@ -18,7 +18,7 @@ def requested(*words: str, monkeypatch: pytest.MonkeyPatch) -> LiveOptions:
     """What `mixseek judge` asks for when these words are typed."""
     asked: list[JudgeRequest] = []
 
-    def note(request: JudgeRequest, gates: object, **output: object) -> ExitCode:
+    def note(request: JudgeRequest, gates: object, baseline: object, **output: object) -> ExitCode:
         asked.append(request)
         return ExitCode.OK
 
