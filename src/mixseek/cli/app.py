@@ -10,6 +10,7 @@ from typer import TyperException
 from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
+from mixseek.cli.importing import import_log
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
@@ -123,6 +124,7 @@ def build_app() -> typer.Typer:
     app.callback()(root)
     for function in (demo, judge, report, runs, show, export, archive, compete, leaderboard):
         app.command()(function)
+    app.command("import")(import_log)
     protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)
     protocols.command("new")(new_protocol)
