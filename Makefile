@@ -8,7 +8,7 @@ VENV_ALL := .venv-all
 STAMP_ALL := $(VENV_ALL)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiled demo test test-all check format bench table replies docs clean
+.PHONY: help setup compiled demo test test-all check format bench table replies coverage oracle docs clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -61,6 +61,12 @@ table: $(STAMP)  ## accuracy and ledger of the rules on the data beside the proj
 
 replies: $(STAMP)  ## what becomes of replies of real judges, on the data beside the project, when it is there
 	@$(BIN)/python -m bench.replies
+
+coverage: $(STAMP)  ## how often intervals hold the truth, in simulations; beside truescore, ppi-python and judgy if installed
+	@$(BIN)/python -m bench.coverage
+
+oracle: $(STAMP)  ## values of independent libraries, reproduced by `mixseek stats`, when the data is there
+	@$(BIN)/python -m bench.oracle
 
 docs: $(STAMP)  ## regenerate docs/cli.md from the commands
 	@$(BIN)/python -m scripts.write_cli_reference

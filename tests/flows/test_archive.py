@@ -57,6 +57,22 @@ def found(archive: Path) -> list[tuple[str, str]]:
     return [(problem["kind"], problem["path"]) for problem in document["problems"]]
 
 
+def test_replies_of_nobody_knows_whom_are_filed_under_the_name_of_their_file(tmp_path: Path) -> None:
+    """In the folders and in both tables; not as a path made harmless, with a number behind it."""
+    rows = outputs(questions=1)
+    replies = [{**recorded(row, "", cross_reply(row, "model-a")), "judge_model": None} for row in rows]
+    write_jsonl(tmp_path / "outputs.jsonl", rows)
+    write_jsonl(tmp_path / "march.jsonl", replies)
+    words = ("judge", "outputs.jsonl", "--protocol", "cross", "--judge", "replay:march.jsonl", "-w", "ws")
+    assert mixseek_here(*words, cwd=tmp_path).returncode == 0
+    assert mixseek_here("archive", "-w", "ws", "--to", "out", cwd=tmp_path).returncode == 0
+
+    assert {path.parent.name for path in files_in(tmp_path / "out", "有效评测")} == {"march"}
+    assert {row["judge_model"] for row in read_jsonl(tmp_path / "out" / "index.jsonl")} == {"march"}
+    with (tmp_path / "out" / "index.csv").open(encoding="utf-8-sig", newline="") as stream:
+        assert {row["judge_model"] for row in csv.DictReader(stream)} == {"march"}
+
+
 def test_every_judgment_is_a_file_in_its_room(written: Path) -> None:
     valid, invalid = files_in(written, VALID), files_in(written, INVALID)
 

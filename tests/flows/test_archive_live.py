@@ -94,6 +94,12 @@ def test_every_reply_that_was_asked_for_again_is_archived_as_invalid(tmp_path: P
         "first_invalid_rate": len(first_invalid) / 40,
     }
     assert log["temperature"] == "not sent: the endpoint's default was used"
+    rate = f"{len(first_invalid) / 40:.1%}"
+    shown = mixseek_here("report", "-w", "ws", "--out", "page.html", cwd=tmp_path)
+    assert f"First replies: {len(first_invalid)} of 40 invalid ({rate})." in shown.stdout
+    assert f"First replies: {len(first_invalid)} of 40 invalid ({rate})." in (tmp_path / "page.html").read_text("utf-8")
+    reported = json.loads(mixseek_here("report", "-w", "ws", "--json", cwd=tmp_path).stdout)
+    assert [judge["first_replies"]["invalid"] for judge in reported["judges"]] == [len(first_invalid)]
     text = (archive / "run_log.md").read_text(encoding="utf-8")
     assert f"{len(first_invalid)} of 40 ({len(first_invalid) / 40:.1%}; {len(again)} asked again)" in text
 

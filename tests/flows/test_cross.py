@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.flows.cross_material import RESPONSES, cross_reply, outputs, recorded
-from tests.flows.running import mixseek_here, read_jsonl, the_one_line, write_jsonl
+from tests.flows.running import COMMAND, environment, mixseek_here, read_jsonl, the_one_line, write_jsonl
 from tests.unit.storage.pdf_files import make_pdf
 
 
@@ -179,12 +179,30 @@ def test_what_is_wrong_for_one_reason_is_one_line_and_a_run_without_a_number_is_
     done = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl")
     quiet = judge(tmp_path, "outputs.jsonl", "--judge", "replay:replies.jsonl", "--quiet")
 
-    lines = [line for line in done.stderr.splitlines() if " invalid: " in line]
-    assert lines[0].startswith(f"mixseek: {len(rows)} invalid: ")
-    assert lines[0].endswith(f"(such as {rows[0]['id']})")
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"mixseek: {len(rows)} invalid: ")]
+    assert line.endswith(f"(such as {rows[0]['id']})")
+    assert len(done.stderr.splitlines()) <= 4
     assert f"no valid judgment among {len(rows)} judgments; the commonest reason: {len(rows)} invalid: " in quiet.stderr
     assert len(quiet.stderr.splitlines()) == 1
     assert (done.returncode, quiet.returncode) == (1, 1)
+
+
+def test_the_result_is_the_last_thing_on_a_terminal(tmp_path: Path) -> None:
+    """What could not be used is said before it, in few lines: nobody scrolls up to find out how it went."""
+    rows = outputs(questions=8)
+    write_jsonl(tmp_path / "outputs.jsonl", rows)
+    texts = ["no" if number % 2 else json.dumps(cross_reply(row, "j")) for number, row in enumerate(rows)]
+    write_jsonl(tmp_path / "replies.jsonl", [recorded(row, "j", text) for row, text in zip(rows, texts, strict=True)])
+    words = ("judge", "outputs.jsonl", "--protocol", "cross", "--judge", "replay:replies.jsonl", "-w", "ws")
+    done = subprocess.run(
+        [COMMAND, *words], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True
+    )
+    lines = done.stdout.decode().splitlines()
+
+    assert lines[0].startswith("mixseek: 16 invalid: UNPARSABLE_OUTPUT: ")
+    assert "32 samples" in lines[1]
+    assert all(line.startswith("  ") for line in lines[2:])
+    assert any(line.split()[:2] == ["invalid", "16"] for line in lines[2:])
 
 
 def test_replies_without_their_outputs_need_another_policy(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_commands_in_hints_can_be_pasted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "hint"),
-    [("compare", "mixseek report RUN RUN2"), ("diff", "mixseek report RUN RUN2"), ("eval", "mixseek judge DATA")],
+    [("diff", "mixseek compare A B"), ("baseline", "mixseek compare A B"), ("eval", "mixseek judge DATA")],
 )
 def test_commands_of_other_tools_get_a_hint(command: str, hint: str, tmp_path: Path) -> None:
     done = mixseek_here(command, "a", "b", cwd=tmp_path)

@@ -111,3 +111,18 @@ def test_the_reports_of_the_demo_say_what_limits_their_scores(told: tuple[Path, 
     assert [row["judge"] for row in cross["controls"]] == ["aster-1"]
     assert rubric["critical"] == 3
     assert {profile["task_type"] for profile in rubric["task_types"]} == {"fact", "creative", "speculative"}
+
+
+def test_the_demo_compares_with_a_later_version_and_tells_the_judges_part_apart(
+    told: tuple[Path, dict[str, Any]],
+) -> None:
+    """14 responses got better and 4 worse; on 3 unchanged ones the judge changed its mind, which hides the progress."""
+    place, document = told
+    comparison = document["comparison"]
+
+    assert comparison["counts"]["better"] == 14
+    assert comparison["counts"]["worse"] == 7
+    assert (comparison["drift"]["changed"], comparison["drift"]["shift"]["counts"]["worse"]) == (3, 3)
+    assert comparison["direction"] == "unclear"
+    assert comparison["drift"]["without"]["direction"] == "better"
+    assert (place / comparison["html"]).is_file()

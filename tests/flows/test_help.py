@@ -15,6 +15,8 @@ COMMANDS = (
     "runs",
     "show",
     "export",
+    "compare",
+    "stats",
     "protocol show",
     "protocol hash",
     "protocol new",

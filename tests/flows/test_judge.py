@@ -11,6 +11,7 @@ from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, rea
 
 SUMMARY_KEYS = {
     "needs_maths",
+    "headline",
     "notices",
     "run",
     "workspace",
@@ -281,6 +282,57 @@ def test_a_panel_lets_every_judge_judge_everything_and_missing_replies_leave_it_
     assert len(export(tmp_path)) == 100
 
 
+def test_rules_do_not_say_why_an_answer_is_wrong(data: Path, tmp_path: Path) -> None:
+    """They cannot know that its logic is; that there is no answer, they can see."""
+    empty = {"id": "none", "question": "What is 2 + 2?", "response": "", "ground_truth": "4"}
+    write_jsonl(data, [*sums(50), empty])
+    assert judge(data, cwd=tmp_path).returncode == 0
+    kinds = {(row["is_correct"], row["error_type"]) for row in export(tmp_path) if row["status"] == "valid"}
+
+    assert kinds == {(True, "none"), (False, None), (False, "no_answer")}
+
+
+def test_algebra_is_decided_without_an_option(tmp_path: Path) -> None:
+    """The extra `maths` serves every command where it is installed."""
+    pytest.importorskip("math_verify")
+    row = {
+        "id": "a",
+        "question": "What is it?",
+        "ground_truth": r"$\frac{1}{2}+x$",
+        "response": r"The answer is $x+0.5$.",
+    }
+    data = write_jsonl(tmp_path / "data.jsonl", [row])
+    assert judge(data, "--judge", "rules", cwd=tmp_path).returncode == 0
+
+    assert [row["verdict"] for row in export(tmp_path)] == ["correct"]
+
+
+def test_judges_that_say_the_same_are_no_more_samples(data: Path, tmp_path: Path) -> None:
+    """Four judges in one voice have the interval that one of them has, and so has each of them."""
+    replies = [reply(row["id"], is_correct=number % 3 > 0) for number, row in enumerate(sums(50))]
+    names = [f"replay:{name}.jsonl" for name in "abcd"]
+    for name in "abcd":
+        write_jsonl(tmp_path / f"{name}.jsonl", replies)
+    one = json.loads(judge(data, "--judge", names[0], "--run", "one", cwd=tmp_path).stdout)
+    four = json.loads(judge(data, *(word for name in names for word in ("--judge", name)), cwd=tmp_path).stdout)
+
+    assert one["interval"] is not None
+    assert [four["per_judge"][name]["interval"] for name in names] == [one["interval"]] * 4
+
+
+def test_running_again_is_advised_only_where_it_can_help(data: Path, tmp_path: Path) -> None:
+    """A file without the reply will not have it the next time either, unless somebody adds it."""
+    write_jsonl(tmp_path / "replies.jsonl", [reply(row["id"], is_correct=False) for row in sums(49)])
+    recorded = judge(data, "--judge", "replay:replies.jsonl", cwd=tmp_path)
+    complete = judge(data, "--judge", "rules", "--run", "rules", cwd=tmp_path)
+
+    assert recorded.returncode == 4
+    assert "add the replies to the file, then run the same command again" in recorded.stderr
+    assert "to ask for them" not in recorded.stderr
+    assert complete.returncode == 0
+    assert "again" not in complete.stderr
+
+
 def test_a_corrected_reply_is_judged_again(data: Path, tmp_path: Path) -> None:
     """As another run; under the name of the old one it is refused in one line, complete or not."""
     replies = [reply(row["id"], is_correct=False) for row in sums(50)]
@@ -299,20 +351,59 @@ def test_a_corrected_reply_is_judged_again(data: Path, tmp_path: Path) -> None:
     assert "was started with another version of replay:replies.jsonl; choose a new name" in the_one_line(done)
 
 
-def test_every_judge_of_a_panel_must_keep_a_gate(data: Path, tmp_path: Path) -> None:
-    """No mean over judges that differ: one at 0 % and one at 100 % do not pass 50 % together."""
-    for name, is_correct in (("strict", False), ("lenient", True)):
-        write_jsonl(tmp_path / f"{name}.jsonl", [reply(row["id"], is_correct=is_correct) for row in sums(50)])
-    judges = ("--judge", "replay:strict.jsonl", "--judge", "replay:lenient.jsonl")
+SEVENS: list[dict[str, Any]] = [
+    {"id": f"s{n}", "question": "How much?", "response": "It is 7.", "ground_truth": "7", "level": "easy" if n else 3}
+    for n in range(10)
+]
 
-    done = judge(data, *judges, "--fail-under", "50%", cwd=tmp_path)
 
-    summary = json.loads(done.stdout)
-    assert done.returncode == 1
+def recorded(tmp_path: Path, **judges: bool) -> list[str]:
+    """Options for judges that call everything right, or everything wrong."""
+    options = []
+    for name, is_correct in judges.items():
+        write_jsonl(tmp_path / f"{name}.jsonl", [reply(row["id"], is_correct=is_correct) for row in SEVENS])
+        options += ["--judge", f"replay:{name}.jsonl"]
+    return options
+
+
+def test_a_gate_is_kept_by_the_panel(tmp_path: Path) -> None:
+    """No mean over judges that differ: one at 0 % and one at 100 % do not pass 50 % together; two against one do."""
+    data = write_jsonl(tmp_path / "sevens.jsonl", SEVENS)
+    two = recorded(tmp_path, strict=False, lenient=True)
+    three = [*two, *recorded(tmp_path, kind=True)]
+
+    tied = judge(data, *two, "--fail-under", "50%", "--run", "two", cwd=tmp_path)
+    kept = judge(data, *three, "--fail-under", "50%", "--run", "three", cwd=tmp_path)
+
+    summary = json.loads(tied.stdout)
+    assert tied.returncode == 1
     assert (summary["mean_score"], summary["interval"]) == (None, None)
+    assert summary["headline"]["counts"]["split"] == 10
     assert [score["mean_score"] for score in summary["per_judge"].values()] == [0.0, 1.0]
-    assert "gate --fail-under not met by replay:strict.jsonl: mean score 0.00%" in done.stderr
-    assert "not met by replay:lenient.jsonl" not in done.stderr
+    assert "gate --fail-under not met: mean score no valid verdict, under the limit of 50.00%" in tied.stderr
+    assert (kept.returncode, json.loads(kept.stdout)["mean_score"]) == (0, 1.0)
+
+
+def test_the_rule_of_a_panel_can_be_named_when_judging_and_when_reading(tmp_path: Path) -> None:
+    """The run keeps the rule it was judged with; a report may ask for another; a cascade has no use for one."""
+    data = write_jsonl(tmp_path / "sevens.jsonl", SEVENS)
+    judges = recorded(tmp_path, strict=False, lenient=True, kind=True)
+    where = ("--workspace", "ws", "--json")
+
+    done = judge(data, *judges, "--panel", "unanimous", "--run", "p", cwd=tmp_path)
+    kept = json.loads(mixseek_here("report", "p", *where, cwd=tmp_path).stdout)["headline"]
+    other = json.loads(mixseek_here("report", "p", *where, "--panel", "majority", cwd=tmp_path).stdout)["headline"]
+    refused = judge(data, *judges, "--cascade", "--panel", "majority", cwd=tmp_path)
+    judge(data, *judges, "--cascade", "--run", "c", cwd=tmp_path)
+    unread = mixseek_here("report", "c", "--panel", "mean", "--workspace", "ws", cwd=tmp_path)
+    unknown = mixseek_here("report", "p", "--panel", "vote", "--workspace", "ws", cwd=tmp_path)
+
+    assert json.loads(done.stdout)["headline"]["counts"]["split"] == 10
+    assert (kept["rule"], kept["counts"]["split"]) == ("unanimous", 10)
+    assert (other["rule"], other["mean_score"], other["counts"]["valid"]) == ("majority", 1.0, 10)
+    assert (refused.returncode, unread.returncode, unknown.returncode) == (2, 2, 2)
+    assert "run c: a cascade gives one verdict a sample already; leave out --panel mean" in the_one_line(unread)
+    assert "majority" in unknown.stderr
 
 
 def test_what_is_unverified_bounds_the_headline_and_can_be_a_gate(tmp_path: Path) -> None:
@@ -340,6 +431,28 @@ def test_what_is_unverified_bounds_the_headline_and_can_be_a_gate(tmp_path: Path
     assert "Reasoning scores: mean 5.00" in report.stdout
     assert "not in the response: unverified" in shown.stdout
     assert "reasoning score   5" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("policy", "valid", "invalid", "unverified"), [("record", 2, 0, 1), ("verified", 1, 1, 0), ("off", 2, 0, 0)]
+)
+def test_the_extraction_policy_says_what_becomes_of_an_answer_that_is_not_there(
+    policy: str, valid: int, invalid: int, unverified: int, tmp_path: Path
+) -> None:
+    """Counted by default, refused where every answer must be there, and not looked for where nobody wants to."""
+    rows = [
+        {"id": f"q{number}", "question": "How much is it?", "ground_truth": "7", "response": response}
+        for number, response in enumerate(["It is 7.", "I like tea."])
+    ]
+    write_jsonl(tmp_path / "tea.jsonl", rows)
+    write_jsonl(tmp_path / "replies.jsonl", [reply(row["id"], is_correct=True) for row in rows])
+    more = ("--judge", "replay:replies.jsonl", "--parameter", f"extraction_policy={policy}")
+    summary = json.loads(judge("tea.jsonl", *more, cwd=tmp_path).stdout)
+    report = json.loads(mixseek_here("report", "r", "--workspace", "ws", "--json", cwd=tmp_path).stdout)
+
+    assert (summary["counts"]["valid"], summary["counts"]["invalid"]) == (valid, invalid)
+    assert [own["unverified"] for own in summary["per_judge"].values()] == [unverified]
+    assert [own["unverified"] for own in report["judges"]] == [unverified]
 
 
 def test_rules_that_decide_nothing_end_well_and_say_so(tmp_path: Path) -> None:
@@ -416,7 +529,9 @@ def test_settings_of_the_directory_are_the_defaults_of_the_command(data: Path, t
     )
 
     by_settings = json.loads(mixseek_here("judge", data, "--json", cwd=tmp_path).stdout)
-    by_options = json.loads(mixseek_here("judge", data, "--json", "--panel", "--judge", "rules", cwd=tmp_path).stdout)
+    by_options = json.loads(
+        mixseek_here("judge", data, "--json", "--no-cascade", "--judge", "rules", cwd=tmp_path).stdout
+    )
 
     assert by_settings["judges"] == ["rules", "replay:replies.jsonl"]
     assert by_settings["cascade"] is True

@@ -161,12 +161,16 @@ def english_outputs(targets: tuple[str, ...]) -> list[dict[str, str]]:
     ]
 
 
-def test_prompts_in_another_language_than_the_data_are_said_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", ["cross", "rubric"])
+def test_prompts_in_another_language_than_the_data_are_said_once(protocol: str, tmp_path: Path) -> None:
     """On stderr and in the summary; whoever chooses a language has chosen."""
-    data = write_jsonl(tmp_path / "data.jsonl", english_outputs(("model-a",)))
+    rubric = "task_type: fact\n\n## Criteria\n- Says how long the pier is.\n"
+    rows = [{**row, "task_name": "pier", "rubric": rubric} for row in english_outputs(("model-a",))]
+    data = write_jsonl(tmp_path / "data.jsonl", rows)
     with loopback() as endpoint:
-        silent = judge(data, endpoint.spec, "--protocol", "cross", cwd=tmp_path)
-        chosen = judge(data, endpoint.spec, "--protocol", "cross", "--language", "en", cwd=tmp_path, workspace="chosen")
+        silent = judge(data, endpoint.spec, "--protocol", protocol, cwd=tmp_path)
+        more = ("--protocol", protocol, "--language", "en")
+        chosen = judge(data, endpoint.spec, *more, cwd=tmp_path, workspace="chosen")
     notices = json.loads(silent.stdout)["notices"]
 
     assert len(notices) == 1

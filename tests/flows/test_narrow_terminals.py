@@ -68,7 +68,7 @@ def test_scored_runs_keep_the_names_of_judges_targets_and_samples(place: Path) -
 
     for title, names in {
         "Dimensions": JUDGES,
-        "Targets, cross judgments only": TARGETS,
+        "Targets by dimension, cross judgments only": TARGETS,
         "Judge × target: mean total, cross judgments only": JUDGES,
         "Coverage": (*TARGETS, *JUDGES),
         "Evidence": JUDGES,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from bench.real_files import DATA, RealFile, reading_commands, real_files
+from bench.real_files import DATA, RealFile, many_rows, reading_commands, real_files
 from tests.flows.running import mixseek_here
 
 FILES = list(real_files()) if DATA.is_dir() else []
@@ -30,3 +30,13 @@ def test_no_command_fails_on_a_real_file(file: RealFile, tmp_path: Path) -> None
     listed = mixseek_here("runs", "--workspace", tmp_path, cwd=tmp_path)
     assert file.path.stem[:20] in listed.stdout
     assert listed.stderr == ""
+
+
+@pytest.mark.optin
+def test_no_command_fails_on_fifty_thousand_real_rows(tmp_path: Path) -> None:
+    """All files one after the other, again and again; a minute or two, so not every time (`make test-all`)."""
+    file = many_rows(tmp_path / "many.jsonl")
+    for words in (file.judging(tmp_path), *reading_commands(file, tmp_path)):
+        if words[0] != "archive":
+            done = mixseek_here(*words, cwd=tmp_path)
+            assert done.returncode == 0, (words, done.stderr)

@@ -8,13 +8,16 @@ import typer
 from typer import TyperException
 
 from mixseek.cli.cache import prune, show_cache
+from mixseek.cli.compare import compare
 from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.importing import import_log
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
+from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import archive, export, report, runs, show
+from mixseek.cli.statistics import stats
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
@@ -32,10 +35,11 @@ MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR
 
 # What people type who know other tools, and what they mean.
 MEANT_COMMANDS = {
-    **dict.fromkeys(("compare", "diff"), "`mixseek report RUN RUN2` sets runs side by side"),
+    **dict.fromkeys(("diff", "regress", "baseline"), "`mixseek compare A B` says what changed between two runs"),
     **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
     **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
     **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
+    **dict.fromkeys(("agreement", "kappa", "statistics"), "`mixseek stats TABLE` counts ratings"),
     **dict.fromkeys(("explain", "inspect"), "`mixseek show RUN ID` explains one verdict"),
     **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),
     **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
@@ -122,9 +126,15 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, runs, show, export, archive, compete, leaderboard):
+    for function in (demo, judge, report, compare, runs, show, export, archive, stats, compete, leaderboard):
         app.command()(function)
     app.command("import")(import_log)
+    labels = typer.Typer(rich_markup_mode=MARKUP, help="What people say about judged texts: draw, fill in, take in.")
+    labels.command("sample")(sample_labels)
+    labels.command("import")(import_sheet)
+    labels.command("status")(label_state)
+    app.add_typer(labels, name="label")
+    app.command()(plan)
     protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
     protocols.command("show")(show_protocol)
     protocols.command("new")(new_protocol)

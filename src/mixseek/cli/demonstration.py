@@ -10,8 +10,10 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.reporting.comparison import brief, comparison_document
+from mixseek.reporting.headline import score_document
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
-from mixseek.reporting.summary import score_document, summary_document
+from mixseek.reporting.summary import summary_document
 from mixseek.reporting.tables import table_of
 
 STYLES = {
@@ -49,13 +51,15 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
                 "protocol": example.protocol,
                 "run": example.summary.header.run_id,
                 "judges": list(example.judges),
-                **score_document(example.summary.score),
+                **score_document(example.summary.headline.score),
+                "counts": asdict(example.summary.score.counts),
                 "control": score_document(example.summary.control),
                 "report": str(example.report),
                 "rows": [asdict(row) for row in example.rows],
             }
             for example in result.examples
         ],
+        "comparison": comparison_document(result.comparison, result.comparison_page),
         "competition": leader_board_document(result.board),
     }
 
@@ -76,6 +80,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
     tell_rest(len(result.lines) - len(shown), run, console)
     for example in result.examples:
         render_example(example, console)
+    render_later(result, console)
     console.print()
     console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
     print_leader_board(result.board, console, result.board_page)
@@ -92,6 +97,15 @@ def render_demo(result: DemoResult, console: Console) -> None:
     console.print(Text("Next", style="bold"))
     for step in steps:
         console.print(Text(f"  {step}"), soft_wrap=True)
+
+
+def render_later(result: DemoResult, console: Console) -> None:
+    """What changed, and what of it is the judge's doing, in a few lines."""
+    console.print()
+    console.print(Text("A later version of the model, before a judge that was changed as well", style="bold"))
+    for head, line in brief(result.comparison):
+        console.print(Text.assemble((f"{head:<11} ", "dim"), line))
+    console.print(Text.assemble(("Page  ", "dim"), str(result.comparison_page)), soft_wrap=True)
 
 
 def telling_lines(lines: tuple[DemoLine, ...]) -> tuple[DemoLine, ...]:

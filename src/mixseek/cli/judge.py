@@ -5,13 +5,15 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
+from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, read_drop_gate
 from mixseek.cli.console import ExitCode
 from mixseek.cli.options import (
     JsonOption,
     MaxCalls,
     MaxCost,
+    PanelOption,
     Quiet,
     WorkspaceOption,
     parse_mapping,
@@ -24,7 +26,7 @@ _JUDGE = (
     "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE or replay; repeat for more. "
     "Default: rules."
 )
-_PANEL = "Ask the next judge only where no judge before it gave a valid judgment / each judges all (default)."
+_CASCADE = "Ask the next judge only where no judge before it gave a valid judgment / each judges all (default)."
 _PLAN = (
     "What was to be judged, CSV or JSONL: question_id, prompt_variant, target_model[, output_id]. Holes are flagged "
     "INCOMPLETE_COVERAGE."
@@ -39,7 +41,8 @@ def judge(
         str | None, Option(metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic.")
     ] = None,
     judges: Annotated[list[str] | None, Option("--judge", metavar="SPEC", help=_JUDGE)] = None,
-    cascade: Annotated[bool | None, Option("--cascade/--panel", help=_PANEL, show_default=False)] = None,
+    cascade: Annotated[bool | None, Option("--cascade/--no-cascade", help=_CASCADE, show_default=False)] = None,
+    panel: PanelOption = None,
     workspace: WorkspaceOption = None,
     run: Annotated[
         str | None, Option(metavar="NAME", help="Name of the run. Default: the same for the same request.")
@@ -53,11 +56,14 @@ def judge(
     ] = None,
     fail_under: Annotated[float | None, share_option("Exit 1 when the mean score is lower, e.g. 0.8 or 80%.")] = None,
     max_invalid: Annotated[float | None, share_option("Exit 1 when more are invalid or missing.")] = None,
-    max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided.")] = None,
+    max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided or split.")] = None,
     max_unverified: Annotated[
         float | None,
         share_option("Exit 1 when more of the valid ones call an answer correct that is not in the response."),
     ] = None,
+    baseline: BaselineOption = None,
+    max_drop: MaxDropOption = None,
+    on: OnOption = None,
     as_json: JsonOption = False,
     workers: Annotated[
         int | None, Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
@@ -131,12 +137,17 @@ def judge(
       mixseek judge answers.jsonl --cascade --judge rules --judge openai:gpt-5-mini --max-cost 2
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
+      mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
+      mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
     from mixseek.cli.judging import run_judge
+    from mixseek.composition.compare import find_baseline
     from mixseek.composition.request import JudgeRequest, LiveOptions
     from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
 
+    if panel is not None and cascade:
+        raise BadParameter("a cascade gives one verdict a sample already; choose one of both", param_hint="'--panel'")
     # The command line wins over the environment, the environment over mixseek.toml.
     settings = load_settings()
     gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
@@ -146,12 +157,13 @@ def judge(
         protocol=protocol or settings.judge.protocol,
         language=language or settings.judge.language,
         judges=tuple(judges or settings.judge.judges),
-        cascade=settings.judge.cascade if cascade is None else cascade,
+        cascade=settings.judge.cascade and panel is None if cascade is None else cascade,
+        panel=panel,
         run=run,
         mapping=parse_mapping(mapping or []),
         limit=limit,
         workers=settings.judge.workers if workers is None else workers,
-        gates=gates.limits(),
+        gates=gates.limits() | ({} if max_drop is None else {"max_drop": max_drop}),
         command_line=("mixseek", *sys.argv[1:]),
         live=LiveOptions(
             concurrency=concurrency,
@@ -174,7 +186,9 @@ def judge(
         allows_outside_files=allow_outside_files,
         environment=os.environ,
     )
-    return run_judge(request, gates, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
+    gate = read_drop_gate(max_drop, on, baseline)
+    against = find_baseline(request, baseline, gate) if baseline is not None else None
+    return run_judge(request, gates, against, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
 
 
 def demo(

@@ -10,12 +10,14 @@ from typing import Any
 
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
+from mixseek.composition.compare import Baseline, compare_with_baseline
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.request import JudgeRequest
 from mixseek.composition.summary import failure_groups, first_failed_rows
 from mixseek.domain.counts import FailureGroup
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
+from mixseek.reporting.comparison import DropResult, baseline_document, baseline_text, check_drop
 from mixseek.reporting.summary import (
     GateResult,
     Gates,
@@ -121,7 +123,14 @@ def describe_seconds(seconds: float) -> str:
 
 
 def run_judge(
-    request: JudgeRequest, gates: Gates, *, as_json: bool, quiet: bool, log_json: bool, is_dry_run: bool
+    request: JudgeRequest,
+    gates: Gates,
+    baseline: Baseline | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    log_json: bool,
+    is_dry_run: bool,
 ) -> ExitCode:
     """Judge, print, decide."""
     if is_dry_run:
@@ -144,7 +153,12 @@ def run_judge(
         # The last judgment and the signal came together.
         notify("interrupted; everything is judged: run the same command again to see it")
         return ExitCode.INTERRUPTED
-    checked = check_gates(gates, result.headlines)
+    checked: tuple[GateResult | DropResult, ...] = check_gates(gates, result.headlines)
+    said, compared = describe_summary(result), None
+    if baseline is not None:
+        compared = compare_with_baseline(request.workspace, baseline, result.header.run_id)
+        said += f"\n  baseline    {baseline_text(compared)}"
+        checked += (check_drop(baseline.gate, compared),) if baseline.gate is not None else ()
     groups = failure_groups(result)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
@@ -153,8 +167,9 @@ def run_judge(
         **summary_document(result, checked),
         "unusable": first_failed_rows(result) if as_json else [],
         "unusable_reasons": [asdict(group) for group in groups],
+        "baseline": baseline_document(compared) if compared is not None else None,
     }
-    print_answer(document, describe_summary(result), as_json=as_json)
+    print_answer(document, said, as_json=as_json)
     return decide_exit(result, checked, groups, notify)
 
 
@@ -171,7 +186,7 @@ def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:
 
 
 def decide_exit(
-    summary: RunSummary, checked: Sequence[GateResult], groups: Sequence[FailureGroup], notify: Notify
+    summary: RunSummary, checked: Sequence[GateResult | DropResult], groups: Sequence[FailureGroup], notify: Notify
 ) -> ExitCode:
     """Incomplete comes before any gate: its numbers are not the last ones."""
     failed = [gate for gate in checked if not gate.is_met]

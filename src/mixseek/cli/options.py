@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mixseek.domain.panels import PanelRule
 from mixseek.settings.marked_text import parse_toml
 
 
@@ -86,6 +87,16 @@ WorkspaceOption = Annotated[
         "-w",
         metavar="DIR",
         help="Where runs are kept. Default: $MIXSEEK_WORKSPACE, then mixseek.toml, then .mixseek.",
+        show_default=False,
+    ),
+]
+PanelOption = Annotated[
+    PanelRule | None,
+    typer.Option(
+        "--panel",
+        metavar="RULE",
+        help="How several judges become one verdict: majority, unanimous, median or mean. Default: majority where "
+        "answers are right or wrong, else median.",
         show_default=False,
     ),
 ]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option, launch
 
+from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, hold_against, read_drop_gate
 from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
-from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, workspace_path
+from mixseek.cli.options import JsonOption, PanelOption, RunArgument, WorkspaceOption, workspace_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,40 +26,59 @@ def report(
         Option("--out", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
     ] = None,
     open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
+    by: Annotated[
+        list[str] | None,
+        Option(
+            "--by", metavar="COLUMN", help="Break down by a column of the samples, of metadata too; repeat for more."
+        ),
+    ] = None,
+    panel: PanelOption = None,
+    baseline: BaselineOption = None,
+    max_drop: MaxDropOption = None,
+    on: OnOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
     """Summarise a run here and in one HTML file.
 
     The file needs no network and no other file, so it can be sent as it is.
-    Several runs are compared, and averaged only if one protocol judged them.
+    Several runs are set side by side, and averaged only if one protocol judged them; what changed between two of
+    them, sample by sample, is what `mixseek compare A B` says.
 
     \b
     Examples:
       mixseek report latest
       mixseek report bbh-march --out bbh.html --open
       mixseek report bbh-march --json > summary.json
+      mixseek report bbh-march --by difficulty --panel unanimous
       mixseek report bbh-march bbh-april
+      mixseek report bbh-april --baseline bbh-march --max-drop 2%
     """
     from mixseek.composition.report import load_report, write_html
     from mixseek.reporting.summary import report_document
     from mixseek.reporting.terminal import print_report
 
+    gate = read_drop_gate(max_drop, on, baseline)
     if runs and len(runs) > 1:
-        if out is not None or open_page:
-            raise BadParameter("an HTML report is of one run; leave out --out and --open", param_hint="'[RUN]...'")
-        return compare(runs, workspace_path(workspace), as_json=as_json)
-    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None)
+        if out is not None or open_page or by or panel is not None or baseline is not None:
+            message = "these are of one run; leave out --out, --open, --by, --panel and --baseline"
+            raise BadParameter(message, param_hint="'[RUN]...'")
+        return set_side_by_side(runs, workspace_path(workspace), as_json=as_json)
+    report_data, directory = load_report(
+        workspace_path(workspace), runs[0] if runs else None, panel, tuple(dict.fromkeys(by or ()))
+    )
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
     document = report_document(report_data, target)
+    held = hold_against(workspace_path(workspace), directory.name, baseline, gate, panel)
+    document |= held.document
     print_answer(document, lambda console: print_report(report_data, console, target), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
-    return ExitCode.OK
+    return held.tell(as_json=as_json)
 
 
-def compare(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
+def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
     from mixseek.composition.report import compare_runs
     from mixseek.reporting.summary import comparison_document
@@ -121,7 +141,7 @@ def show(
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.composition.report import load_sample
-    from mixseek.reporting.build import cut_row
+    from mixseek.reporting.excerpts import cut_row
     from mixseek.reporting.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])

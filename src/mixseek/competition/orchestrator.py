@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mixseek.domain.rounds import ExecutionStatus, RankedTeam, RoundProgress, StopReason, TeamProgress
+from mixseek.engine.endings import all_of
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
-from mixseek.engine.live import all_of
 from mixseek.errors import MixseekError, PermanentJudgeError
 from mixseek.round_controller.controller import (
     RoundController,

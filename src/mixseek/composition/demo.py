@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
+from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
 from mixseek.composition.compete import Counting, run_competition
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.leaderboards import write_leader_board
@@ -14,6 +15,7 @@ from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.errors import MixseekError
+from mixseek.reporting.comparison import Comparison
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.round_controller.controller import watch_nothing
@@ -35,6 +37,9 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
 # Protocol to the judges whose replies were recorded.
 EXAMPLES = {"rubric": ("kiri-judge", "sumi-judge"), "cross": ("aster-1", "cedar-7")}
 EXECUTION = "salty-sea"
+# The same samples later: a file in the workspace, what it is made from, and the lines that are different.
+LATER_DATA, LATER_REPLIES = "demo-later.jsonl", "replies-later.jsonl"
+LATER = {LATER_DATA: (DATA, "semantic_later.jsonl"), LATER_REPLIES: (REPLIES, "semantic_later_replies.jsonl")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,9 @@ class DemoResult:
     data: Path
     report: Path
     examples: tuple[DemoExample, ...]
+    # A later version of the model before a judge that was changed as well; and its page.
+    comparison: Comparison
+    comparison_page: Path
     # Three teams, recorded replies, one program; and the page that tells its story.
     board: LeaderBoard
     board_page: Path
@@ -108,9 +116,34 @@ def run_demo(root: Path) -> DemoResult:
     unpack_files(root)
     data = root / DATA
     request = JudgeRequest(str(data), root, judges=(RULES, f"replay:{root / REPLIES}"), cascade=True)
-    summary, report, rows = judge_quietly(request)
+    summary, report, rows = judge_and_report(request)
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
-    return DemoResult(summary, compare_labels(data, rows), data, report, examples, *run_demo_competition(root))
+    comparison = compare_with_later(request, summary.header.run_id)
+    lines = compare_labels(data, rows)
+    return DemoResult(summary, lines, data, report, examples, *comparison, *run_demo_competition(root))
+
+
+def compare_with_later(request: JudgeRequest, before: str) -> tuple[Comparison, Path]:
+    """The samples once more, with some new responses and some other replies of the judge."""
+    root = request.workspace
+    for name, (base, changes) in LATER.items():
+        write_changed(root / base, changes, root / name)
+    judges = (RULES, f"replay:{root / LATER_REPLIES}")
+    after = judge_quietly(replace(request, data=str(root / LATER_DATA), judges=judges))
+    comparison = load_comparison(CompareRequest(root, (before, after.header.run_id)), listed=LISTED)
+    page = default_page(root, comparison)
+    write_comparison(root, comparison, page)
+    return comparison, page
+
+
+def write_changed(base: Path, changes: str, target: Path) -> None:
+    """The lines of a file, with other values where the bundled changes have some for an id."""
+    bundled = (resources.files("mixseek.composition") / "demo_data" / changes).read_text(encoding="utf-8")
+    changed = {row["id"]: row for row in map(json.loads, bundled.splitlines())}
+    rows = map(json.loads, base.read_text(encoding="utf-8").splitlines())
+    with replacing(target) as stream:
+        for row in rows:
+            stream.write(json.dumps(row | changed.get(row["id"], {}), ensure_ascii=False).encode() + b"\n")
 
 
 def run_demo_competition(root: Path) -> tuple[LeaderBoard, Path]:
@@ -122,12 +155,18 @@ def run_demo_competition(root: Path) -> tuple[LeaderBoard, Path]:
     return board, page
 
 
-def judge_quietly(request: JudgeRequest) -> tuple[RunSummary, Path, list[JudgedRow]]:
-    """Nothing but the result, its report and its rows: it is over in a moment."""
+def judge_quietly(request: JudgeRequest) -> RunSummary:
+    """Nothing but the result: it is over in a moment."""
     request = replace(request, command_line=("mixseek", "demo", "--workspace", str(request.workspace)))
     summary = judge_dataset(request, lambda _: nullcontext(Counting()), lambda: False, lambda _: None)
     if isinstance(summary, Interruption):
         raise MixseekError("the demo was interrupted; run it again")
+    return summary
+
+
+def judge_and_report(request: JudgeRequest) -> tuple[RunSummary, Path, list[JudgedRow]]:
+    """The result with its report and its rows."""
+    summary = judge_quietly(request)
     report, run = load_report(request.workspace, summary.header.run_id)
     write_html(report, run.report)
     with open_run_index(Workspace(request.workspace), run) as index:
@@ -143,7 +182,7 @@ def run_example(root: Path, protocol: str, judges: tuple[str, ...]) -> DemoExamp
         judges=tuple(f"replay:{root / f'{protocol}_replies_{judge}.jsonl'}" for judge in judges),
         rubric=root / "tasks" if protocol == "rubric" else None,
     )
-    summary, report, rows = judge_quietly(request)
+    summary, report, rows = judge_and_report(request)
     # Rows come sample by sample, judge by judge.
     samples = [rows[start : start + len(judges)] for start in range(0, len(rows), len(judges))]
     told = tuple(DemoRow(sample[0].id, tuple(map(demo_cell, sample))) for sample in samples)

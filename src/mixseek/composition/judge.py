@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.live import (
     Earlier,
     ProgressMaker,
@@ -35,15 +36,8 @@ from mixseek.composition.summary import summarise_run
 from mixseek.domain.calls import Call, ReplyKey, Usage
 from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import (
-    EXPECTED_OUTPUT_TOKENS,
-    Ending,
-    LiveSlot,
-    NoCache,
-    PendingSample,
-    RunEnd,
-    estimate_usage,
-)
+from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, NoCache, PendingSample, estimate_usage
+from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_incomplete
 from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
@@ -94,14 +88,16 @@ def judge_dataset(
     result = shown_again(plan, manifest, notify) or judge_run(plan, manifest, observer)
     if isinstance(result, Interruption):
         return result
-    return replace(result, seconds=time.monotonic() - began, unmatched=unmatched_replies(plan), notices=notices)
+    corrected = load_corrected(plan.workspace, plan.run)
+    seconds = time.monotonic() - began
+    return replace(result, seconds=seconds, unmatched=unmatched_replies(plan), notices=notices, corrected=corrected)
 
 
 def shown_again(plan: Plan, manifest: Manifest, notify: Callable[[str], None]) -> RunSummary | None:
     """What a finished run holds; None where something is left to ask."""
     if manifest.status is not RunStatus.COMPLETE:
         return None
-    summary = summarise_run(plan.workspace, plan.run, manifest)
+    summary = summarise_run(plan.workspace, plan.run, manifest, plan.request.panel)
     # Complete in name only, if an older mixseek did not seal the journal and somebody cut it since.
     if not summary.is_complete or asks_again(plan, summary):
         return None
@@ -146,7 +142,7 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
             observer.notify(f"indexing {plan.samples:,} samples")
-        summary = summarise_run(plan.workspace, plan.run, manifest)
+        summary = summarise_run(plan.workspace, plan.run, manifest, plan.request.panel)
         status = RunStatus.COMPLETE if summary.is_complete else RunStatus.INCOMPLETE
         seal(status, summary.counts_by_judge())
     return summary
@@ -201,7 +197,7 @@ def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
     if before.status is RunStatus.COMPLETE:
         return before
     return before.restarted(at, request.environment).model_copy(
-        update={"gates": request.gates, "judges": request.judges}
+        update={"gates": request.gates, "panel": request.panel, "judges": request.judges}
     )
 
 

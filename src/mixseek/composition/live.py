@@ -25,7 +25,6 @@ from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import (
     CallContext,
-    FirstReplies,
     LiveSlot,
     NoCache,
     OfflineSlot,
@@ -33,9 +32,9 @@ from mixseek.engine.call import (
     Price,
     ReplyCache,
     RequestKeys,
-    RunEnd,
     Slot,
 )
+from mixseek.engine.endings import FirstReplies, RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun

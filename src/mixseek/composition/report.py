@@ -6,12 +6,26 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from mixseek.composition.summary import combine_judges, dataset_name, is_panel, load_units, run_header, summarise_whole
+from mixseek.composition.corrected import load_corrected
+from mixseek.composition.summary import (
+    combine_judges,
+    dataset_name,
+    is_panel,
+    judge_labels,
+    load_headline,
+    load_units,
+    panel_rule,
+    run_header,
+    summarise_whole,
+)
 from mixseek.domain import counts
-from mixseek.domain.counts import NO_UNITS, OutcomeCount
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored, summarise_scores
+from mixseek.reporting.agreement import Agreement, build_agreement, build_consistency
+from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored
+from mixseek.reporting.headline import summarise_group
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
     ReportData,
@@ -24,6 +38,7 @@ from mixseek.reporting.model import (
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
+from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
 from mixseek.storage.journal.journal import broken_seal, find_wrong_length, is_being_written
 from mixseek.storage.journal.manifest import Manifest, read_manifest
@@ -32,6 +47,8 @@ from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
+# Samples that judges differ on, in the report as data; the rest is counted.
+DISAGREEMENTS = 2_000
 
 
 def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
@@ -45,12 +62,17 @@ def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
     return workspace.resolve(LATEST)
 
 
-def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]:
-    """Everything a renderer shows, and where the run lives."""
+def load_report(
+    root: Path, name: str | None, rule: PanelRule | None = None, by: Sequence[str] = ()
+) -> tuple[ReportData, RunDirectory]:
+    """Everything a renderer shows, and where the run lives; `by` are columns to break down by."""
     workspace = Workspace(root)
     run = find_run(workspace, name)
     manifest = read_manifest(run.manifest)
     with open_run_index(workspace, run) as index:
+        panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        agreement = load_agreement(index, panel)
+        scored = load_scored(index, panel, agreement)
         report = build_report(
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
@@ -60,7 +82,10 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
                 units=load_units(index),
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
-                scored=load_scored(index),
+                headline=load_headline(index, panel, by=by, maximum=scored.maximum if scored else None),
+                agreement=agreement,
+                consistency=build_consistency(*panel.takes()) if manifest.repeats > 1 else (),
+                scored=scored,
                 models=index.judge_models(),
                 rules=index.counts(counts.RuleCount),
                 flags=index.counts(counts.FlagCount),
@@ -73,7 +98,7 @@ def load_report(root: Path, name: str | None) -> tuple[ReportData, RunDirectory]
         whole = combine_judges(index, manifest) if manifest.cascade else None
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
-    return replace(report, judges=judges), run
+    return replace(report, judges=judges, corrected=load_corrected(workspace, run, rule)), run
 
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:
@@ -81,20 +106,38 @@ def count_unreached(index: RunIndex, manifest: Manifest) -> int:
     return 0 if manifest.has_ended else max(0, manifest.sample_count - index.sample_count())
 
 
-def load_scored(index: RunIndex) -> ScoredReport | None:
+def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
+    """None where no sample has two judges."""
+    ratings = panel.ratings()
+    if ratings is None:
+        return None
+    labels = judge_labels(index, panel.judges)
+    ratings = replace(ratings, judges=tuple(labels[judge] for judge in ratings.judges))
+    total, found = panel.disagreements(DISAGREEMENTS)
+    items = [
+        replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])
+        for item in found
+    ]
+    return build_agreement(ratings, (total, items), is_graded=index.is_graded())
+
+
+def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | None) -> ScoredReport | None:
     """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
     if not index.has_scores():
         return None
+    # A target has one mean on a page: that of its samples' verdicts.
+    targets: dict[tuple[str | None, ...], UnitSums] = {
+        (name,): group.units for name, group in panel.groups("target").items()
+    }
     source = ScoredInput(
         cells=index.counts(counts.ScoredCell),
-        units=index.scored_units(),
+        units=replace(index.scored_units(), targets=targets),
         dimensions=index.counts(counts.DimensionCell),
         buckets=index.counts(counts.DimensionBucket),
         variants=index.counts(counts.VariantSums),
         evidence=index.counts(counts.EvidenceCount),
         evidence_problems=index.counts(counts.EvidenceProblem),
-        panel=index.panel_sums(),
-        disagreements=index.counts(counts.Disagreement),
+        agreement=agreement,
         coverage=index.coverage(),
     )
     return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
@@ -192,18 +235,22 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     manifests = [read_manifest(run.manifest) for run in runs]
     refuse_other_protocols(manifests)
     scores: list[RunScore] = []
-    everything: list[OutcomeCount] = []
+    everything: list[PanelGroup] = []
+    rules: set[PanelRule | None] = set()
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
-            cells = index.counts(OutcomeCount, final_only=True)
-            both = summarise_whole(index, manifest, cells)
-        everything += [cell for cell in cells if not cell.is_control]
+            rule = panel_rule(index, manifest)
+            group, is_graded = index.settle(rule, manifest.judge_names).whole(), index.is_graded()
+            _, control = summarise_whole(index, index.counts(OutcomeCount, final_only=True))
+        rules.add(rule)
+        everything.append(group)
         digest = manifest.dataset.get("sha256")
-        scores.append(RunScore(manifest.run, dataset_name(manifest), digest, manifest.judge_names, *both))
-    # One judge, or one cascade, gave every verdict: a mean over judges who differ is nobody's.
-    is_one_judge = len({manifest.judge_names for manifest in manifests}) == 1 and not is_panel(manifests[0])
-    units = pooled_unit_sums(workspace, runs) if is_one_judge else NO_UNITS
-    pooled = summarise_scores(everything, units)
+        score = summarise_group(group, is_graded=is_graded)
+        scores.append(RunScore(manifest.run, dataset_name(manifest), digest, manifest.judge_names, score, control))
+    # One judge, one cascade or one panel gave every verdict: a mean over judges who differ is nobody's.
+    are_same_judges = len({manifest.judge_names for manifest in manifests}) == 1 and len(rules) == 1
+    units = pooled_unit_sums(workspace, runs, rules.pop()) if are_same_judges else NO_UNITS
+    pooled = summarise_group(add_groups(everything, units), is_graded=False)
     # One kind of number in every line of a table.
     is_binary = all(run.score.is_binary for run in scores)
     protocol = manifests[0].protocol
@@ -213,6 +260,12 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
         runs=tuple(replace(run, score=replace(run.score, is_binary=is_binary)) for run in scores),
         pooled=replace(pooled, is_binary=is_binary),
     )
+
+
+def add_groups(groups: Sequence[PanelGroup], units: UnitSums) -> PanelGroup:
+    """Ends are added up; the mean is that of the units."""
+    states = {state: sum(group.states.get(state, 0) for group in groups) for state in PanelState}
+    return PanelGroup(units, states, sum(group.unverified for group in groups))
 
 
 def refuse_other_protocols(manifests: Sequence[Manifest]) -> None:

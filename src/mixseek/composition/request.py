@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from mixseek.composition.logs import expand_scorers, is_log_judge
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.domain.judgments import Method
+from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
@@ -105,6 +106,8 @@ class JudgeRequest:
     limit: int | None = None
     workers: int = 0
     gates: Mapping[str, float] = field(default_factory=dict)
+    # How several judges become one verdict; None is the default of the protocol's scale.
+    panel: PanelRule | None = None
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
@@ -262,9 +265,6 @@ def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
 
 def first_manifest(plan: Plan, now: datetime) -> Manifest:
     """What is about to be run."""
-    protocol = plan.protocol
-    # Only a protocol that is declared in files has some.
-    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
     return Manifest(
         run=plan.run.name,
         status=RunStatus.RUNNING,
@@ -272,19 +272,13 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         started_at=now,
         dataset={**plan.dataset.description, **({"plan": plan.grid.description} if plan.grid is not None else {})},
         sample_count=plan.samples,
-        protocol=ProtocolEntry(
-            name=protocol.name,
-            version=protocol.version,
-            language=protocol.language,
-            hash=protocol.hash,
-            parameters=protocol.parameters,
-            prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
-        ),
+        protocol=describe_protocol(plan.protocol),
         judges=tuple(describe_judge(judge) for judge in plan.judges),
         cascade=plan.request.cascade,
         repeats=plan.repeats,
         network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,
+        panel=plan.request.panel,
         environment=Environment(
             command_line=tuple(plan.request.command_line),
             command=shlex.join(plan.request.command_line),
@@ -292,6 +286,20 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             python=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
         ),
+    )
+
+
+def describe_protocol(protocol: JudgeProtocol) -> ProtocolEntry:
+    """What is asked, to the letter."""
+    # Only a protocol that is declared in files has some.
+    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
+    return ProtocolEntry(
+        name=protocol.name,
+        version=protocol.version,
+        language=protocol.language,
+        hash=protocol.hash,
+        parameters=protocol.parameters,
+        prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
     )
 
 

@@ -8,10 +8,14 @@ from typing import Any
 
 from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, RuleCount, TakeSpread
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.panels import PanelRule, default_rule
+from mixseek.errors import ConfigurationError
 from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
-from mixseek.reporting.model import JudgeSummary, RunHeader, ScoreSummary
+from mixseek.reporting.headline import LEADING, build_headline
+from mixseek.reporting.model import Headline, JudgeSummary, RunHeader, ScoreSummary
 from mixseek.reporting.summary import SHOWN, RunSummary
+from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -22,9 +26,52 @@ def is_panel(manifest: Manifest) -> bool:
     return len(manifest.judges) > 1 and not manifest.cascade
 
 
-def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -> RunSummary:
-    """From the index, which is brought up to date first."""
+def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = None) -> PanelRule | None:
+    """What makes one verdict of several judges: as asked for now, when the run was judged, or by default.
+
+    None for one judge and for a cascade: there each sample has one verdict already.
+    """
+    if manifest.cascade and len(manifest.judges) > 1:
+        if asked is not None:
+            raise ConfigurationError(
+                f"run {manifest.run}: a cascade gives one verdict a sample already; leave out --panel {asked.value}"
+            )
+        return None
+    if rule := asked or manifest.panel:
+        return rule
+    return default_rule(is_graded=index.is_graded()) if is_panel(manifest) else None
+
+
+def judge_labels(index: RunIndex, judges: Sequence[str]) -> dict[str, str]:
+    """What a reader knows judges by: the model whose recorded replies one brings, unless two bring the same one's."""
+    models = index.judge_models()
+    labels = {judge: models.get(judge, judge) for judge in judges}
+    shared = {label for label in labels.values() if list(labels.values()).count(label) > 1}
+    return {judge: judge if label in shared else label for judge, label in labels.items()}
+
+
+def load_headline(
+    index: RunIndex, panel: SettledPanel, *, by: Sequence[str] = (), maximum: float | None = None
+) -> Headline:
+    """Targets and prompt variants where samples name them, and the columns that were asked for."""
+    return build_headline(
+        panel.rule,
+        tuple(judge_labels(index, panel.judges).values()),
+        panel.whole(),
+        {column: panel.groups(name) for column, name in LEADING.items()},
+        asked={column: panel.by(column) for column in dict.fromkeys(by)},
+        is_graded=index.is_graded(),
+        maximum=maximum,
+    )
+
+
+def summarise_run(
+    workspace: Workspace, run: RunDirectory, manifest: Manifest, rule: PanelRule | None = None
+) -> RunSummary:
+    """From the index, which is brought up to date first; `rule` is the one asked for."""
     with open_run_index(workspace, run) as index:
+        panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        headline = load_headline(index, panel, maximum=index.maximum())
         cells = index.counts(OutcomeCount, final_only=False)
         units = index.unit_sums("judge")
         calls = tuple(index.call_accounts())
@@ -32,7 +79,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         missing_for_good = index.missing_for_good()
         needs_maths = sum(one.count for one in index.counts(RuleCount) if one.rule == NEEDS_MATHS)
         reasks = tuple(index.counts(ReaskCount))
-        whole, control = summarise_whole(index, manifest, index.counts(OutcomeCount, final_only=True))
+        whole, control = summarise_whole(index, index.counts(OutcomeCount, final_only=True))
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
         header=run_header(manifest),
@@ -47,6 +94,7 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
         journal=run.journal,
         manifest=run.manifest,
         score=whole,
+        headline=headline,
         by_judge={
             name: summarise_scores((cell for cell in own if not cell.is_control), units.get((name,), NO_UNITS))
             for name, own in by_name.items()
@@ -61,14 +109,11 @@ def summarise_run(workspace: Workspace, run: RunDirectory, manifest: Manifest) -
     )
 
 
-def summarise_whole(
-    index: RunIndex, manifest: Manifest, final: Sequence[OutcomeCount]
-) -> tuple[ScoreSummary, ScoreSummary]:
-    """The run as one, of a panel the counts alone; and its control."""
-    units = NO_UNITS if is_panel(manifest) else index.unit_sums(final_only=True).get((), NO_UNITS)
+def summarise_whole(index: RunIndex, final: Sequence[OutcomeCount]) -> tuple[ScoreSummary, ScoreSummary]:
+    """Judgments as they are counted, without a mean: that is the panel's; and the control."""
     control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
     return (
-        summarise_scores((cell for cell in final if not cell.is_control), units),
+        summarise_scores((cell for cell in final if not cell.is_control), NO_UNITS),
         summarise_scores((cell for cell in final if cell.is_control), control),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mixseek.domain.judgments import Flag, Status
+from mixseek.domain.panels import PanelState
 
 # What a database can count about a run, so that a million judgments are never held at once.
 
@@ -44,6 +45,50 @@ class UnitSums:
 NO_UNITS = UnitSums()
 # The values of the columns that a group shares, in the order asked for, to its sums.
 UnitGroups = Mapping[tuple[str | None, ...], UnitSums]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelGroup:
+    """Samples of one group after the rule of their panel: sums for the mean, and how all of them ended."""
+
+    units: UnitSums = NO_UNITS
+    states: Mapping[PanelState, int] = field(default_factory=dict)
+    unverified: int = 0
+
+
+PanelGroups = Mapping[str | None, PanelGroup]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """What judges said of the samples that at least two of them judged, as counted patterns.
+
+    A pattern holds what each judge said, in the order of `judges`, None where it said nothing. Groups are questions
+    dealt into hands, for intervals that leave out one hand at a time: patterns with how often they occur in it.
+    """
+
+    judges: tuple[str, ...]
+    samples: int
+    verdicts: tuple[str, ...]  # from the lowest score to the highest; a verdict in a pattern is its place here
+    score_groups: Sequence[Mapping[tuple[float | None, ...], int]]
+    verdict_groups: Sequence[Mapping[tuple[float | None, ...], int]]
+    unanimous: UnitSums  # samples with one verdict
+    mean_spread: float  # highest score minus lowest
+    counted: int  # of `samples`: those in the patterns; fewer where there are too many different ones
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSums:
+    """Samples of one judge and one hand of questions that it judged several times."""
+
+    judge: str
+    hand: int
+    samples: int
+    takes: int
+    squares_of_takes: float  # Σ n²
+    within: float  # Σ over samples of the squared distances of takes from their mean
+    between: float  # Σ n·mean²
+    total: float  # Σ of scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,20 +281,6 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class PanelSums:
-    """Samples with at least two judges, as the sums that agreement is computed from."""
-
-    samples: int
-    unanimous: int  # one verdict
-    judgments: int
-    mean_spread: float
-    total: float
-    total_of_squares: float
-    # Σ over samples of (2·m·Σx² − 2·(Σx)²) / (m − 1): what pairs within a sample differ by.
-    within: float
-
-
-@dataclass(frozen=True, slots=True)
 class CoverageCell:
     """One combination of question, variant, target and judge; `status` is None where the dataset holds no output."""
 
@@ -287,7 +318,7 @@ class CoverageCounts(CoverageSizes):
 class ScoredUnits:
     """What intervals rest on, group by group; cross judgments only but for `own_outputs` and `invalid`."""
 
-    targets: UnitGroups = field(default_factory=dict)
+    targets: UnitGroups = field(default_factory=dict)  # by the rule of the panel
     task_types: UnitGroups = field(default_factory=dict)
     pairs: UnitGroups = field(default_factory=dict)  # judge and target
     own_outputs: UnitGroups = field(default_factory=dict)  # judge and target
@@ -297,7 +328,6 @@ class ScoredUnits:
     # Factor to its groups; the factor "" is the run as a whole.
     invalid: Mapping[str, UnitGroups] = field(default_factory=dict)
     quotes: UnitGroups = field(default_factory=dict)  # judge, and judge and dimension
-    unanimous: UnitSums = NO_UNITS  # samples with one verdict of several judges
 
 
 @dataclass(frozen=True, slots=True)

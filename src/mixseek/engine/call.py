@@ -2,10 +2,8 @@
 
 import asyncio
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -14,91 +12,13 @@ from mixseek.domain.calls import NOTHING_LOST, PLAIN, Answer, Call, LiveJudge, L
 from mixseek.domain.judgments import Finding, InvalidJudgment, Missing, Outcome, Reply, Status, Undecided, ValidJudgment
 from mixseek.domain.ports import Judge, JudgeAwareProtocol, JudgeProtocol, Message, PresentingProtocol
 from mixseek.domain.samples import Sample
+from mixseek.engine.endings import FirstReplies
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import Attempts, Budget, Endpoint, NotNowError, RateLimit
 from mixseek.engine.offline import refuse_incomplete
-from mixseek.errors import DatasetError, MixseekError, PermanentJudgeError, TransientJudgeError
+from mixseek.errors import DatasetError, PermanentJudgeError, TransientJudgeError
 from mixseek.settings.marked_text import parse_toml
 from mixseek.templating.fence import fence, unused_nonce
-
-# How a run came to its end, and when a judge has shown that going on is of no use.
-
-# So many refusals in a row, before the first reply, are no matter of single samples.
-FIRST_REFUSALS = 20
-# A judge that has answered may meet a stretch of samples that it may not look at.
-LATER_REFUSALS = 100
-# Of so many replies one should be of use.
-FIRST_REPLIES = 50
-
-
-class Ending(StrEnum):
-    """Only the first one means that every sample was taken up."""
-
-    COMPLETE = "complete"
-    STOPPED = "stopped"  # the caller asked
-    OUT_OF_BUDGET = "out_of_budget"
-    ENDPOINT_DOWN = "endpoint_down"
-    NOTHING_USABLE = "nothing_usable"  # a judge refuses everything, or nothing that it says is valid
-
-
-@dataclass(frozen=True, slots=True)
-class RunEnd:
-    """The ending, and a sentence for a person where nobody asked for it."""
-
-    ending: Ending
-    reason: str | None = None
-
-
-class NothingUsableError(MixseekError):
-    """A judge refuses everything, or gave nothing valid so far; the run is resumable."""
-
-
-class FirstReplies:
-    """Looks at what each judge gives from the beginning: a blanket refusal is no result, and neither is noise."""
-
-    def __init__(self, proven: Collection[str] = ()) -> None:
-        """`proven` are judges of whom an earlier process has valid judgments."""
-        self._proven = set(proven)
-        self._answered: set[str] = set()
-        self._refusals: Counter[str] = Counter()
-        # First findings of invalid replies, by flag and detail.
-        self._unusable: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-
-    def refused(self, judge: str, words: str) -> None:
-        """A request that its judge refuses for good; raises NothingUsableError for one too many in a row."""
-        self._refusals[judge] += 1
-        times, has_answered = self._refusals[judge], judge in self._proven | self._answered
-        if times < (LATER_REFUSALS if has_answered else FIRST_REFUSALS):
-            return
-        which = f"{times} samples in a row" if has_answered else f"all of its first {times} samples"
-        again = "--retry-refused asks these again" if has_answered else "the same command asks them again"
-        raise NothingUsableError(
-            f"{words}; it refuses {which}: correct its settings ({again}), or go on anyway with --keep-going"
-        )
-
-    def answered(self, judge: str) -> None:
-        """A reply has come, whatever it says: refusals are counted anew."""
-        self._refusals[judge] = 0
-        self._answered.add(judge)
-
-    def read(self, judge: str, outcome: ValidJudgment | InvalidJudgment) -> None:
-        """What was made of a reply; raises NothingUsableError where none of the first ones was valid."""
-        if judge in self._proven:
-            return
-        if isinstance(outcome, ValidJudgment):
-            self._proven.add(judge)
-            return
-        first, unusable = outcome.findings[0], self._unusable[judge]
-        unusable[first.flag.value, " ".join(first.detail.split())[:200]] += 1
-        if unusable.total() >= FIRST_REPLIES:
-            flag, times = Counter(flag for flag, _ in unusable.elements()).most_common(1)[0]
-            detail = next(detail for (own, detail), _ in unusable.most_common() if own == flag)
-            raise NothingUsableError(
-                f"judge {judge} gave nothing valid in its first {unusable.total()} replies; commonest reason "
-                f"({times} times): {flag}: {detail}; run the same command to go on, with --retry-invalid to ask these "
-                "again, or with --keep-going to judge all in any case"
-            )
-
 
 # Replies had before, by the digest of their request.
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
 from mixseek.errors import MixseekError, PermanentJudgeError, TransientJudgeError
@@ -65,8 +65,10 @@ _PRICE_OF_REFUSALS = 0.08
 # A limit is looked at for so many round trips, or replies; from the first reply to a call that met it.
 _ROUND_TRIPS = 3.0
 _MANY_REPLIES, _FEWEST_REPLIES = 384, 48
-# Neighbours of the best limit that are tried, and how near they must be.
-_FEWER, _MORE, _CLOSE = 0.8, 1.2, 1.26
+# Neighbours of the best limit that are tried, and how near they must be: nearer above, where looking costs little.
+_FEWER, _MORE, _CLOSE, _NEAR = 0.8, 1.2, 1.26, 1.1
+# A latency below this share of another is less; the rest is noise.
+_SOONER = 0.9
 # Round trips for which a limit that was found is left alone; doubled each time that it turns out to be the best again.
 _FIRST_HOLD, _LONGEST_HOLD = 24.0, 96.0
 # A limit that nobody has looked at yet is no finding: an endpoint slow from the first call on shows no trouble.
@@ -86,33 +88,47 @@ class _Window:
     answering_seconds: float = 0.0
 
 
-def best_limit(goodputs: Mapping[int, float]) -> int:
+class Look(NamedTuple):
+    """What a limit was seen to bring; `worth` is replies a second, less the price of refusals."""
+
+    worth: float
+    refused_share: float
+    latency_seconds: float
+
+
+def best_limit(looks: Mapping[int, Look]) -> int:
     """The lowest one that brings as much as any."""
-    enough = max(goodputs.values()) * _AS_GOOD
-    return min(limit for limit, goodput in goodputs.items() if goodput >= enough)
+    enough = max(look.worth for look in looks.values()) * _AS_GOOD
+    return min(limit for limit, look in looks.items() if look.worth >= enough)
 
 
-def next_limit(goodputs: Mapping[int, float], served: float, maximum: int) -> int | None:
+def next_limit(looks: Mapping[int, Look], served: float, maximum: int) -> int | None:
     """The limit to be tried next, given what others brought; None where the best one is known well enough.
 
     `served` calls at once would have brought the last goodput, had each been answered as fast as the fastest. Steps
     become longer as long as each is of use.
     """
-    best = best_limit(goodputs)
-    if not goodputs[best]:
+    best = best_limit(looks)
+    if not looks[best].worth:
         return best // 2 or None
-    below = max((limit for limit in goodputs if limit < best), default=0)
-    above = min((limit for limit in goodputs if limit > best), default=0)
+    below = max((limit for limit in looks if limit < best), default=0)
+    above = min((limit for limit in looks if limit > best), default=0)
     is_far_above = above > 2 * best
-    if not below and best > 1 and not is_far_above:
+    # Where fewer calls were answered no sooner and none refused, still fewer bring less by as much.
+    is_just_enough = (
+        above > 0
+        and looks[best].refused_share < _TOLERATED_SHARE
+        and looks[best].latency_seconds > looks[above].latency_seconds * _SOONER
+    )
+    if not below and best > 1 and not is_far_above and not is_just_enough:
         step = _FEWER * (best / above if above else 1.0)
         return max(1, min(best - 1, round(best * step), math.ceil(served)))
-    if above > max(best * _CLOSE, best + 1) and (is_far_above or goodputs[above] < goodputs[best] * _AS_GOOD):
+    if above > max(best * _NEAR, best + 1):
         return round(min(best * _MORE, math.sqrt(best * above)))
-    if below and best > max(below * _CLOSE, below + 1):
+    if below and best > max(below * _CLOSE, below + 1) and not is_just_enough:
         return round(math.sqrt(best * below))
     if not above and best < maximum:
-        is_climbing = len(goodputs) > 1 and best == list(goodputs)[-1]
+        is_climbing = len(looks) > 1 and best == list(looks)[-1]
         return min(maximum, max(best + 1, round(best * _MORE * (min(2.0, best / below) if is_climbing else 1.0))))
     return None
 
@@ -136,9 +152,8 @@ class AdaptiveLimit:
         self._recent = 0.0
         self._best = float("inf")
         self._window = _Window(float("-inf"))
-        # Limit to goodput while the best one is searched for; None while one is kept. And to the share of refusals.
-        self._tried: dict[int, float] | None = None
-        self._shares: dict[int, float] = {}
+        # What each limit brought while the best one is searched for; None while one is kept.
+        self._tried: dict[int, Look] | None = None
         # Whether the last limit that was looked at brought nothing at all.
         self._is_silent = False
         self._limit_before = self.calls
@@ -203,9 +218,9 @@ class AdaptiveLimit:
         self._limit_before = self.calls
         self._window = _Window(now)
 
-    def _look(self, tried: dict[int, float], now: float) -> None:
+    def _look(self, tried: dict[int, Look], now: float) -> None:
         """Whether enough has come back to judge this limit; then the next one is tried, or the best one kept."""
-        window = self._window
+        window, latency = self._window, self._recent
         if window.begun is None:
             # Nothing but refusals, for longer than a reply takes.
             if now - window.since < _ROUND_TRIPS * self._recent or window.refusals < max(4, self.calls):
@@ -221,13 +236,13 @@ class AdaptiveLimit:
             if is_few and window.refusals < max(_FEWEST_REPLIES, self.calls):
                 return
             seconds = now - window.begun
-            latency = window.answering_seconds / window.replies if window.replies else self._recent
+            latency = window.answering_seconds / window.replies if window.replies else latency
             if seconds < latency * (1.0 if window.replies >= _MANY_REPLIES else _ROUND_TRIPS):
                 return
             goodput = window.replies / seconds
         self._is_silent = goodput == 0.0
-        share = self._shares[self.calls] = window.refusals / (window.replies + window.refusals)
-        tried[self.calls] = goodput * (1 - _PRICE_OF_REFUSALS * share)
+        share = window.refusals / (window.replies + window.refusals)
+        tried[self.calls] = Look(goodput * (1 - _PRICE_OF_REFUSALS * share), share, latency)
         following = next_limit(tried, goodput * self._best, self.maximum)
         self._window = _Window(now)
         if following is None:
@@ -235,10 +250,10 @@ class AdaptiveLimit:
         else:
             self.calls = following
 
-    def _end_search(self, tried: dict[int, float], now: float) -> None:
+    def _end_search(self, tried: dict[int, Look], now: float) -> None:
         self.calls = best_limit(tried)
         self._tried = None
-        share = self._shares[self.calls]
+        share = tried[self.calls].refused_share
         self._known_share = share if share >= _TOLERATED_SHARE else 0.0
         self._share = min(self._share, share)
         is_same = abs(self.calls - self._limit_before) <= max(1, self._limit_before * (1 - _FEWER) / 2)

@@ -2,38 +2,26 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from mixseek.domain.calls import NOTHING_LOST, ReplyKey
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import ProgressSink
 from mixseek.engine.call import (
     CallContext,
-    Ending,
     LiveSlot,
-    NothingUsableError,
     PendingSample,
-    RunEnd,
     Slot,
     ask_repeat,
     conclude,
     unwritten_sample_lines,
 )
-from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
+from mixseek.engine.endings import ENDINGS, STOPPING, Ending, RunEnd, all_of
+from mixseek.engine.limits import HaltedError
 from mixseek.engine.offline import ask
 from mixseek.errors import MixseekError
 
-T = TypeVar("T")
-# These let what is in flight come home; any other failure ends the run at once.
-_ENDINGS = {
-    HaltedError: Ending.STOPPED,
-    BudgetSpentError: Ending.OUT_OF_BUDGET,
-    EndpointDownError: Ending.ENDPOINT_DOWN,
-    NothingUsableError: Ending.NOTHING_USABLE,
-}
-_STOPPING = tuple(_ENDINGS)
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.1
 # After a stop, calls in flight may take their timeout; a little more for their journaling.
@@ -131,8 +119,8 @@ class LiveRun:
                 # Taken up in the order of the dataset, however replies come: tables keep that order.
                 self.context.commits.add(unwritten_sample_lines(self.context, pending))
                 await self._judge_sample(pending)
-            except _STOPPING as error:
-                self._halt(_ENDINGS[type(error)], str(error))
+            except STOPPING as error:
+                self._halt(ENDINGS[type(error)], str(error))
                 return
             except Exception as error:
                 # It ends the run for everybody: nothing new is asked, and paid for, while that goes round.
@@ -195,30 +183,10 @@ class LiveRun:
             if self._is_halted and isinstance(outcome, Missing):
                 # Cut short by the stop: it is not known to be missing, and will be asked for again anyway.
                 raise HaltedError("stopping")
-        except _STOPPING:
+        except STOPPING:
             if any(self.context.lost.get((pending.key, place), NOTHING_LOST)[1:]):
                 # It is on the bill: the run's account must not forget it until the sample is asked about again.
                 conclude(self.context, pending, place, Missing("the run stopped before its reply came"))
             raise
         conclude(self.context, pending, place, outcome)
         return outcome
-
-
-async def all_of(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Every result. Where the run is stopping, the others are waited for first: what they began is paid for."""
-    if len(works) == 1:
-        return [await works[0]]
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        if all(not task.done() or isinstance(task.exception(), _STOPPING) or not task.exception() for task in tasks):
-            await asyncio.wait(tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        results = await asyncio.gather(*tasks, return_exceptions=True)
-    failures = [result for result in results if isinstance(result, BaseException)]
-    if failures:
-        # A failure that ends the run at once comes before one that lets it drain.
-        raise min(failures, key=lambda failure: isinstance(failure, (*_STOPPING, asyncio.CancelledError)))
-    return [result for result in results if not isinstance(result, BaseException)]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mixseek.engine.live import all_of
+from mixseek.engine.endings import all_of
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.evaluator.metrics import (
     BaseMetric,

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from importlib import metadata
 from importlib.util import find_spec
 
@@ -40,6 +41,7 @@ class MathVerify:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
+        self._ending: weakref.finalize[..., MathVerify] | None = None
         self._owner = 0
         self._failures = 0
 
@@ -89,22 +91,25 @@ class MathVerify:
             # Ctrl-C is for us; the child ends when we do.
             start_new_session=True,
         )
+        self._ending = weakref.finalize(self, _end, self._child, self._owner)
         if _read_line(self._child, START_SECONDS) != b"ready":
             self._failures += 1
             self._discard()
         return self._child
 
     def _discard(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            child.kill()
-            # Waits for its end and closes the pipes; what could not be written goes nowhere now.
-            with contextlib.suppress(OSError), child:
-                pass
+        self._child, ending, self._ending = None, self._ending, None
+        if ending is not None:
+            ending()
 
-    def __del__(self) -> None:
-        if self._owner == os.getpid():
-            self._discard()
+
+# Called by a finalizer, not by a destructor: at a process's exit that may run when the modules it needs are gone.
+def _end(child: "subprocess.Popen[bytes]", owner: int) -> None:
+    if owner == os.getpid():
+        child.kill()
+        # Waits for its end and closes the pipes; what could not be written goes nowhere now.
+        with contextlib.suppress(OSError), child:
+            pass
 
 
 def _read_line(child: "subprocess.Popen[bytes]", seconds: float) -> bytes:

@@ -1,5 +1,6 @@
 """What a kind of ground truth makes of a stated answer."""
 
+from abc import ABC, abstractmethod
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
@@ -50,20 +51,20 @@ class Reading(NamedTuple):
         return self._replace(decision=Decision.UNDECIDED, rule=rule)
 
 
-class Reader:
+class Reader(ABC):
     """Knows one ground truth; reads pieces of responses against it."""
 
     kind: ClassVar[str]
     spans_lines: ClassVar[bool] = False  # whether an answer of this kind may be written over several lines
     question: str = ""
 
+    @abstractmethod
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_other(self, text: str, place: int) -> bool:
         """Whether a value of this kind begins at `place` that is not the ground truth."""
-        raise NotImplementedError
 
     def is_absent(self, text: str) -> bool:
         """Whether the ground truth stands nowhere in the text; False for kinds of which that cannot be seen."""

@@ -13,10 +13,12 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
+from mixseek.reporting.agreement import Agreement, Measure, SelfConsistency
+from mixseek.reporting.excerpts import cut_row
 from mixseek.reporting.model import ScoreSummary, is_critical
-from mixseek.stats.agreement import krippendorff_alpha, paired_difference
+from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
-from mixseek.stats.uneven import Rate, holm_adjusted, uneven_spread_test
+from mixseek.stats.uneven import Rate, design_effect, holm_adjusted, uneven_spread_test
 
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -49,6 +51,9 @@ class ReportInput:
     reasks: Sequence[counts.ReaskCount] = ()
     judges: tuple[str, ...] = ()  # in the order to be shown; judges that only occur in the counts follow by name
     calls: Iterable[CallAccount] = ()  # what live judges were asked, in the order of the judges
+    headline: model.Headline | None = None  # None for a run without judgments
+    agreement: Agreement | None = None
+    consistency: tuple[SelfConsistency, ...] = ()
     scored: model.ScoredReport | None = None  # under a protocol with dimensions
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
 
@@ -78,33 +83,6 @@ def kind_of(status: Status, score: float | None, is_critical: bool = False) -> K
     if status is not Status.VALID:
         return Kind[status.name]
     return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
-
-
-# Characters of one text that are kept for showing; a run may hold thousands of responses of megabytes.
-LONGEST_TEXT = 100_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutRow(JudgedRow):
-    """Of a long response only the end is kept, where conclusions stand; the counts are of characters left out."""
-
-    response_before: int = 0
-    question_after: int = 0
-    reply_after: int = 0
-
-
-def cut_row(row: JudgedRow) -> JudgedRow:
-    """The same row where all of its texts are of a length that people read. Spans stay those of the whole response."""
-    reply = row.raw_reply or ""
-    if max(len(row.response), len(row.question), len(reply)) <= LONGEST_TEXT:
-        return row
-    kept = {one.name: getattr(row, one.name) for one in fields(row)} | {
-        "response": row.response[-LONGEST_TEXT:],
-        "question": row.question[:LONGEST_TEXT],
-        "raw_reply": row.raw_reply and reply[:LONGEST_TEXT],
-    }
-    left_out = [max(0, len(text) - LONGEST_TEXT) for text in (row.response, row.question, reply)]
-    return CutRow(**kept, response_before=left_out[0], question_after=left_out[1], reply_after=left_out[2])
 
 
 def select_rows(rows: Iterable[JudgedRow], limit: int = ROW_LIMIT) -> tuple[JudgedRow, ...]:
@@ -154,6 +132,9 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> model.Repor
         rows=rows,
         shown=_count_shown(outcomes, rows),
         calls=tuple(source.calls),
+        headline=source.headline,
+        agreement=source.agreement,
+        consistency=source.consistency,
         scored=source.scored,
         models=source.models,
     )
@@ -324,6 +305,7 @@ def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgedRow]) ->
 # Under a protocol with dimensions: every mean is of cross judgments.
 
 UNEVEN_LEVEL = 0.05
+_ITEMS_IN_SHORT = 20
 _FACTORS: Mapping[str, Callable[[ScoredCell], str | None]] = {
     "judge": lambda cell: cell.judge,
     "target": lambda cell: cell.target,
@@ -345,8 +327,7 @@ class ScoredInput:
     variants: Sequence[counts.VariantSums] = ()
     evidence: Sequence[counts.EvidenceCount] = ()
     evidence_problems: Sequence[counts.EvidenceProblem] = ()
-    panel: counts.PanelSums | None = None
-    disagreements: Sequence[counts.Disagreement] = ()
+    agreement: Agreement | None = None
     coverage: counts.CoverageCounts | None = None
 
     @property
@@ -383,7 +364,7 @@ def build_scored(source: ScoredInput, *, rng: Random) -> model.ScoredReport:
         invalid=_describe_invalid(source.cells, source.units, rng),
         evidence=_describe_evidence(source.evidence, dimensions, source.units.quotes),
         evidence_problems=tuple(source.evidence_problems),
-        panel=_describe_panel(source.panel, source.disagreements, source.units.unanimous),
+        panel=_describe_panel(source.agreement),
     )
 
 
@@ -509,13 +490,16 @@ def _describe_coverage(covered: counts.CoverageCounts | None) -> model.Coverage 
 def _describe_invalid(cells: Sequence[ScoredCell], units: counts.ScoredUnits, rng: Random) -> model.InvalidSpread:
     """Missing ones are left out: no reply came that could have been unusable. Holm over all factors tested."""
     factors = []
+    effect = design_effect(units.invalid.get("", {}).get((), NO_UNITS))
     for factor, value_of in _FACTORS.items():
         own = units.invalid.get(factor, {})
         groups = _invalid_rates(cells, value_of, own)
         if len(groups) > 1:
             # More judges or repeats are no more samples: one that half of its evaluations fail counts as half a hit.
             sums = [own.get((group.name,), NO_UNITS) for group in groups]
-            test = uneven_spread_test([Rate(round(one.total), one.scored) for one in sums], rng=rng)
+            # Samples of one question count as the independent ones that they are worth.
+            rates = [Rate(round(one.total / effect), round(one.scored / effect)) for one in sums]
+            test = uneven_spread_test(rates, rng=rng)
             factors.append((factor, groups, test))
     adjusted = iter(holm_adjusted([test.p_value for _, _, test in factors if test]))
     described = []
@@ -592,12 +576,16 @@ def _support_of(
     )
 
 
-def _describe_panel(
-    sums: counts.PanelSums | None, items: Sequence[counts.Disagreement], unanimous: UnitSums
-) -> model.PanelAgreement | None:
-    """None where no sample has two judges."""
-    if sums is None:
+def _describe_panel(agreement: Agreement | None) -> model.PanelAgreement | None:
+    """The agreement of the report in short; None where no sample has two judges."""
+    if agreement is None:
         return None
-    alpha = krippendorff_alpha(sums)
-    interval = unit_interval(unanimous)
-    return model.PanelAgreement(sums.samples, sums.unanimous, interval, sums.mean_spread, alpha, tuple(items))
+    alpha = agreement.of(Measure.ALPHA_INTERVAL)
+    return model.PanelAgreement(
+        agreement.samples,
+        agreement.unanimous,
+        agreement.unanimous_interval,
+        agreement.mean_spread,
+        alpha.value if alpha else None,
+        agreement.items[:_ITEMS_IN_SHORT],
+    )

@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from inspect import isfunction
@@ -16,9 +15,10 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.domain.judgments import JudgedRow, Span, Status
-from mixseek.reporting import wording
-from mixseek.reporting.build import CutRow, grouped
+from mixseek.domain.judgments import JudgedRow, Span
+from mixseek.reporting import corrected_text, headline, trust, wording
+from mixseek.reporting.build import grouped
+from mixseek.reporting.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
 from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
@@ -38,44 +38,6 @@ _SAMPLE_KEY = attrgetter(
 )  # fmt: skip
 
 
-_WHOLE = CutRow(id="", judge="", status=Status.VALID, response="")
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A window of a text; `before` and `after` count the characters that are left out."""
-
-    text: str
-    before: int = 0
-    after: int = 0
-
-
-def excerpt_around(text: str, span: Span | None, limit: int) -> Excerpt:
-    """At most `limit` characters, with the span in the middle, or the end when there is none: conclusions come last."""
-    if len(text) <= limit:
-        return Excerpt(text)
-    middle = (span.start + span.end) // 2 if span else len(text)
-    start = max(0, min(middle - limit // 2, len(text) - limit))
-    return Excerpt(text[start : start + limit], start, len(text) - start - limit)
-
-
-def utf16_offset(text: str, offset: int) -> int:
-    """Where a character offset falls for JavaScript, which counts UTF-16 units."""
-    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
-
-
-def field_limit(lengths: list[int], budget: int) -> int:
-    """The largest length that every text may keep so that all together fit the budget; short texts are never cut."""
-    left = budget
-    ordered = sorted(lengths)
-    for index, length in enumerate(ordered):
-        share = left // (len(ordered) - index)
-        if length > share:
-            return share
-        left -= length
-    return max(ordered, default=0)
-
-
 def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any]:
     """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
     samples = grouped(report.rows, _SAMPLE_KEY)
@@ -86,7 +48,7 @@ def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any
     limit = field_limit([len(text) for text in texts], budget)
     # The first row of a sample with a span decides which part of a cut response is kept.
     spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
-    responses = [_excerpt(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
+    responses = [excerpt_of(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
@@ -105,18 +67,6 @@ def embed_json(payload: Any) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def _left_out(row: JudgedRow) -> CutRow:
-    return row if isinstance(row, CutRow) else _WHOLE
-
-
-def _excerpt(row: JudgedRow, span: Span | None, limit: int) -> Excerpt:
-    """Of the whole response, of which a long one is kept in part."""
-    before = _left_out(row).response_before
-    inside = Span(span.start - before, span.end - before) if span and span.start >= before else None
-    found = excerpt_around(row.response, inside, limit)
-    return Excerpt(found.text, found.before + before, found.after)
-
-
 def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
     question = row.question[:limit]
     return _without_empty(
@@ -127,7 +77,7 @@ def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "qid": row.question_id,
             "variant": row.prompt_variant,
             "question": question,
-            "question_cut": len(row.question) - len(question) + _left_out(row).question_after,
+            "question_cut": len(row.question) - len(question) + left_out(row).question_after,
             "response": response.text,
             "before": response.before,
             "after": response.after,
@@ -157,7 +107,7 @@ def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str
                 "comment": row.comment,
                 "reason": row.reason,
                 "reply": reply,
-                "reply_cut": len(row.raw_reply or "") - len(reply or "") + _left_out(row).reply_after,
+                "reply_cut": len(row.raw_reply or "") - len(reply or "") + left_out(row).reply_after,
                 "control": row.is_control,
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
@@ -228,7 +178,16 @@ def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 # Joined in this order; each script file only uses names of the files before it.
-STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "browser.css", "print.css")
+STYLES = (
+    "tokens.css",
+    "page.css",
+    "summary.css",
+    "corrected.css",
+    "scored.css",
+    "panel.css",
+    "browser.css",
+    "print.css",
+)
 SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
@@ -324,7 +283,14 @@ def page_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    words = {name: word for name, word in vars(wording).items() if isfunction(word) and not name.startswith("_")}
+    words = {
+        name: word
+        for module in (corrected_text, wording, headline, trust)
+        for name, word in vars(module).items()
+        if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
+    }
     environment.filters.update(words, position=position)
-    environment.globals.update(words, link_to=link_to, NO_TASK=wording.NO_TASK, NO_NAME=wording.NO_NAME)
+    environment.globals.update(
+        words, link_to=link_to, NO_TASK=wording.NO_TASK, NO_NAME=wording.NO_NAME, TRUST_TITLE=wording.TRUST_TITLE
+    )
     return environment

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from mixseek.domain import rounds
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
-from mixseek.reporting.html import TEXT_BUDGET, Excerpt, asset_text, field_limit, manifest_entries, render_page
+from mixseek.reporting.excerpts import Excerpt, field_limit
+from mixseek.reporting.html import TEXT_BUDGET, asset_text, manifest_entries, render_page
 from mixseek.reporting.model import document_of
 from mixseek.reporting.tables import QUIET, fitted, table_of
 from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, shortened, usd_text

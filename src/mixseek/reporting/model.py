@@ -3,14 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
+from mixseek.domain.panels import PanelRule
+from mixseek.reporting.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
+
+if TYPE_CHECKING:
+    from mixseek.reporting.corrected import CorrectedReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,23 @@ class StatusCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class PanelCounts(StatusCounts):
+    """The ends of samples before all of their judges: these may be split, too."""
+
+    split: int = 0
+
+    @property
+    def unscored(self) -> int:
+        """Never averaged in; counted beside the mean."""
+        return self.undecided + self.invalid + self.missing + self.split
+
+
+def split_of(counts: StatusCounts) -> int:
+    """Of one judge's judgments none is split."""
+    return counts.split if isinstance(counts, PanelCounts) else 0
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """One bar of a distribution; `share` is of the bars' own total."""
 
@@ -214,12 +236,52 @@ class ReasoningSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Another estimate of the same mean, such as one that human labels correct: drawn and told beside it."""
+
+    label: str
+    mean: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupSummary:
     """Samples that name one task, or one target; `name` is None for those that name none."""
 
     name: str | None
     score: ScoreSummary
     reasoning: ReasoningSummary | None = None
+    beside: tuple[Beside, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Samples by one of their columns, the best mean first."""
+
+    column: str
+    groups: tuple[GroupSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What a run says about what was judged: one verdict a sample, by the rule of the panel.
+
+    `rule` is None for one judge and for a cascade. `columns` lead: targets, then prompt variants, where samples name
+    them; `asked` are further breakdowns that the reader wanted.
+    """
+
+    rule: PanelRule | None
+    judges: tuple[str, ...]
+    score: ScoreSummary
+    columns: tuple[Breakdown, ...] = ()
+    asked: tuple[Breakdown, ...] = ()
+    maximum: float | None = None  # of the protocol's own scale, where all samples share it
+    beside: tuple[Beside, ...] = ()
+
+    @property
+    def leads(self) -> bool:
+        """Whether it says more than the one judge's own headline: about targets, or of a panel."""
+        return bool(self.columns) or self.rule is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,9 +611,13 @@ class ReportData:
     rows: tuple[JudgedRow, ...]
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
+    headline: Headline | None = None  # None for a run without judgments
+    agreement: Agreement | None = None  # None where no sample has two judges
+    consistency: tuple[SelfConsistency, ...] = ()  # of judges that were asked several times
     scored: "ScoredReport | None" = None  # under a protocol with dimensions
     # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
+    corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)

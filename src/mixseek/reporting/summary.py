@@ -1,6 +1,6 @@
 """What a run amounts to in a few lines, and what one would send: for a person, and as documents for programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -10,7 +10,11 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
 from mixseek.domain.judgments import Status
 from mixseek.reporting import model, wording
-from mixseek.reporting.model import ScoreSummary, document_of
+from mixseek.reporting.corrected import CorrectedReport
+from mixseek.reporting.corrected_text import corrected_document, corrected_lines
+from mixseek.reporting.headline import describe_headline, headline_document, score_document
+from mixseek.reporting.model import Headline, ScoreSummary, document_of, split_of
+from mixseek.reporting.trust import agreement_document, consistency_documents
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
 
 # Limits that a finished run must keep; a gate is a number with a name, and so is its failure.
@@ -32,7 +36,7 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """Of several judges that each judge everything, every one must keep the limit."""
+    """Of several judges that each judge everything, their panel must keep the limit."""
 
     name: str
     limit: float
@@ -42,7 +46,7 @@ class GateResult:
 
     def describe(self) -> str:
         """The gate, the judge and both numbers, for one line on stderr."""
-        actual = "no valid judgment" if self.actual is None else f"{self.actual:.2%}"
+        actual = "no valid verdict" if self.actual is None else f"{self.actual:.2%}"
         relation = "under" if self.name == "fail_under" else "over"
         nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing"}
         noun = nouns.get(self.name, self.name.removeprefix("max_"))
@@ -59,7 +63,8 @@ def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> t
         shares = {
             # What its judge refused is as little of a judgment as what cannot be read.
             "max_invalid": (counts.invalid + counts.missing, counts.total),
-            "max_undecided": (counts.undecided, counts.total),
+            # Judges that cancel each other out have decided nothing.
+            "max_undecided": (counts.undecided + split_of(counts), counts.total),
             "max_unverified": (score.unverified, counts.valid),
         }
         for name, limit in gates.limits().items():
@@ -80,10 +85,10 @@ EMPTY = ScoreSummary(model.StatusCounts(), mean=None, interval=None, bounds=None
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """`score` counts samples by the judge that had the last word in a cascade.
+    """`headline` is about samples, each with one verdict; gates apply to it.
 
-    Of several judges that each judge everything it holds the counts alone: a mean over judges who differ is nobody's
-    verdict, so each has its own in `by_judge`. Judgments of models on their own output are in `control` alone.
+    `score` counts judgments, in a cascade those of the judge that had the last word; a mean over judges who differ is
+    nobody's verdict, so each has its own in `by_judge`. Judgments of models on their own output are in `control` alone.
     """
 
     header: model.RunHeader
@@ -95,6 +100,7 @@ class RunSummary:
     journal: Path
     manifest: Path
     score: ScoreSummary
+    headline: Headline
     by_judge: Mapping[str, ScoreSummary]
     calls: tuple[CallAccount, ...] = ()  # of judges that had to be waited for
     spreads: tuple[TakeSpread, ...] = ()  # of judges that were asked several times
@@ -108,6 +114,7 @@ class RunSummary:
     reasks: tuple[ReaskCount, ...] = ()  # of judges that gave replies
     warnings: tuple[tuple[str, str], ...] = ()  # what a judge is known to be weak at, by its name
     notices: tuple[str, ...] = ()  # what a person was told before the first call
+    corrected: CorrectedReport | None = None  # where people have labelled some of the texts
 
     @property
     def is_complete(self) -> bool:
@@ -127,10 +134,8 @@ class RunSummary:
 
     @property
     def headlines(self) -> dict[str | None, ScoreSummary]:
-        """What can be said in one number: by judge where each has judged everything, else the run as one (None)."""
-        if not self.is_panel:
-            return {None: self.score}
-        return {judge: score for judge, score in self.by_judge.items()}  # noqa: C416 - wider keys than dict() infers
+        """What gates apply to: the run as one."""
+        return {None: self.headline.score}
 
     def asked_again(self, judge: str | None = None) -> int:
         """First replies that were invalid, so that another was asked for: of one judge, or of all."""
@@ -140,8 +145,8 @@ class RunSummary:
         return {judge: asdict(counts) for judge, counts in self.all_by_judge.items()}
 
 
-def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> dict[str, Any]:
-    """The contract for programs: keys are never renamed, only added."""
+def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str, Any]:
+    """The contract for programs: keys are never renamed, only added. Gates are of this module or of a baseline."""
     header, first_replies = summary.header, {count.judge: count for count in summary.reasks}
     return {
         "run": header.run_id,
@@ -153,7 +158,10 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "judges": list(summary.judges),
         "cascade": summary.cascade,
         "repeats": summary.repeats,
-        **score_document(summary.score),
+        # Of samples, each with one verdict; the counts are of judgments, `headline.counts` has those of samples.
+        **score_document(summary.headline.score),
+        "counts": asdict(summary.score.counts),
+        "headline": headline_document(summary.headline),
         "control": score_document(summary.control) if summary.control.counts.total else None,
         "per_judge": {
             judge: {
@@ -176,16 +184,7 @@ def summary_document(summary: RunSummary, gates: Sequence[GateResult] = ()) -> d
         "manifest": str(summary.manifest),
         "seconds": round(summary.seconds, 3),
         "notices": list(summary.notices),
-    }
-
-
-def score_document(score: ScoreSummary) -> dict[str, Any]:
-    """Counts beside the mean, never mixed into it. `samples` and `questions` are what the interval counts."""
-    fields = asdict(score)
-    return {
-        "mean_score": score.mean,
-        **{name: fields[name] for name in ("counts", "interval", "bounds", "unverified")},
-        "units": {"samples": score.samples, "questions": score.questions},
+        "corrected": corrected_document(summary.corrected) if summary.corrected else None,
     }
 
 
@@ -212,17 +211,12 @@ def describe_summary(summary: RunSummary) -> str:
     run = summary.header.run_id
     samples = wording.plural(summary.header.samples, "sample")
     lines = [f"{run}: {samples}, {summary.seconds:.1f} s"]
-    if summary.is_panel:
-        for judge, own in summary.by_judge.items():
-            lines.append(f"  {judge}")
-            lines += [f"    {line}" for line in describe_score(own, summary.asked_again(judge))]
-        lines.append("  no mean over several judges: each has its own; --cascade gives one verdict a sample")
-    else:
-        lines += [f"  {line}" for line in describe_score(summary.score, summary.asked_again())]
-        if len(summary.by_judge) > 1:
-            for judge, own in summary.by_judge.items():
-                told = [f"{count:,} {status}" for status, count in asdict(own.counts).items() if count]
-                lines.append(f"  {judge}: {', '.join(told) or 'not asked'}")
+    lines += [f"  {line}" for line in describe_headline(summary.headline)]
+    lines += [f"  {line}" for line in describe_score(summary.headline.score, summary.asked_again())]
+    if summary.corrected:
+        lines += [f"  {line}" for line in corrected_lines(summary.corrected)]
+    if len(summary.by_judge) > 1:
+        lines += [f"  {line}" for line in describe_judges(summary)]
     if total := summary.control.counts.total:
         mean = wording.score_text(wording.in_unit_of(summary.score, summary.control))
         lines.append(f"  control     {wording.plural(total, 'self-judgment')} apart, mean {mean}")
@@ -239,6 +233,14 @@ def describe_summary(summary: RunSummary) -> str:
     return "\n".join(lines)
 
 
+def describe_judges(summary: RunSummary) -> Iterator[str]:
+    """A line a judge: what it gave, and its own mean where it judged everything."""
+    for judge, own in summary.by_judge.items():
+        told = [f"{count:,} {status}" for status, count in asdict(own.counts).items() if count]
+        mean = f"mean {wording.score_text(own)}, " if summary.is_panel and own.mean is not None else ""
+        yield f"{judge}: {mean}{', '.join(told) or 'not asked'}"
+
+
 def needs_maths_text(count: int) -> str:
     """What would help where mathematics was left undecided."""
     said = wording.plural(count, "answer is mathematics", "answers are mathematics")
@@ -249,6 +251,8 @@ def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
     """The mean with what limits it, then how samples ended."""
     counts = score.counts
     interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
+    if score.mean is not None and not score.interval:
+        interval = f" ({wording.no_interval_sentence(score)})"
     lines = [f"mean score  {wording.score_text(score)}{interval}"]
     lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
     unverified = f", {score.unverified:,} of them unverified: the answer they call correct is not in the response"
@@ -260,6 +264,8 @@ def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
         # "0 invalid" is true of a judge's last replies only, where first ones had to be asked for again.
         if counts.of(status) or status is Status.VALID or note:
             lines.append(f"{status.value:<10}  {counts.of(status):,}{note}")
+    if split := split_of(counts):
+        lines.append(f"{'split':<10}  {split:,}: no verdict, because the judges cancel each other out")
     return lines
 
 
@@ -295,7 +301,8 @@ def describe_group(group: FailureGroup, *, with_judge: bool) -> str:
 def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -> list[str]:
     """A line for each headline that no valid judgment stands behind, with the commonest reason."""
     lines = []
-    for judge, score in summary.headlines.items():
+    headlines = dict(summary.by_judge) if summary.is_panel else summary.headlines
+    for judge, score in headlines.items():
         counts = score.counts
         if counts.valid or not counts.total:
             continue
@@ -314,8 +321,9 @@ def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -
 
 def has_nothing_valid(summary: RunSummary) -> bool:
     """A headline without a number to trust; rules that declined everything are an honest end, though without one."""
-    headlines = [score.counts for score in summary.headlines.values()]
-    return any(counts.total and not counts.valid and counts.undecided < counts.total for counts in headlines)
+    headlines = summary.by_judge if summary.is_panel else summary.headlines
+    ends = [score.counts for score in headlines.values()]
+    return any(counts.total and not counts.valid and counts.undecided < counts.total for counts in ends)
 
 
 # What would be sent, before anything is sent: said to be estimates.
@@ -430,8 +438,12 @@ def report_document(report: model.ReportData, html: Path | None) -> dict[str, An
             }
             for judge in report.judges
         ],
+        "headline": headline_document(report.headline) if report.headline else None,
+        "agreement": agreement_document(report.agreement),
+        "consistency": consistency_documents(report.consistency),
         "scored": asdict(report.scored) if report.scored else None,
         "calls": call_documents(report.calls),
+        "corrected": corrected_document(report.corrected) if report.corrected else None,
         "html": str(html) if html is not None else None,
     }
 

@@ -10,8 +10,10 @@ from rich.text import Text
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.reporting import model, tables, wording
-from mixseek.reporting.build import CutRow
+from mixseek.reporting.corrected_text import print_corrected
+from mixseek.reporting.excerpts import left_out
 from mixseek.reporting.model import Tone
+from mixseek.reporting.panel_terminal import interval_plot, print_breakdowns, print_headline, print_trust
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
 
@@ -33,11 +35,9 @@ _WIDE, _WIDE_RUNS = 100, 110
 _TASKS_SHOWN = 60
 _RULES_SHOWN = 10
 _HOLES_SHOWN = 12
-_ITEMS_SHOWN = 8
 _PROBLEMS_SHOWN = 8
 _GRID_LINES = 40
 _GRID_COLUMNS = 16
-_PLOT_WIDTH = 22
 _BLOCKS = "▁▂▃▄▅▆▇█"
 # Marks that stay readable in a file, a pipe or a terminal without colour.
 _OPEN, _CLOSE = "⟦", "⟧"
@@ -51,10 +51,23 @@ _MARKS = {
 
 
 def print_report(report: model.ReportData, console: Console, html_path: Path | str | None = None) -> None:
-    """Headline first, then what stands behind it, then where the page is."""
+    """What was judged first, then how far its judges can be trusted, then where the page is."""
     _print_header(report, console)
+    headline, maximum = report.headline, report.scored.maximum if report.scored else None
+    if headline and headline.leads:
+        print_headline(headline, console)
+    if headline:
+        print_breakdowns(headline, console)
+    if report.corrected:
+        print_corrected(report.corrected, console)
+    if headline and headline.leads:
+        console.print()
+        console.rule(Text(wording.TRUST_TITLE, style="bold"), align="left", style=QUIET)
+        print_trust(report.agreement, report.consistency, maximum, console)
     for judge in report.judges:
         _print_judge(judge, console, report)
+    if headline and not headline.leads:
+        print_trust(report.agreement, report.consistency, maximum, console)
     if not report.judges:
         console.print(Text("This run holds no judgments.", style=QUIET))
     if report.scored:
@@ -100,7 +113,8 @@ def _print_judge(judge: model.JudgeSummary, console: Console, report: model.Repo
         print_section(console, title, _reasoning_table(judge.reasoning, console))
     if len(judge.tasks) > 1:
         print_section(console, "Tasks", _group_table("task", judge.tasks, wording.NO_TASK, console))
-    if len(judge.targets) > 1:
+    is_told = report.headline is not None and report.headline.leads and len(report.judges) == 1
+    if len(judge.targets) > 1 and not is_told:
         print_section(console, "Targets", _group_table("target", judge.targets, wording.NO_NAME, console))
     rules = []
     for usage in judge.rules:
@@ -172,7 +186,7 @@ def _group_table(head: str, groups: Sequence[model.GroupSummary], unnamed: str, 
         (">95% interval", [(wording.interval_text(score), QUIET) for score in scores]),
     ]
     if is_wide:
-        columns.append((f"|{tables.DRAWN}", [_interval_plot(score) for score in scores]))
+        columns.append((f"|{tables.DRAWN}", [interval_plot(score) for score in scores]))
     for name in (*_COUNTS, "unverified"):
         numbers = [getattr(score if name == "unverified" else score.counts, name) for score in scores]
         if any(numbers) or name in ("valid", "undecided"):
@@ -185,18 +199,6 @@ def _group_table(head: str, groups: Sequence[model.GroupSummary], unnamed: str, 
         columns.append((f">{'reasoning' if is_wide else _SHORT['reasoning']}", means))
     heads, cells = zip(*columns, strict=True)
     return table_of(heads, zip(*cells, strict=True), limit=_TASKS_SHOWN)
-
-
-def _interval_plot(score: model.ScoreSummary) -> Text:
-    """A line from 0 to 1: dots where the interval is not, a rule where it is, the mean as a mark."""
-    if score.interval is None or score.mean is None:
-        return Text("·" * _PLOT_WIDTH, style=QUIET)
-    last = _PLOT_WIDTH - 1
-    low, high, mean = (round(share * last) for share in (score.interval.low, score.interval.high, score.mean))
-    return Text.assemble(
-        ("·" * low, QUIET), ("━" * (mean - low), "blue"), ("●", "bold blue"), ("━" * (high - mean), "blue"),
-        ("·" * (last - high), QUIET),
-    )  # fmt: skip
 
 
 def _print_calls(accounts: Sequence[CallAccount], console: Console) -> None:
@@ -227,7 +229,9 @@ def _print_scored(report: model.ScoredReport, console: Console) -> None:
     print_section(console, "Dimensions", _dimension_table(report), *filter(None, confidence))
     if report.targets:
         verdicts = [_shares(f"verdicts on {name_text(one.target)}", one.verdicts) for one in report.targets]
-        print_section(console, "Targets, cross judgments only", _target_table(report), *filter(None, verdicts))
+        print_section(
+            console, "Targets by dimension, cross judgments only", _target_table(report), *filter(None, verdicts)
+        )
     task_types = [
         (one.task_type, _scaled(one.total), *_dimension_cells(report, one.dimensions, with_scale=True))
         for one in report.task_types
@@ -243,16 +247,6 @@ def _print_scored(report: model.ScoredReport, console: Console) -> None:
     print_section(console, "Invalid evaluations", *_invalid_view(report.invalid))
     if report.evidence:
         print_section(console, "Evidence", *_evidence_view(report))
-    if panel := report.panel:
-        apart = []
-        for one in panel.items[:_ITEMS_SHOWN]:
-            told = [
-                f"{judge} {wording.scale_text(score, report.maximum)} {verdict}" for judge, score, verdict in one.judges
-            ]
-            apart.append((one.id, wording.scale_text(one.spread, report.maximum), ", ".join(told)))
-        table = table_of(("sample", ">apart", "what they say, the strictest first"), apart)
-        said = Text(wording.panel_sentence(panel, report.maximum))
-        print_section(console, "Agreement between judges", said, table)
     console.print()
 
 
@@ -516,8 +510,8 @@ def _response_text(row: JudgedRow, *, has_colour: bool) -> Text:
     """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
     if not row.response:
         return Text("(empty)", style=QUIET)
-    left_out = row.response_before if isinstance(row, CutRow) else 0
-    span = row.span and Span(row.span.start - left_out, row.span.end - left_out)
+    skipped = left_out(row).response_before
+    span = row.span and Span(row.span.start - skipped, row.span.end - skipped)
     if span is None or not 0 <= span.start <= span.end <= len(row.response):
         return Text(make_visible(row.response))
     parts = (row.response[: span.start], row.response[span.start : span.end], row.response[span.end :])

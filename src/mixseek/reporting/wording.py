@@ -53,6 +53,7 @@ def _describe(run: str) -> str:
 NO_TASK = "(no task)"
 NO_NAME = "(none named)"
 NOTHING = "–"
+TRUST_TITLE = "How far the judges can be trusted"
 
 # Seed 001's judgments carry these; a protocol of one's own may have others.
 _WARNINGS = {
@@ -152,6 +153,13 @@ def interval_sentence(score: ScoreSummary) -> str:
     if score.interval is None:
         return units_text(score)
     return f"{level_text(score.interval)} {interval_text(score)}, {units_text(score)}"
+
+
+def no_interval_sentence(score: ScoreSummary) -> str:
+    """Why a mean has no interval: one observation has no spread, however often it was looked at."""
+    if score.samples == 1:
+        return "1 sample: no interval, because one observation has no spread"
+    return f"{units_text(score)}: no interval, because samples of one question are one observation"
 
 
 def units_text(score: ScoreSummary) -> str:
@@ -369,17 +377,6 @@ def hole_text(cell: CoverageCell) -> str:
 
 def problem_text(problem: str) -> str:
     return _PROBLEMS.get(problem, problem)
-
-
-def panel_sentence(panel: model.PanelAgreement, maximum: float | None) -> str:
-    """How far judges agree on samples that several of them scored."""
-    spread = f"{scale_text(panel.mean_spread, maximum)} {maximum_text(maximum)}"
-    alpha = "not defined (scores do not vary)" if panel.alpha is None else f"{panel.alpha:.2f}".replace("-", "−")
-    return (
-        f"One verdict on {panel.unanimous:,} of {plural(panel.samples, 'sample')} with several judges "
-        f"({percent(panel.unanimous / panel.samples)}); highest and lowest score lie {spread} apart on average; "
-        f"Krippendorff's alpha {alpha}."
-    )
 
 
 def critical_sentence(count: int) -> str:

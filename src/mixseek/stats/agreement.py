@@ -1,28 +1,10 @@
-"""How far two raters agree, and how far two variants differ on the same questions."""
+"""How far two variants differ on the same questions."""
 
 import math
 from dataclasses import dataclass
 
-from mixseek.domain.counts import PanelSums, VariantSums
+from mixseek.domain.counts import VariantSums
 from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
-
-# How far a panel of judges agrees beyond chance.
-
-
-def krippendorff_alpha(sums: PanelSums) -> float | None:
-    """Krippendorff's alpha for interval data: 1 is full agreement, 0 what chance gives, below it worse than chance.
-
-    None where every score is the same: without variation agreement cannot be told from habit.
-    """
-    count = sums.judgments
-    if count < 2:
-        return None
-    observed = sums.within / count
-    expected = (2 * count * sums.total_of_squares - 2 * sums.total**2) / (count * (count - 1))
-    if expected <= 1e-12:
-        return None
-    return 1 - observed / expected
-
 
 # How far two ways of asking differ, over pairs that share a question: pairs of one question are not independent.
 

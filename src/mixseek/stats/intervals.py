@@ -1,7 +1,7 @@
 """How far a mean of scores can be trusted: from sampling, and from what was never judged."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
 
@@ -9,6 +9,7 @@ from mixseek.domain.counts import UnitSums
 
 # Beyond this many degrees of freedom the four-term expansion is exact to eight digits, and the series costs time.
 _SERIES_LIMIT = 200
+_FEW_QUESTIONS = 20
 
 
 class IntervalMethod(StrEnum):
@@ -19,6 +20,9 @@ class IntervalMethod(StrEnum):
     # Knows that observations of one question resemble each other.
     CLUSTERED = "clustered Student t"
     CLUSTERED_WILSON = "clustered Wilson"
+    JACKKNIFE = "jackknife over questions"
+    # Every question moved by the same amount.
+    RULE_OF_THREE = "rule-of-three"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Inter
     `successes` may be a sum of fractional scores: their variance is at most that of a coin with the same mean
     (Bhatia-Davis), so the interval is then too wide, never too narrow.
     """
-    low, high = _wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
+    low, high = wilson_limits(successes / trials, trials, NormalDist().inv_cdf((1 + level) / 2))
     return Interval(low, high, level, IntervalMethod.WILSON)
 
 
@@ -66,7 +70,8 @@ def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
     # The subtraction may come out a hair below zero where all scores are equal.
     variance = max(0.0, (squares - total * total / count) / (count - 1))
     if sums.questions < count:
-        return clustered_interval(sums, level, least_variance=variance / count)
+        # With few questions their spread may come out next to nothing by chance; with many, a floor would only widen.
+        return clustered_interval(sums, level, variance / count if sums.questions < _FEW_QUESTIONS else 0.0)
     if sums.is_binary or variance <= 1e-12:
         # Without any spread, too: a t interval of width zero would claim certainty.
         return wilson_interval(total, count, level)
@@ -75,7 +80,7 @@ def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
 
 
 def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: float = 0.0) -> Interval | None:
-    """With questions as clusters; `least_variance` is what independent samples would have, for none does better."""
+    """With questions as clusters; `least_variance`: a floor, such as what independent samples would have."""
     mean = sums.mean
     if mean is None or sums.questions < 2:
         return None
@@ -87,13 +92,58 @@ def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: floa
         return wilson_interval(mean * sums.questions, sums.questions, level)
     quantile = student_quantile((1 + level) / 2, sums.questions - 1)
     if sums.is_binary:
-        low, high = _wilson_limits(mean, mean * (1 - mean) / variance, quantile)
+        low, high = wilson_limits(mean, mean * (1 - mean) / variance, quantile)
         return Interval(low, high, level, IntervalMethod.CLUSTERED_WILSON)
     return _cut(mean, quantile * math.sqrt(variance), level, IntervalMethod.CLUSTERED)
 
 
 def _cut(mean: float, half: float, level: float, method: IntervalMethod) -> Interval:
     return Interval(max(0.0, mean - half), min(1.0, mean + half), level, method)
+
+
+@dataclass(frozen=True, slots=True)
+class StandardErrors:
+    """Of one mean, under four names that papers use; where questions repeat, only the clustered ones are honest.
+
+    `cr1` is `cr0` with the factor for few questions; `miller` (Miller 2024) takes the variance of single samples with
+    n − 1 and adds what samples of one question share; `iid` knows no questions.
+    """
+
+    iid: float
+    cr0: float
+    cr1: float
+    miller: float
+
+
+def standard_errors(sums: UnitSums) -> StandardErrors | None:
+    """None below two questions: one observation has no spread."""
+    mean, n = sums.mean, sums.scored
+    if mean is None or sums.questions < 2:
+        return None
+    between = max(0.0, sums.question_squares - 2 * mean * sums.question_products + mean * mean * sums.question_sizes)
+    within = max(0.0, sums.total_of_squares - n * mean * mean)
+    cr0 = math.sqrt(between) / n
+    return StandardErrors(
+        iid=math.sqrt(within / (n - 1) / n),
+        cr0=cr0,
+        cr1=cr0 * math.sqrt(sums.questions / (sums.questions - 1)),
+        miller=math.sqrt(max(0.0, within / (n - 1) / n + (between - within) / n**2)),
+    )
+
+
+def scaled_sums(sums: UnitSums, least: float, greatest: float) -> UnitSums:
+    """The same samples with their values brought from that scale to 0..1."""
+    width = (greatest - least) or 1.0
+    n, sizes = sums.scored, sums.question_sizes
+    return replace(
+        sums,
+        total=(sums.total - n * least) / width,
+        total_of_squares=(sums.total_of_squares - 2 * least * sums.total + n * least**2) / width**2,
+        question_squares=(sums.question_squares - 2 * least * sums.question_products + least**2 * sizes) / width**2,
+        question_products=(sums.question_products - least * sizes) / width,
+        lowest=(sums.lowest - sums.samples * least) / width,
+        highest=(sums.highest - sums.samples * least) / width,
+    )
 
 
 def unit_bounds(sums: UnitSums) -> Bounds | None:
@@ -105,7 +155,7 @@ def unit_bounds(sums: UnitSums) -> Bounds | None:
     return Bounds(sums.lowest / sums.samples, sums.highest / sums.samples) if sums.samples else None
 
 
-def _wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
+def wilson_limits(share: float, trials: float, z: float) -> tuple[float, float]:
     """`trials` need not be whole: an effective number of them may not be."""
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     middle = share + z * z / (2 * trials)

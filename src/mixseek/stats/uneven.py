@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
+from mixseek.domain.counts import UnitSums
+
 # Below this expected count in any cell the chi-square distribution is no longer a good stand-in.
 _SMALL_EXPECTED = 5.0
 # Tables that are enumerated, and positions that are drawn at random, within a fraction of a second.
@@ -43,6 +45,21 @@ class UnevenTest:
     p_value: float
     effect: float
     method: PValueMethod
+
+
+def design_effect(sums: UnitSums) -> float:
+    """How many samples weigh as much as one independent one, because samples of one question resemble each other.
+
+    The clustered variance of the whole rate over that of independent samples, at least 1 (Rao and Scott 1981, first
+    order): counts divided by it can be tested as if every sample were a question of its own.
+    """
+    rate = sums.mean
+    if rate is None or not 0 < rate < 1 or sums.questions < 2:
+        return 1.0
+    # Σ (s − n·rate)², multiplied out.
+    squares = sums.question_squares - 2 * rate * sums.question_products + rate * rate * sums.question_sizes
+    clustered = squares * sums.questions / (sums.questions - 1) / sums.scored**2
+    return max(1.0, clustered / (rate * (1 - rate) / (sums.scored - 1)))
 
 
 def uneven_spread_test(rates: Sequence[Rate], *, rng: Random) -> UnevenTest | None:

@@ -132,7 +132,7 @@ def started_last(run: RunDirectory) -> tuple[str, str]:
         return "", run.name
 
 
-def find_name(name: str, known: Sequence[str], root: Path, kind: str) -> str:
+def find_name(name: str, known: Sequence[str], root: Path | str, kind: str) -> str:
     """The known one that is meant, also by a prefix that only one has; raises ConfigurationError with what is close."""
     wanted = unicodedata.normalize("NFC", name)
     matching = [one for one in known if wanted and one.startswith(wanted)]

@@ -48,7 +48,7 @@ def test_runs_of_one_protocol_are_set_side_by_side_and_pooled(tmp_path: Path) ->
 
     assert [(run["run"], run["mean_score"]) for run in document["runs"]] == [("one", 0.75), ("two", 0.0)]
     assert document["pooled"]["mean_score"] == pytest.approx(0.5)
-    assert document["pooled"]["counts"] == {"valid": 3, "invalid": 1, "undecided": 0, "missing": 0}
+    assert document["pooled"]["counts"] == {"valid": 3, "invalid": 1, "undecided": 0, "missing": 0, "split": 0}
     assert document["notes"] == ["1 self-judgment is left out of every mean."]
 
 

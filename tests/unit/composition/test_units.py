@@ -15,9 +15,16 @@ from mixseek.composition.report import load_report
 from mixseek.composition.summary import load_units, summarise_run
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.reporting.summary import describe_summary, report_document, summary_document
+from mixseek.reporting.summary import (
+    Gates,
+    RunSummary,
+    check_gates,
+    describe_summary,
+    report_document,
+    summary_document,
+)
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
+from mixseek.storage.journal.manifest import ProtocolEntry, read_manifest, write_manifest
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import Workspace
 
@@ -91,8 +98,7 @@ PROTOCOLS = {"semantic": SEMANTIC, "cross": CROSS}
 def documents(root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     workspace = Workspace(root)
     run = workspace.run("trial")
-    manifest = make_manifest()
-    summary = summarise_run(workspace, run, manifest.model_validate_json(run.manifest.read_bytes()))
+    summary = summarise_run(workspace, run, read_manifest(run.manifest))
     return summary_document(summary), report_document(load_report(root, "trial")[0], None)
 
 
@@ -123,6 +129,13 @@ def test_judges_that_say_the_same_change_no_interval(tmp_path: Path, protocol: s
 
     for judge in "abcd":
         assert four["per_judge"][judge]["interval"] == one["interval"]
+    # The panel's own: what the headline, the targets, the variants and the gates rest on.
+    for name in ("mean_score", "interval", "bounds", "units", "unverified"):
+        assert four[name] == one[name]
+    for name in ("targets", "variants", "counts"):
+        assert four["headline"][name] == one["headline"][name]
+        assert panel["headline"][name] == shown["headline"][name]
+    assert len(list(intervals(panel["headline"]))) >= 3
     for judge in panel["judges"]:
         assert dict(intervals({**judge, "judge": ""})) == dict(intervals({**shown["judges"][0], "judge": ""}))
     if protocol == "cross":
@@ -150,21 +163,88 @@ def test_the_spread_of_invalid_evaluations_is_tested_over_samples(tmp_path: Path
     assert tests[1]["variant"] == tests[0]["variant"]
 
 
-def test_several_judges_have_no_mean_together(tmp_path: Path) -> None:
-    """37.8 % and 78.8 % have no verdict between them."""
-    write(tmp_path, SEMANTIC, ["a", "b"])
-    workspace = Workspace(tmp_path)
-    run = workspace.run("trial")
-    summary = summarise_run(workspace, run, make_manifest(["a", "b"], sample_count=len(SEMANTIC)))
+def write_panel(root: Path, *said: tuple[Outcome, ...], judges: str = "ab", **changes: Any) -> None:
+    """Samples of one question each, half of them by either target; every judge with its own word."""
+    lines = []
+    for number, outcomes in enumerate(said):
+        sample = make_sample(number, target_model=f"m{number % 2}", question_id=f"q{number}")
+        lines.append(encode_sample(sample, sample.key()))
+        lines += [
+            encode_outcome(sample, sample.key(), judge, outcome)
+            for judge, outcome in zip(judges, outcomes, strict=True)
+        ]
+    _, run = make_run(root, lines, list(judges))
+    write_manifest(run.manifest, make_manifest(list(judges), sample_count=len(said), **changes))
+
+
+def test_a_mean_over_judges_who_disagree_is_no_headline(tmp_path: Path) -> None:
+    """0 % and 100 % have no verdict between them: every sample is split, and none has a score."""
+    write_panel(tmp_path, *[(RIGHT, WRONG)] * 6)
+    summary = summarise(tmp_path)
     document = summary_document(summary)
     told = describe_summary(summary)
 
-    assert (document["mean_score"], document["interval"], document["bounds"]) == (None, None, None)
-    assert document["counts"]["valid"] == 16
-    assert document["per_judge"]["a"]["mean_score"] == pytest.approx(5 / 8)
-    assert list(summary.headlines) == ["a", "b"]
-    assert told.count("mean score  62.5%") == 2
-    assert "no mean over several judges" in told
+    assert (document["mean_score"], document["interval"]) == (None, None)
+    assert document["bounds"] == {"worst": 0.0, "best": 1.0}
+    assert document["headline"]["rule"] == "majority"
+    assert document["headline"]["counts"] == {"valid": 0, "invalid": 0, "undecided": 0, "missing": 0, "split": 6}
+    assert document["counts"]["valid"] == 12
+    assert [document["per_judge"][judge]["mean_score"] for judge in "ab"] == [1.0, 0.0]
+    assert "split       6: no verdict, because the judges cancel each other out" in told
+    for gates in (Gates(fail_under=0.4), Gates(max_undecided=0.9)):
+        assert [gate.is_met for gate in check_gates(gates, summary.headlines)] == [False]
+
+
+def test_gates_apply_to_the_panel(tmp_path: Path) -> None:
+    """Two judges carry a third that gives nothing usable and one that is too strict."""
+    write_panel(tmp_path, *[(RIGHT, RIGHT, WRONG, INVALID)] * 5, (WRONG, WRONG, WRONG, INVALID), judges="abcd")
+    summary = summarise(tmp_path)
+
+    assert summary.headline.score.mean == pytest.approx(5 / 6)
+    assert summary.by_judge["c"].mean == 0.0
+    gates = check_gates(Gates(fail_under=0.8, max_invalid=0.0, max_undecided=0.0), summary.headlines)
+    assert [(gate.name, gate.is_met, gate.judge) for gate in gates] == [
+        ("fail_under", True, None),
+        ("max_invalid", True, None),
+        ("max_undecided", True, None),
+    ]
+
+
+def test_a_judge_that_is_asked_again_is_told_how_far_it_agrees_with_itself(tmp_path: Path) -> None:
+    """Two of three samples alike every time; the rest of the variance is the judge's own."""
+    lines = []
+    for number, takes in enumerate([(RIGHT, RIGHT), (WRONG, WRONG), (RIGHT, WRONG)]):
+        sample = make_sample(number)
+        lines.append(encode_sample(sample, sample.key()))
+        lines += [encode_outcome(sample, sample.key(), "m", outcome, take) for take, outcome in enumerate(takes, 1)]
+    _, run = make_run(tmp_path, lines, ["m"])
+    write_manifest(run.manifest, make_manifest(["m"], repeats=2, sample_count=3))
+    report, _ = load_report(tmp_path, "trial")
+    (own,) = report_document(report, None)["consistency"]
+
+    assert (own["judge"], own["samples"], own["questions"], own["unanimous"]) == ("m", 3, 3, 2)
+    assert own["unanimous_interval"]["low"] < 2 / 3 < own["unanimous_interval"]["high"]
+    # Mean squares within and between: (1/2)/3 and 1/2.
+    assert own["own_share"] == pytest.approx((1 / 6) / (1 / 6 + (1 / 2 - 1 / 6) / 2))
+
+
+def test_judges_of_every_protocol_have_their_agreement_told(tmp_path: Path) -> None:
+    """Under semantic as under cross: coefficients, the pair, and the samples they differ on."""
+    write_panel(tmp_path, *[(RIGHT, RIGHT)] * 4, *[(WRONG, WRONG)] * 3, (RIGHT, WRONG), (WRONG, INVALID))
+    document = report_document(load_report(tmp_path, "trial")[0], None)["agreement"]
+
+    assert document["units"] == {"samples": 8, "questions": 8}
+    assert document["coefficients"]["raw_agreement"]["value"] == pytest.approx(7 / 8)
+    assert document["coefficients"]["cohen_kappa"]["value"] == pytest.approx(0.75)
+    assert document["disagreements"]["total"] == 1
+    (item,) = document["disagreements"]["items"]
+    assert (item["id"], item["judges"]) == ("s7", [("b", 0.0, "incorrect"), ("a", 1.0, "correct")])
+
+
+def summarise(root: Path) -> RunSummary:
+    workspace = Workspace(root)
+    run = workspace.run("trial")
+    return summarise_run(workspace, run, read_manifest(run.manifest))
 
 
 def test_the_query_and_the_yardstick_agree(tmp_path: Path) -> None:

@@ -13,17 +13,8 @@ from mixseek.domain.calls import NOTHING_LOST, Answer, Call, LostRequests, Usage
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
 from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import (
-    CallContext,
-    LiveSlot,
-    NoCache,
-    PendingSample,
-    ReplyCache,
-    RequestKeys,
-    RunEnd,
-    Slot,
-    unpriced,
-)
+from mixseek.engine.call import CallContext, LiveSlot, NoCache, PendingSample, ReplyCache, RequestKeys, Slot, unpriced
+from mixseek.engine.endings import RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun

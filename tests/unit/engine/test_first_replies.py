@@ -3,7 +3,7 @@
 import pytest
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, ValidJudgment
-from mixseek.engine.call import FIRST_REFUSALS, FIRST_REPLIES, LATER_REFUSALS, FirstReplies, NothingUsableError
+from mixseek.engine.endings import FIRST_REFUSALS, FIRST_REPLIES, LATER_REFUSALS, FirstReplies, NothingUsableError
 
 VALID = ValidJudgment(score=1.0, verdict="correct", method=Method.CROSS_JUDGE, fields={})
 

@@ -1,5 +1,7 @@
 """How much at once and per minute."""
 
+import random
+
 import pytest
 from tests.unit.engine.limit_simulation import (
     LATENCY_SECONDS,
@@ -63,6 +65,19 @@ def test_it_finds_what_the_endpoint_serves(endpoint: Endpoint) -> None:
 
     assert simulation.goodput(50.0, 100.0) >= 0.9 * best
     assert simulation.goodput(0.0, 100.0) >= 0.85 * best
+
+
+@pytest.mark.parametrize("capacity", [20, 60, 100])
+def test_a_wall_is_found_whatever_chance_does(capacity: int) -> None:
+    """Nothing far below a wall is looked at: whoever is answered no sooner for asking less, and never refused, has it.
+
+    Looks at half of what an endpoint serves once cost a sixth of the goodput in every tenth run.
+    """
+    endpoint = wall(capacity, refusing_seconds=0.002)
+    _, best = best_fixed(endpoint, MAXIMUM, seconds=15.0)
+    runs = [Simulation(AdaptiveLimit(MAXIMUM), endpoint, 2 * MAXIMUM, rng=random.Random(seed)) for seed in range(10)]
+
+    assert min(run.run(40.0).goodput(20.0, 40.0) for run in runs) >= 0.9 * best
 
 
 @pytest.mark.parametrize(("at", "decline"), [(64, 0.3), (100, 0.3)])

@@ -12,7 +12,8 @@ from mixseek.domain.calls import Call, LostRequests, ReplyKey, Usage
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Outcome, Reply, Status
 from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import Ending, OfflineSlot, RequestKeys, ask_again, estimate_usage
+from mixseek.engine.call import OfflineSlot, RequestKeys, ask_again, estimate_usage
+from mixseek.engine.endings import Ending
 from mixseek.engine.limits import Budget, HaltedError, RateLimit, RetryPolicy
 from mixseek.engine.offline import is_settled
 from mixseek.errors import PermanentJudgeError, StorageError, TransientJudgeError

@@ -53,7 +53,7 @@ def test_every_token_is_split_and_counted(name: str) -> None:
         *("<unused99>", "<extra_id_0>", "<extra_id_1>", "<pad>", "</s>", "<S>", "<bos>", "<mask>", "[CLS]"),
         *("[SEP]", "[MASK]"),
         *("[UNUSED_TOKEN_146]", "[|endofturn|]", "[|assistant|]", "<eoh>", "<eoa>", "<[eos]>"),
-        *("<|reserved_special_token_5|>",),
+        *("<|reserved_special_token_5|>", "<human>:", "<bot> :", "<[Human]>"),
         *("<SPECIAL_10>", "<tool_call>", "</tool_call>", "<tool_response>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"),
         *(
             "<start_of_image>",

@@ -105,6 +105,17 @@ def test_the_child_ends_with_its_parent_however_that_dies() -> None:
     assert not _is_alive(child)
 
 
+def test_a_process_that_still_holds_one_ends_without_a_word() -> None:
+    """Whatever keeps it until the modules are gone: nobody is told of an exception that was ignored."""
+    program = (
+        "import threading\nfrom mixseek.judges.math_verify import MathVerify\n"
+        "threading.kept = {'maths': MathVerify('x')}\nprint(threading.kept['maths'].are_equal('x+1', '1+x'))"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=180, check=False)
+
+    assert (told.stdout, told.stderr) == ("True\n", "")
+
+
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)

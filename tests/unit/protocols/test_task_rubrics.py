@@ -311,7 +311,8 @@ def test_time_is_linear_in_the_text(piece: str) -> None:
     read_task_rubric(text)
     lint_task_rubric(text, "x.md")
 
-    assert time.process_time() - begin < 3.0
+    # Quadratic time would be minutes.
+    assert time.process_time() - begin < 20.0
 
 
 _BELOW = "\n\n## Critical Fail Conditions\n- Invents a source.\n"

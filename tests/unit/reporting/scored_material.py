@@ -6,7 +6,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.unit.reporting.counting import count_rows
+from tests.unit.reporting import counting
+from tests.unit.reporting.counting import Unit, count_rows
 
 from mixseek.domain.counts import (
     NO_UNITS,
@@ -17,7 +18,8 @@ from mixseek.domain.counts import (
     Disagreement,
     EvidenceCount,
     EvidenceProblem,
-    PanelSums,
+    PanelGroup,
+    Ratings,
     ScoredCell,
     ScoredUnits,
     UnitGroups,
@@ -25,8 +27,50 @@ from mixseek.domain.counts import (
     VariantSums,
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
+from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.reporting.agreement import Agreement, build_agreement
 from mixseek.reporting.build import ScoredInput, build_report, build_scored
-from mixseek.reporting.model import ReportData, RunHeader, ScoredReport
+from mixseek.reporting.headline import build_headline
+from mixseek.reporting.model import Headline, ReportData, RunHeader, ScoredReport
+
+
+def agreement_of(*items: Disagreement, judges: tuple[str, str] = ("m1", "m2")) -> Agreement:
+    """Two judges on two samples: alike on one, half of the scale apart on the other."""
+    ratings = Ratings(
+        judges=judges,
+        samples=2,
+        verdicts=("FAIL", "PARTIAL"),
+        score_groups=[{(0.75, 0.75): 1}, {(0.75, 0.25): 1}],
+        verdict_groups=[{(1.0, 1.0): 1}, {(1.0, 0.0): 1}],
+        unanimous=counting.sums_of([Unit("Q1", 0.0), Unit("Q2", 1.0)]),
+        mean_spread=0.25,
+        counted=2,
+    )
+    return build_agreement(ratings, (len(items), items), is_graded=True)
+
+
+AGREEMENT = agreement_of(
+    Disagreement("Q1-A-m3", "m3", "A", "Q1", 0.5, 2, (("m2", 0.25, "FAIL"), ("m1", 0.75, "PARTIAL")))
+)
+
+
+def headline_of(*targets: str, judges: tuple[str, ...] = ("m1", "m2")) -> Headline:
+    """Every target with two samples, the first with the highest mean; one sample more has no verdict."""
+    groups: dict[str | None, PanelGroup] = {
+        target: PanelGroup(
+            counting.sums_of([Unit("Q1", 1 / (place + 1)), Unit("Q2", 0.5 / (place + 1)), Unit("Q3", None)]),
+            {PanelState.VALID: 2, PanelState.SPLIT: 1},
+        )
+        for place, target in enumerate(targets)
+    }
+    whole = PanelGroup(
+        counting.sums_of([Unit("Q1", 0.75), Unit("Q2", 0.25), Unit("Q3", None)]),
+        {PanelState.VALID: 2, PanelState.SPLIT: 1},
+    )
+    return build_headline(
+        PanelRule.MEDIAN, judges, whole, {"target_model": groups}, asked={}, is_graded=True, maximum=4.0
+    )
+
 
 RUN = RunHeader("run-1", "cross", "1", "ab" * 32, "outputs.jsonl", 4)
 VALID_CELL = ScoredCell(
@@ -140,10 +184,7 @@ def source(**changes: Any) -> ScoredInput:
             EvidenceCount("m1", "FORMAT", "exact", None, 3),
         ),
         "evidence_problems": (EvidenceProblem("Q1-A-m2", "m1", "FIDELITY", "not_found", "nowhere"),),
-        "panel": PanelSums(2, 1, 4, 0.25, 2.5, 1.75, 0.25),
-        "disagreements": (
-            Disagreement("Q1-A-m3", "m3", "A", "Q1", 0.5, 2, (("m2", 0.25, "FAIL"), ("m1", 0.75, "PARTIAL"))),
-        ),
+        "agreement": AGREEMENT,
         "coverage": CoverageCounts(
             questions=1, variants=2, targets=1, judges=1, expected=2, valid=1, unnamed=0,
             holes=(CoverageCell("Q1", "B", "m2", "m1", None),),
@@ -207,4 +248,7 @@ ROWS = (
 def page_report(*rows: JudgedRow, **changes: Any) -> ReportData:
     """A whole report."""
     counted = count_rows(RUN, {}, rows or ROWS)
-    return build_report(replace(counted, scored=scored_report(**changes)))
+    headline = changes.pop("headline", headline_of("m2", "m3"))
+    agreement = changes.setdefault("agreement", AGREEMENT)
+    scored = scored_report(**changes)
+    return build_report(replace(counted, scored=scored, headline=headline, agreement=agreement))

@@ -215,8 +215,8 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reporting") / "assets"
 
-    # The leader board is a page of its own.
-    own = {item.name for item in assets.iterdir() if not item.name.startswith("leaderboard.")}
+    # The leader board and the comparison are pages of their own.
+    own = {item.name for item in assets.iterdir() if not item.name.startswith(("leaderboard.", "comparison."))}
 
     assert own == {
         *STYLES,
@@ -224,8 +224,10 @@ def test_every_asset_is_used() -> None:
         "report.html.j2",
         "macros.html.j2",
         "calls.html.j2",
+        "corrected.html.j2",
         "scored.html.j2",
         "checks.html.j2",
+        "panel.html.j2",
     }
 
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.build import LONGEST_TEXT, build_report
-from mixseek.reporting.html import Excerpt, embed_json, excerpt_around, field_limit, page_payload, utf16_offset
+from mixseek.reporting.build import build_report
+from mixseek.reporting.excerpts import LONGEST_TEXT, Excerpt, excerpt_around, field_limit, utf16_offset
+from mixseek.reporting.html import embed_json, page_payload
 from mixseek.reporting.model import ReportData, RunHeader
 
 ANY_TEXT = st.text(st.characters(codec=None))

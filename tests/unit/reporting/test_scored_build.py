@@ -150,8 +150,8 @@ def test_agreement_has_a_share_a_spread_and_an_alpha() -> None:
 
     assert panel is not None
     assert (panel.samples, panel.unanimous, panel.items[0].id) == (2, 1, "Q1-A-m3")
-    assert panel.alpha == pytest.approx(1 - (0.25 / 4) / ((2 * 4 * 1.75 - 2 * 2.5**2) / (4 * 3)))
-    assert scored_report(panel=None).panel is None
+    assert panel.alpha == pytest.approx(1 - 0.125 / 0.125)
+    assert scored_report(agreement=None).panel is None
 
 
 def test_coverage_is_a_grid_with_its_holes() -> None:

@@ -7,7 +7,17 @@ from html.parser import HTMLParser
 
 import pytest
 from rich.console import Console
-from tests.unit.reporting.scored_material import DETAIL, ROWS, cell, invalid, judged, page_report, scored_report
+from tests.unit.reporting.scored_material import (
+    DETAIL,
+    ROWS,
+    agreement_of,
+    cell,
+    headline_of,
+    invalid,
+    judged,
+    page_report,
+    scored_report,
+)
 
 from mixseek.domain.counts import (
     CoverageCell,
@@ -153,7 +163,11 @@ def hostile_report(text: str) -> ReportData:
         variants=(),
         evidence=(EvidenceCount(text, text, None, text, 1),),
         evidence_problems=(EvidenceProblem(text, text, text, text, text),),
-        disagreements=(Disagreement(text, text, text, text, 0.5, 2, ((text, 0.25, text), ("m1", 0.75, text))),),
+        agreement=agreement_of(
+            Disagreement(text, text, text, text, 0.5, 2, ((text, 0.25, text), ("m1", 0.75, text))),
+            judges=(text, "m1"),
+        ),
+        headline=headline_of(text, "m3", judges=(text, "m1")),
         coverage=None,
     )
 
@@ -266,7 +280,7 @@ def test_a_table_that_does_not_fit_stacks_its_rows_instead_of_dropping_their_nam
     cells = [cell(1.0, 0.5, judge=judge), cell(0.0, judge=judge, target="m3")]
     marks = [DimensionCell(judge, "m2", "A", None, "INSTRUCTION_COMPLIANCE", 2.0, 3, 4.0, 6.0)]
     text = terminal_of(page_report(cells=cells, dimensions=marks, buckets=(), variants=()), width)
-    dimensions = "".join(text[text.index("\nDimensions") : text.index("\nTargets")].split())
+    dimensions = "".join(text[text.index("\nDimensions") : text.index("\nTargets by dimension")].split())
 
     assert judge in dimensions
     assert "INSTRUCTION_COMPLIANCE" in dimensions

@@ -3,8 +3,16 @@
 from random import Random
 
 import pytest
+from tests.unit.reporting.counting import Unit, sums_of
 
-from mixseek.stats.uneven import PValueMethod, Rate, chi_square_tail, holm_adjusted, uneven_spread_test
+from mixseek.stats.uneven import (
+    PValueMethod,
+    Rate,
+    chi_square_tail,
+    design_effect,
+    holm_adjusted,
+    uneven_spread_test,
+)
 
 
 @pytest.mark.parametrize(
@@ -122,3 +130,13 @@ def test_holm_adjusts_step_by_step() -> None:
     assert holm_adjusted([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm_adjusted([0.9, 0.8]) == [1.0, 1.0]
     assert holm_adjusted([]) == []
+
+
+def test_samples_of_one_question_are_worth_fewer_than_independent_ones() -> None:
+    """Ten questions whose four samples always end alike are worth about ten samples; without repeats, each counts."""
+    alike = [Unit(f"q{number // 4}", float(number // 4 < 3)) for number in range(40)]
+    apart = [Unit(f"q{number}", float(number < 12)) for number in range(40)]
+
+    assert design_effect(sums_of(alike)) == pytest.approx(4 * 39 / 36, rel=1e-9)
+    assert design_effect(sums_of(apart)) == pytest.approx(1.0)
+    assert design_effect(sums_of([Unit("q", 1.0)])) == 1.0

@@ -58,6 +58,7 @@ CASES: dict[str, tuple[Callable[[int], list[bytes]], int, int]] = {
         2_000,
     ),
     "2,000 scored rows with three quotes": (quoted, 2_000, 2_000),
+    "30 responses of 5 MB": (lambda n: judged(make_sample(n, response=f"{n} {'word ' * (1 << 20)}"), CORRECT), 30, 30),
 }
 
 

@@ -32,6 +32,7 @@ from mixseek.domain.counts import (
     VariantSums,
 )
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Status, ValidJudgment
+from mixseek.domain.panels import PanelRule
 from mixseek.domain.samples import Sample
 from mixseek.storage.index.loading import read_totals
 from mixseek.storage.index.run import RunIndex, open_run_index
@@ -160,7 +161,7 @@ def test_self_judgments_are_in_no_statistic_whatever_became_of_them(tmp_path: Pa
         assert (whole.counts["valid"], whole.counts["invalid"], whole.mean_score) == (2, 1, 0.25)
         assert index.counts(FlagCount)[0].count == 1
         assert {cell.judge for cell in asked(index).counts(DimensionCell)} == {"m2"}
-        assert asked(index).panel_sums() is None
+        assert index.settle(PanelRule.MEDIAN, JUDGES).ratings() is None
         rows = {(row.id, row.judge): row for row in index.rows()}
         assert rows["Q2-A-m1", "m1"].is_control
         assert not rows["Q2-A-m1", "m2"].is_control
@@ -326,16 +327,21 @@ def test_disagreements_come_from_the_widest_on(tmp_path: Path) -> None:
     workspace, run = make_run(tmp_path, lines, JUDGES)
 
     with open_run_index(workspace, run) as index:
-        items = asked(index).counts(Disagreement)
-        sums = asked(index).panel_sums()
+        panel = index.settle(PanelRule.MEDIAN, JUDGES)
+        ratings = panel.ratings()
+        total, items = panel.disagreements(10)
 
+    assert total == 2
     assert items == [
         Disagreement("Q2-A-t", "t", "A", "Q2", 1.0, 2, [("m2", 0.0, "FAIL"), ("m1", 1.0, "PASS")]),
         Disagreement("Q3-A-t", "t", "A", "Q3", 0.25, 1, [("m1", 0.25, "PARTIAL"), ("m2", 0.5, "PARTIAL")]),
     ]
-    assert sums is not None
-    assert (sums.samples, sums.unanimous, sums.judgments) == (3, 2, 6)
-    assert sums.mean_spread == pytest.approx(1.25 / 3)
+    assert ratings is not None
+    assert (ratings.samples, ratings.counted, ratings.unanimous.total) == (3, 3, 2)
+    assert ratings.mean_spread == pytest.approx(1.25 / 3)
+    assert ratings.verdicts == ("FAIL", "PARTIAL", "PASS")
+    assert [list(hand) for hand in ratings.verdict_groups] == [[(2.0, 2.0)], [(2.0, 0.0)], [(1.0, 1.0)]]
+    assert [list(hand) for hand in ratings.score_groups] == [[(1.0, 1.0)], [(1.0, 0.0)], [(0.25, 0.5)]]
 
 
 def test_critical_fails_are_known_by_their_gate_or_their_name(tmp_path: Path) -> None:

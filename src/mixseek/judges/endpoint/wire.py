@@ -84,12 +84,12 @@ def make_answer(
         "usage": reading.usage._asdict(),
         "latency_seconds": round(seconds, 4),
         **ending,
-        "judge_model": who[1],
         "schema": schema.value,
         "requests": requests,
         **reading.extra,
     }
-    return Answer(Reply(reading.text, who[0], attempt=call.ask, details=details), reading.usage, seconds, **ending)
+    reply = Reply.by_model(who[1], reading.text, who[0], details, attempt=call.ask)
+    return Answer(reply, reading.usage, seconds, **ending)
 
 
 # The chat completions wire format: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, Azure and their likes.

@@ -37,14 +37,13 @@ def recorded_reply(
     problem = row.get(PROBLEM_NAME) if may_be_bundled else None
     details = {
         # The original bytes are lost: key order survives, spacing and duplicate keys do not.
-        "reserialised": not isinstance(value, str),
-        "unusable": dict(problem) if isinstance(problem, Mapping) else None,
-        "bundle": may_be_bundled and row.get(BUNDLED_NAME) is True,
-        "judge_model": judge_of(row),
+        "reserialised": not isinstance(value, str) or None,
+        "unusable": dict(problem) if problem and isinstance(problem, Mapping) else None,
+        "bundle": (may_be_bundled and row.get(BUNDLED_NAME) is True) or None,
     }
     if not isinstance(value, str):
         value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
-    return Reply(value, judge, details={name: known for name, known in details.items() if known})
+    return Reply.by_model(judge_of(row), value, judge, details)
 
 
 def judge_of(row: Mapping[str, Any]) -> str | None:
@@ -107,10 +106,9 @@ class Matching:
         details = {
             "bundle": [entry.home.place for entry in entries],
             "unusable": None if problem is None else {"flag": problem.flag.value, "detail": problem.detail},
-            "judge_model": entries[0].home.judge_model,
         }
         text = "\n".join(entry.entry.text for entry in entries)
-        return Reply(text, judge, details={name: known for name, known in details.items() if known})
+        return Reply.by_model(entries[0].home.judge_model, text, judge, details)
 
 
 def scope_of(row: Any) -> dict[str, str]:

@@ -46,7 +46,7 @@ from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}

@@ -5,6 +5,9 @@
 -- name: sample_count
 SELECT count(*) FROM samples
 
+-- name: maxima
+SELECT DISTINCT maximum FROM scored WHERE status = 'valid' AND NOT is_control AND maximum IS NOT NULL LIMIT 2
+
 -- name: OutcomeCount
 -- Sums of valid scores only: an invalid judgment has no number to add.
 SELECT judge, task_name, status, verdict, error_type, count(*),
@@ -121,6 +124,11 @@ SELECT position, sample_position, key, judge, take, status, is_final, is_control
 -- name: find
 SELECT position, sample_position, key, judge, take, status, is_final, is_control, reason
     FROM judged WHERE id = $sample_id ORDER BY judge_order, judge, take
+
+-- name: rows_of
+SELECT position, sample_position, key, judge, take, status, is_final, is_control, reason
+    FROM judged JOIN (SELECT unnest($keys) AS key) AS wanted USING (key)
+    ORDER BY sample_position, judge_order, judge, take
 
 -- name: similar
 SELECT id FROM samples ORDER BY levenshtein(left(id, 100), left($sample_id, 100)), position LIMIT $limit

@@ -15,10 +15,13 @@ import duckdb
 import orjson
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, PanelSums, ScoredUnits, UnitGroups, UnitSums
+from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, ScoredUnits, UnitGroups, UnitSums
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.domain.panels import PanelRule
 from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
+from mixseek.storage.index.panel import SettledPanel, is_graded, panel_units, settle_panel
+from mixseek.storage.index.units import judged_unit_sums, sample_units, unit_sums
 from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -43,49 +46,6 @@ _INVALID_FACTORS = {
     "language": ("language",),
     "method": ("method",),
 }
-
-# Unit of analysis: whatever is averaged, compared or given an interval is first brought to one row a sample
-# (`sample_units`: more judges or repeats are no more samples), then summed by question (`unit_sums`: samples of one
-# question resemble each other). A new statistic needs a SELECT of judgments in `queries.sql` or `scored.sql`, and
-# these two functions.
-
-
-def unit_sums(units: str, groups: Sequence[str]) -> str:
-    """From units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
-    named = ", ".join(groups)
-    first = f"{named}, " if named else ""
-    grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
-    return f"""
-    WITH questions AS (
-        SELECT {first}count(*) AS samples, count(value) AS n, coalesce(sum(value), 0) AS s,
-            coalesce(sum(value * value), 0) AS squares, sum(lowest) AS lowest, sum(highest) AS highest
-        FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
-            FROM ({units})) GROUP BY {first}question
-    )
-    SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
-        coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
-        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0)
-    FROM questions {grouped}"""  # noqa: S608 - our own text
-
-
-def sample_units(judged: str, groups: Sequence[str]) -> str:
-    """One row a sample and group, of judgments with key, question_id, status, score, is_unverified and the groups."""
-    first = "".join(f"{name}, " for name in groups)
-    return f"""
-        SELECT {first}coalesce(any_value(question_id), key) AS question, avg(score) FILTER (status = 'valid') AS value,
-            avg(CASE WHEN status = 'valid' AND NOT is_unverified THEN score ELSE 0 END) AS lowest,
-            avg(CASE WHEN status = 'valid' THEN score ELSE 1 END) AS highest
-        FROM ({judged}) GROUP BY {first}key"""  # noqa: S608 - our own text
-
-
-def judged_unit_sums(groups: Sequence[str], indexes: Sequence[str] = ("main",)) -> str:
-    """Of all judgments of one index, or of several attached ones: a sample that several judge is one, by its key."""
-    columns = ", ".join(dict.fromkeys(("key", "question_id", "status", "score", "is_unverified", *groups)))
-    judged = " UNION ALL ".join(
-        f"SELECT {columns} FROM {index}.judged WHERE is_control = $control AND (is_final OR NOT $final_only)"  # noqa: S608 - our own names
-        for index in indexes
-    )
-    return unit_sums(sample_units(judged, groups), groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +93,21 @@ class RunIndex:
         """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
         return self._units(judged_unit_sums(groups), groups, final_only=final_only, control=control)
 
+    # The panel: one row a sample, whoever judged it how often.
+
+    def is_graded(self) -> bool:
+        """Whether any valid score is neither 0 nor 1; else the judgments are right or wrong."""
+        return bool(fetch_all(self._connection, f"SELECT {is_graded()}", {})[0][0])
+
+    def maximum(self) -> float | None:
+        """Of the protocol's own scale; None where there is none, or where samples have different ones."""
+        found = self._all("maxima")
+        return found[0][0] if len(found) == 1 else None
+
+    def settle(self, rule: PanelRule | None, judges: Sequence[str] = ()) -> SettledPanel:
+        """Every sample with one verdict; see `panel_units`. Judges are in the order of the manifest."""
+        return settle_panel(self._connection, self._run, rule, judges)
+
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
         accounts: dict[str, CallAccount] = {}
@@ -171,7 +146,6 @@ class RunIndex:
     def scored_units(self) -> ScoredUnits:
         """What every interval rests on: samples and their questions, not judgments."""
         return ScoredUnits(
-            targets=self._sums("units_of_totals", "target_model", control=False),
             task_types=self._sums("units_of_totals", "task_type", control=False),
             pairs=self._sums("units_of_totals", "judge", "target_model", control=False),
             own_outputs=self._sums("units_of_totals", "judge", "target_model", control=True),
@@ -180,13 +154,7 @@ class RunIndex:
             task_type_dimensions=self._sums("units_of_marks", "task_type", "dimension"),
             invalid={name: self._sums("units_of_invalid", *columns) for name, columns in _INVALID_FACTORS.items()},
             quotes={**self._sums("quotes", "judge", "dimension"), **self._sums("quotes", "judge")},
-            unanimous=self._sums("unanimous")[()],
         )
-
-    def panel_sums(self) -> PanelSums | None:
-        """None where no sample has two judges."""
-        (sums,) = self.counts(PanelSums)
-        return sums if sums.samples else None
 
     def coverage(self, holes: int = 200) -> CoverageCounts | None:
         """None where no sample names its question."""
@@ -236,6 +204,13 @@ class RunIndex:
     def find_sample(self, sample_id: str) -> list[JudgedRow]:
         """One sample under every judge; empty where there is none of that id."""
         return list(self._read(self._all("find", sample_id=sample_id)))
+
+    def rows_of(self, keys: Sequence[str]) -> dict[str, list[JudgedRow]]:
+        """The judgments of some samples, by the samples' ids."""
+        found: dict[str, list[JudgedRow]] = defaultdict(list)
+        for row in self._read(self._all("rows_of", keys=list(keys))):
+            found[row.id].append(row)
+        return found
 
     def similar_ids(self, sample_id: str, limit: int = 5) -> list[str]:
         """Ids that a person may have meant."""
@@ -320,8 +295,8 @@ class JournalPlaces:
         return record if isinstance(record, dict) else {}
 
 
-def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory]) -> UnitSums:
-    """Of the last words of several runs together: a sample that several of them judge is one unit."""
+def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: PanelRule | None) -> UnitSums:
+    """Of the verdicts of several runs together: a sample that several of them judge is one unit."""
     for run in runs:
         ensure_indexed(workspace, run)
     names = [f"run_{number}" for number, _ in enumerate(runs)]
@@ -329,8 +304,10 @@ def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory]) -> Unit
         for name, run in zip(names, runs, strict=True):
             path = str(run.index).replace("'", "''")
             connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
-        parameters = {"final_only": True, "control": False}
-        return UnitSums(*fetch_all(connection, judged_unit_sums((), names), parameters)[0])
+        everything = " UNION ALL ".join(panel_units(rule, name) for name in names)
+        units = f"""SELECT any_value(question) AS question, avg(value) AS value, avg(lowest) AS lowest,
+            avg(highest) AS highest FROM ({everything}) GROUP BY key"""  # noqa: S608 - our own text
+        return UnitSums(*fetch_all(connection, unit_sums(units, ()), {})[0])
 
 
 @contextlib.contextmanager

@@ -13,7 +13,9 @@ CREATE TABLE places (kind VARCHAR, first BIGINT, lines BIGINT, offsets BLOB);
 
 CREATE TABLE samples (
     key VARCHAR, position BIGINT, id VARCHAR, task_name VARCHAR, task_type VARCHAR, question_id VARCHAR,
-    prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR
+    prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR,
+    -- A digest of what a judge reads of the sample, whatever the sample is called.
+    text UBIGINT
 );
 
 CREATE TABLE replies (
@@ -75,18 +77,6 @@ CREATE VIEW marks AS
 
 CREATE VIEW quotes AS
     SELECT evidence.*, scored.* EXCLUDE (position) FROM evidence JOIN scored USING (position);
-
--- One number a judge and sample, whatever the repeats: their mean, and the first one's verdict.
-CREATE VIEW judge_means AS
-    SELECT key, any_value(question_id) AS question_id, judge, avg(score) AS score, arg_min(verdict, position) AS verdict
-    FROM cross_judged GROUP BY key, judge;
-
--- Samples that one judge alone scored say nothing about agreement.
-CREATE VIEW panels AS
-    SELECT key, coalesce(any_value(question_id), key) AS unit, count(*) AS judges,
-        count(DISTINCT verdict) AS verdicts, max(score) - min(score) AS spread,
-        sum(score) AS total, sum(score * score) AS squares
-    FROM judge_means GROUP BY key HAVING count(*) > 1;
 
 -- Those that have a place in the grid of questions, variants, targets and judges; the best status of a place counts.
 CREATE VIEW placed AS

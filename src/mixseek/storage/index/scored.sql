@@ -41,9 +41,6 @@ SELECT judge, dimension, coalesce(question_id, key) AS question,
     CASE WHEN problem IS NULL THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest
     FROM quotes
 
--- name: unanimous
-SELECT unit AS question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest FROM panels
-
 -- name: DimensionBucket
 -- Scales of at most twelve steps are shown mark by mark, others in tenths; the top mark belongs to the last tenth.
 SELECT judge, dimension, maximum,
@@ -88,24 +85,6 @@ SELECT judge, dimension, stage, problem, count(*) FROM quotes
 -- name: EvidenceProblem
 SELECT id, judge, dimension, problem, quote FROM quotes WHERE problem IS NOT NULL
     ORDER BY position, dimension LIMIT 50
-
--- name: PanelSums
-SELECT count(*), count(*) FILTER (verdicts = 1), coalesce(sum(judges), 0), avg(spread), coalesce(sum(total), 0),
-    coalesce(sum(squares), 0), coalesce(sum((2 * judges * squares - 2 * total * total) / (judges - 1)), 0)
-    FROM panels
-
--- name: Disagreement
--- Keys are digests: between equals they are a fair lot. Names are looked up for what is shown only.
-WITH chosen AS (SELECT key, spread, verdicts FROM panels WHERE spread > 0 OR verdicts > 1
-    ORDER BY spread DESC, verdicts DESC, key LIMIT 20),
-told AS (SELECT key, list(row(judge, score::DOUBLE, verdict) ORDER BY score, judge) AS judges
-    FROM judge_means WHERE key IN (SELECT key FROM chosen) GROUP BY key),
-named AS (SELECT key, any_value(id) AS id, any_value(target_model) AS target,
-        any_value(prompt_variant) AS variant, any_value(question_id) AS question
-    FROM cross_judged WHERE key IN (SELECT key FROM chosen) GROUP BY key)
-SELECT id, target, variant, question, spread, verdicts, judges
-    FROM chosen JOIN told USING (key) JOIN named USING (key)
-    ORDER BY spread DESC, verdicts DESC, id
 
 -- name: coverage_sizes
 -- The whole product of what occurs: an output that is absent from the dataset is a hole like an unusable reply.

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, DamagedError
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.journal.records import make_plain, replace_surrogates
@@ -99,6 +100,8 @@ class Manifest(ManifestPart):
     # Independent takes of each judge that has to be waited for; rules are asked once.
     repeats: int = 1
     gates: Mapping[str, float] = Field(default_factory=dict)
+    # The rule that several judges become one by, where the user named one; it changes no judgment.
+    panel: PanelRule | None = None
     # Judge to status to number of samples.
     counts: Mapping[str, Mapping[str, int]] = Field(default_factory=dict)
     tools_used: bool = False

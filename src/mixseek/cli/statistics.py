@@ -1,0 +1,119 @@
+"""The command that counts ratings of anybody's making: `stats`."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from typer import Argument, BadParameter, Option
+
+from mixseek.cli.console import ExitCode, print_answer
+from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+
+
+class Repeats(StrEnum):
+    """What counts where one rater has rated an item several times."""
+
+    FIRST = "first"
+    MEAN = "mean"
+
+
+class LabelDrawing(StrEnum):
+    """How the labelled items were chosen."""
+
+    RANDOM = "random"
+    STRATIFIED = "stratified"
+    ELSEWHERE = "elsewhere"
+    UNKNOWN = "unknown"
+
+
+class Pool(StrEnum):
+    """Which items a corrected mean is about."""
+
+    JUDGED = "judged"
+    RATED = "rated"
+
+
+def parse_scale(text: str) -> tuple[float, float]:
+    """`1..5`: the least and the greatest value that can be given."""
+    least, dots, greatest = text.partition("..")
+    try:
+        ends = float(least), float(greatest)
+    except ValueError:
+        ends = (0.0, 0.0)
+    if not dots or not ends[0] < ends[1]:
+        raise BadParameter(f"{text!r} is not a scale; write its ends, as in 1..5", param_hint="'--scale'")
+    return ends
+
+
+_EXPRESSION = "a column, or an SQL expression over columns"
+
+
+def stats(
+    name: Annotated[str, Argument(metavar="TABLE|RUN", help="A .jsonl, .csv, .tsv or .parquet file, or a run's name.")],
+    item: Annotated[str | None, Option(metavar="EXPR", help=f"What is rated: {_EXPRESSION}.")] = None,
+    judge: Annotated[str | None, Option(metavar="EXPR", help="Who rates.")] = None,
+    score: Annotated[str | None, Option(metavar="EXPR", help="The rating: a number, a boolean or a word.")] = None,
+    question: Annotated[
+        str | None, Option(metavar="EXPR", help="Items of one question resemble each other. Default: each its own.")
+    ] = None,
+    system: Annotated[str | None, Option(metavar="EXPR", help="Who wrote the rated text; for --compare.")] = None,
+    where: Annotated[str | None, Option(metavar="EXPR", help="Only rows of which this is true.")] = None,
+    order: Annotated[
+        str | None, Option(metavar="EXPR", help="Rows in this order decide which one is first. Default: as they stand.")
+    ] = None,
+    repeats: Annotated[
+        Repeats, Option(help="Several ratings of an item by one rater: the first counts, or their mean.")
+    ] = Repeats.FIRST,
+    human: Annotated[str | None, Option(metavar="NAME", help="The rater whose word is the truth.")] = None,
+    labelled: Annotated[
+        str | None, Option(metavar="EXPR", help="Which of the human's rows count as labels. Default: all.")
+    ] = None,
+    labels: Annotated[
+        LabelDrawing,
+        Option(
+            help="How labelled items were chosen: at random, at random within each verdict, elsewhere (other cases, "
+            "same judge), or nobody knows; then they count for agreement only."
+        ),
+    ] = LabelDrawing.UNKNOWN,
+    pool: Annotated[
+        Pool, Option(help="A corrected mean is of all items that the judge rated, or of those the human rated too.")
+    ] = Pool.JUDGED,
+    scale: Annotated[
+        str | None, Option(metavar="A..B", help="Ends of the scale, where not all of it was used.")
+    ] = None,
+    compare: Annotated[
+        tuple[str, str] | None, Option(metavar="A B", help="Two systems on the questions that both answered.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Count ratings: means, agreement, and what labels make of them.
+
+    Intervals are over questions: items of one question, and several judges of one item, are no new evidence.
+    Columns are found by their usual names (item, judge, score, question_id, target_model, …) where none is given.
+
+    \b
+    Examples:
+      mixseek stats ratings.jsonl
+      mixseek stats ratings.csv --human expert --labels random --json
+      mixseek stats latest --compare model-a model-b
+      mixseek stats votes.parquet --score "stars / 5" --where "criterion = 'style'"
+    """
+    from mixseek.composition.statistics import StatisticsRequest, load_statistics
+    from mixseek.reporting.statistics import print_statistics, statistics_document
+    from mixseek.stats.corrected import Drawing
+    from mixseek.storage.ratings import RatingColumns, RatingSource
+
+    if human is None and (labelled is not None or labels is not LabelDrawing.UNKNOWN):
+        raise BadParameter("labels are somebody's: name the rater with --human", param_hint="'--labels'")
+    columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
+    request = StatisticsRequest(
+        name,
+        workspace_path(workspace),
+        RatingSource(columns, human, repeats is Repeats.MEAN),
+        Drawing(labels.value),
+        pool is Pool.RATED,
+        parse_scale(scale) if scale is not None else None,
+        compare,
+    )
+    found = load_statistics(request)
+    return print_answer(statistics_document(found), lambda console: print_statistics(found, console), as_json=as_json)

@@ -1,0 +1,415 @@
+"""Statistics of ratings: from a table or a run to everything that `mixseek stats` says."""
+
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+
+from mixseek.composition.report import find_run
+from mixseek.errors import ConfigurationError
+from mixseek.reporting.statistics import (
+    AgreementSection,
+    Coefficient,
+    CorrectedLine,
+    PairLine,
+    RaterLine,
+    Statistics,
+    SystemComparison,
+)
+from mixseek.stats import raters as formulas
+from mixseek.stats.association import PairCounts, kendall_tau_b, mean_difference, pearson, spearman
+from mixseek.stats.corrected import (
+    Cell,
+    Corrected,
+    Drawing,
+    LabelledItems,
+    PairSums,
+    PredictionPowered,
+    ValueScale,
+    corrected_difference,
+    corrected_mean,
+    post_stratified,
+    prediction_powered_of,
+    regression_of,
+    rogan_gladen_of_unlabelled,
+)
+from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
+from mixseek.stats.paired import paired_test
+from mixseek.stats.raters import AgreementSums, Confusion, Estimate, Scale, Weights
+from mixseek.storage.ratings import (
+    MOST_CATEGORIES,
+    LabelPool,
+    Rater,
+    Ratings,
+    RatingSource,
+    open_run,
+    open_table,
+)
+from mixseek.storage.workspace import Workspace
+
+# Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
+MOST_PAIRED_RATERS = 16
+# Signs are drawn; the same table gives the same p-value.
+_SEED = 20_240_229
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsRequest:
+    """What is asked of a table (a file) or a run (a name); `scale` has the ends of what could be said."""
+
+    name: str
+    workspace: Path
+    source: RatingSource = field(default_factory=RatingSource)
+    drawing: Drawing = Drawing.UNKNOWN
+    only_rated: bool = False
+    scale: tuple[float, float] | None = None
+    compare: tuple[str, str] | None = None
+
+
+def load_statistics(request: StatisticsRequest) -> Statistics:
+    """Raises ConfigurationError, DatasetError or StorageError in one line."""
+    with open_ratings(request) as ratings:
+        return _Analysis(ratings, request).statistics()
+
+
+@contextlib.contextmanager
+def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
+    """A file is a table, whatever else it may be; anything else is the name of a run."""
+    path = Path(request.name)
+    if path.is_file() or path.suffix:
+        with open_table(path, request.source) as ratings:
+            yield ratings
+    else:
+        workspace = Workspace(request.workspace)
+        with open_run(workspace, find_run(workspace, request.name), request.source) as ratings:
+            yield ratings
+
+
+class _Analysis:
+    """One pass from counts to numbers; holds what all parts need."""
+
+    def __init__(self, ratings: Ratings, request: StatisticsRequest) -> None:
+        self._ratings = ratings
+        self._request = request
+        self._is_nominal = bool(ratings.categories)
+        self._human = next((one for one in ratings.raters if one.name == request.source.human), None)
+        self._judges = [one for one in ratings.raters if one is not self._human]
+        self._scale = request.scale
+        if self._scale is not None:
+            self._check_scale(*self._scale)
+
+    def statistics(self) -> Statistics:
+        ratings, request = self._ratings, self._request
+        return Statistics(
+            source=request.name,
+            ratings=ratings.count,
+            items=ratings.items,
+            questions=ratings.questions,
+            repeated=ratings.repeated,
+            uses_mean=request.source.uses_mean,
+            categories=ratings.categories,
+            scale=self._scale,
+            raters=self._rater_lines(),
+            human=self._human.name if self._human else None,
+            drawing=request.drawing,
+            against_human=[self._pair_line(self._human, judge) for judge in self._judges] if self._human else [],
+            agreement=self._agreement(),
+            pairs=self._pairs(),
+            corrected=self._corrected(),
+            comparison=self._comparison(),
+            notes=self._notes(),
+        )
+
+    def _check_scale(self, least: float, greatest: float) -> None:
+        if self._is_nominal:
+            raise ConfigurationError("--scale: the ratings are texts, which have no scale")
+        for one in self._ratings.raters:
+            for value in (one.least, one.greatest):
+                if not least <= value <= greatest:
+                    raise ConfigurationError(f"{one.name} gave {value:g}, outside --scale {least:g}..{greatest:g}")
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self._ratings.repeated:
+            rule = "their mean counts" if self._request.source.uses_mean else "the first one counts"
+            notes.append(f"{self._ratings.repeated:,} more of the same item and rater: {rule}")
+        if self._is_nominal:
+            notes.append("ratings are texts: only what needs no order is said of them")
+        if continuous := self._continuous():
+            told = f"{', '.join(continuous)}: more than {MOST_CATEGORIES} different values"
+            notes.append(f"{told}, so no agreement is counted; round them in --score if they are categories")
+        if len(self._ratings.raters) > MOST_PAIRED_RATERS:
+            notes.append(f"{len(self._ratings.raters)} raters: not compared two by two")
+        return notes
+
+    # Means.
+
+    def _rater_lines(self) -> list[RaterLine]:
+        sums = self._ratings.unit_sums()
+        lines = []
+        for one in self._ratings.raters:
+            own = sums[one.number]
+            line = RaterLine(one.name, one.ratings, one.missing, own.questions, one.is_binary)
+            if not self._is_nominal:
+                errors, mean = standard_errors(own), own.mean
+                limits = None
+                if errors is not None and mean is not None:
+                    half = student_quantile(0.975, own.questions - 1) * errors.cr1
+                    limits = (mean - half, mean + half)
+                interval = self._mean_interval(one, unit_interval(scaled_sums(own, *self._span(one))))
+                line = RaterLine(
+                    *(one.name, one.ratings, one.missing, own.questions, one.is_binary), mean, interval, errors, limits
+                )
+            lines.append(line)
+        return lines
+
+    def _span(self, *raters: Rater) -> tuple[float, float]:
+        """The scale that was given, 0..1 for right and wrong, else what was seen."""
+        if self._scale is not None:
+            return self._scale
+        if all(one.is_binary for one in raters):
+            return 0.0, 1.0
+        return min(one.least for one in raters), max(one.greatest for one in raters)
+
+    def _mean_interval(self, rater: Rater, interval: Interval | None) -> Interval | None:
+        if interval is None or (rater.least == rater.greatest and not rater.is_binary and self._scale is None):
+            return None
+        least, greatest = self._span(rater)
+        low, high = (least + (greatest - least) * end for end in (interval.low, interval.high))
+        return Interval(low, high, interval.level, interval.method)
+
+    # Agreement.
+
+    def _categories(self) -> list[float] | None:
+        """Every whole number of a scale that was given; None: what was seen."""
+        if self._scale is None or any(end != int(end) for end in self._scale):
+            return None
+        least, greatest = map(int, self._scale)
+        return [float(value) for value in range(least, greatest + 1)] if greatest - least < MOST_CATEGORIES else None
+
+    def _agreement(self) -> AgreementSection | None:
+        judges = [one for one in self._judges if one.distinct <= MOST_CATEGORIES]
+        values = self._ratings.values(judges)
+        if len(judges) < 2 or len(values) > MOST_CATEGORIES:
+            return None
+        names = [one.name for one in judges]
+        found = self._ratings.agreement(judges, len(values))
+        whole, complete = AgreementSums.total(found.groups), AgreementSums.total(found.complete)
+        categories = self._all_categories(values)
+        told = formulas.jackknives_of_sums(found.groups, self._estimates_of_sums(categories))
+        told |= formulas.jackknives_of_sums(found.complete, {"fleiss_kappa": formulas.fleiss_of})
+        coefficients = [
+            Coefficient(name, value, None, interval) for name, (value, interval) in told.items() if value is not None
+        ]
+        ratings = round(sum(whole.totals.values()))
+        return AgreementSection(names, whole.items, complete.items, ratings, categories or values, coefficients)
+
+    def _continuous(self) -> list[str]:
+        return [one.name for one in self._ratings.raters if one.distinct > MOST_CATEGORIES]
+
+    def _all_categories(self, values: Sequence[float]) -> list[float] | None:
+        """A value that nobody gave is a category only where the scale says so."""
+        given = self._categories()
+        return given if given is not None and set(values) <= set(given) else None
+
+    def _estimates_of_sums(
+        self, categories: Sequence[float] | None
+    ) -> dict[str, Callable[[AgreementSums], float | None]]:
+        found: dict[str, Callable[[AgreementSums], float | None]] = {
+            "raw": formulas.raw_of,
+            "alpha_nominal": partial(formulas.alpha_of, scale=Scale.NOMINAL),
+            "ac1": partial(formulas.gwet_of, categories=categories),
+        }
+        if not self._is_nominal:
+            found |= {
+                "alpha_ordinal": partial(formulas.alpha_of, scale=Scale.ORDINAL),
+                "alpha_interval": partial(formulas.alpha_of, scale=Scale.INTERVAL),
+                "ac2_linear": partial(formulas.gwet_of, weights=Weights.LINEAR, categories=categories),
+                "ac2_quadratic": partial(formulas.gwet_of, weights=Weights.QUADRATIC, categories=categories),
+            }
+        return found
+
+    def _pairs(self) -> list[PairLine]:
+        countable = [one for one in self._ratings.raters if one.distinct <= MOST_CATEGORIES]
+        if len(countable) > MOST_PAIRED_RATERS or len(countable) < 2:
+            return []
+        counts = self._ratings.all_pairs(countable)
+        return [
+            self._told_pair(first, second, counts[first.number, second.number], ())
+            for first, second in combinations(countable, 2)
+            if (first.number, second.number) in counts
+        ]
+
+    def _pair_line(self, human: Rater, judge: Rater) -> PairLine:
+        groups = self._ratings.pair_groups(human, judge)
+        whole = Counter[tuple[float, float]]()
+        for group in groups:
+            whole.update(group)
+        return self._told_pair(human, judge, whole, groups)
+
+    def _told_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
+        """With intervals over questions where `groups` are given."""
+        is_binary = not self._is_nominal and all(value in (0, 1) for pair in counts for value in pair)
+        is_countable = max(first.distinct, second.distinct) <= MOST_CATEGORIES
+        coefficients = list(self._pair_coefficients(counts, groups)) if is_countable and counts else []
+        ordered = {} if self._is_nominal else counts
+        turned: formulas.Patterns = {(judge, human): count for (human, judge), count in counts.items()}
+        return PairLine(
+            first.name,
+            second.name,
+            sum(counts.values()),
+            coefficients,
+            mean_difference(ordered),
+            pearson(ordered),
+            spearman(ordered) if ordered else None,
+            kendall_tau_b(ordered) if ordered else None,
+            Confusion.of(turned) if is_binary and counts else None,
+        )
+
+    def _pair_coefficients(self, counts: PairCounts, groups: Sequence[PairCounts]) -> Iterator[Coefficient]:
+        values = sorted({value for pair in counts for value in pair})
+        categories = self._all_categories(values)
+        patterns, *parts = (patterns_of(one) for one in (counts, *groups))
+        sums = [AgreementSums.of(part) for part in parts or [patterns]]
+        weights = {"": Weights.NONE} if self._is_nominal else _KAPPA_WEIGHTS
+        for suffix, weight in weights.items():
+            estimate = partial(formulas.cohen_kappa, weights=weight, categories=categories)
+            kappa = estimate(patterns)
+            if kappa is not None:
+                yield Coefficient(
+                    f"kappa{suffix}", kappa.value, kappa.se, formulas.jackknife_interval(parts, _value_of(estimate))
+                )
+        errors = {
+            "ac1": partial(formulas.gwet_ac, categories=categories),
+            "ac2_linear": partial(formulas.gwet_ac, weights=Weights.LINEAR, categories=categories),
+            "ac2_quadratic": partial(formulas.gwet_ac, weights=Weights.QUADRATIC, categories=categories),
+        }
+        estimates = self._estimates_of_sums(categories)
+        for name, (value, interval) in formulas.jackknives_of_sums(sums, estimates).items():
+            if value is not None:
+                exact = errors[name](patterns) if name in errors else None
+                yield Coefficient(name, value, exact.se if exact else None, interval if groups else None)
+
+    # Labels.
+
+    def _corrected(self) -> list[CorrectedLine]:
+        if self._human is None or self._is_nominal:
+            return []
+        lines = []
+        for judge in self._judges:
+            pool = self._ratings.pool(judge, self._human, only_rated=self._request.only_rated)
+            scale = ValueScale(*self._span(judge, self._human))
+            is_binary = judge.is_binary and self._human.is_binary
+            lines.append(self._corrected_line(judge.name, pool, scale, is_binary=is_binary, is_difference=False))
+        return lines
+
+    def _corrected_line(
+        self, judge: str, pool: LabelPool, scale: ValueScale, *, is_binary: bool, is_difference: bool
+    ) -> CorrectedLine:
+        repeats = pool.questions < pool.items
+        totals: dict[str, Cell] = {}
+        for cluster in pool.clusters:
+            for name, cell in cluster.items():
+                totals[name] = totals.get(name, Cell()) + cell
+        items = LabelledItems(
+            self._request.drawing,
+            is_binary,
+            scale,
+            pool.sums,
+            pool.labels,
+            totals,
+            pool.clusters if repeats else (),
+            pool.parts if repeats else (),
+        )
+        unlabelled = pool.sums.items - pool.sums.labels
+        return CorrectedLine(
+            judge,
+            corrected_difference(items) if is_difference else corrected_mean(items),
+            labels_only(items, is_difference=is_difference),
+            pool.judge_mean,
+            pool.known,
+            pool.known_mean,
+            totals if is_binary else {},
+            {} if self._request.drawing is Drawing.UNKNOWN else beside(items),
+            known_judge=items.known_judge if is_binary else None,
+            unlabelled_share=(pool.sums.f - pool.sums.lf) / unlabelled if is_binary and unlabelled else None,
+        )
+
+    # Two systems.
+
+    def _comparison(self) -> SystemComparison | None:
+        if self._request.compare is None:
+            return None
+        if self._is_nominal:
+            raise ConfigurationError("--compare: the ratings are texts, which have no difference")
+        first, second = self._request.compare
+        for name in (first, second):
+            if name not in self._ratings.systems:
+                known = ", ".join(self._ratings.systems[:10]) or "none; name their column with --system"
+                raise ConfigurationError(f"--compare: there is no system {name!r}; there is {known}")
+        if first == second:
+            raise ConfigurationError(f"--compare: {first!r} twice; name two systems")
+        tests = [(one.name, paired_test(self._ratings.compared(one, first, second))) for one in self._ratings.raters]
+        if all(test is None for _, test in tests):
+            raise ConfigurationError(f"--compare: {first} and {second} have no question in common")
+        corrected = []
+        for judge in self._judges if self._human else ():
+            assert self._human is not None
+            pool = self._ratings.paired_pool(judge, self._human, (first, second), only_rated=self._request.only_rated)
+            if not pool.items:
+                continue
+            least, greatest = self._span(judge, self._human)
+            scale = ValueScale(least - greatest, greatest - least)
+            corrected.append(self._corrected_line(judge.name, pool, scale, is_binary=False, is_difference=True))
+        return SystemComparison(first, second, tests, corrected)
+
+
+_KAPPA_WEIGHTS = {"": Weights.NONE, "_linear": Weights.LINEAR, "_quadratic": Weights.QUADRATIC}
+
+
+def _value_of(estimate: Callable[[formulas.Patterns], Estimate | None]) -> Callable[[formulas.Patterns], float | None]:
+    """The coefficient without its error."""
+
+    def value(patterns: formulas.Patterns) -> float | None:
+        found = estimate(patterns)
+        return None if found is None else found.value
+
+    return value
+
+
+def patterns_of(counts: PairCounts) -> formulas.Patterns:
+    """Two raters' pairs as patterns of raters."""
+    return {(first, second): count for (first, second), count in counts.items()}
+
+
+def labels_only(items: LabelledItems, *, is_difference: bool = False) -> Corrected:
+    """What the labels say without the judge, with the same clusters."""
+    if items.is_binary:
+        whole = {"all": sum(items.cells.values(), Cell())}
+        clusters = [{"all": sum(one.values(), Cell())} for one in items.clusters]
+        return post_stratified(whole, clusters=clusters)
+    known: defaultdict[tuple[float, float], float] = defaultdict(float)
+    for (_, y), count in items.known.items():
+        known[0.0, y] += count
+    parts = [without_judge(part) for part in items.parts]
+    return regression_of(without_judge(items.sums), known, items.scale, parts=parts, is_difference=is_difference)
+
+
+def without_judge(sums: PairSums) -> PairSums:
+    """As if the judge had always said nought."""
+    return PairSums(sums.items, labels=sums.labels, ly=sums.ly, lyy=sums.lyy)
+
+
+def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | None]:
+    """Estimators as their papers give them, for independent items; each needs what its paper says."""
+    found: dict[str, Corrected | PredictionPowered | None] = {
+        "ppi_pp": prediction_powered_of(items.sums),
+        "ppi_lam1": prediction_powered_of(items.sums, weight=1.0),
+    }
+    if items.is_binary:
+        found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
+        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items)
+    return found

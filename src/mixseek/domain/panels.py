@@ -1,0 +1,43 @@
+"""How several judges become one verdict: a named rule, and what becomes of a sample under it.
+
+Votes are verdicts. A judge's repeats are first brought to one opinion of that judge by the same rule, so that asking
+one judge more often gives it no more weight; what is invalid, undecided or missing is no opinion, and a model on its
+own output is not asked. Where the rule finds no verdict the sample is *split*: it has no score, is counted beside the
+mean, and is in the bounds as wrong and as right. Nothing is ever drawn by lot.
+
+    rule        score and verdict                                                  split
+    majority    of more than half of the opinions; their mean score                no verdict has so many
+    unanimous   of all opinions; their mean score                                  two verdicts
+    median      of the middle opinion, or midway between the two middle ones       right or wrong, and the two differ
+    mean        the mean of all scores; a verdict only where all agree             never
+
+Midway between two verdicts is a score without a verdict: on a graded scale there is something between them, between
+right and wrong there is nothing. A judge that its own repeats divide has been heard: it is one of those of whom more
+than half, or all, must agree.
+"""
+
+from enum import StrEnum
+
+
+class PanelRule(StrEnum):
+    """How opinions of several judges become one."""
+
+    MAJORITY = "majority"
+    UNANIMOUS = "unanimous"
+    MEDIAN = "median"
+    MEAN = "mean"
+
+
+class PanelState(StrEnum):
+    """What a sample has come to before all of its judges; only VALID has a score."""
+
+    VALID = "valid"
+    SPLIT = "split"
+    INVALID = "invalid"
+    UNDECIDED = "undecided"
+    MISSING = "missing"
+
+
+def default_rule(*, is_graded: bool) -> PanelRule:
+    """Of a panel whose user named none: a mean over judges who disagree is nobody's verdict."""
+    return PanelRule.MEDIAN if is_graded else PanelRule.MAJORITY

@@ -1,0 +1,161 @@
+"""`mixseek plan`: how many labels a width needs, from what is known so far; for a terminal and for programs."""
+
+from dataclasses import asdict, dataclass
+from shlex import quote
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from mixseek.domain.labels import WHOLE, LabelledRun, LabelScale
+from mixseek.reporting.corrected import LEVEL, RIGHT, WRONG, CorrectedReport, scored_sums
+from mixseek.reporting.corrected_text import verdict_word
+from mixseek.reporting.tables import QUIET, Cell, bar_text, print_section, table_of
+from mixseek.reporting.wording import make_visible, percent, plural
+from mixseek.stats.corrected import ASSURANCE
+from mixseek.stats.planning import (
+    ASSUMED_AGREEMENT,
+    ASSUMED_RESIDUAL,
+    GradedSpread,
+    LabelPlan,
+    PlannedVerdict,
+    binary_width,
+    graded_width,
+    plan_labels,
+    spread_of,
+)
+
+_BAR_WIDTH = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReport:
+    """`verdicts` for right-or-wrong labels, `spread` for graded ones; `labelled` is how many labels there are."""
+
+    run: str
+    plan: LabelPlan
+    scale: LabelScale
+    labelled: int
+    verdicts: tuple[PlannedVerdict, ...] = ()
+    spread: GradedSpread | None = None
+    has_clusters: bool = False
+    columns: tuple[str, ...] = ()  # what texts were drawn by before; more of them are drawn in the same way
+
+    @property
+    def more(self) -> int | None:
+        """What is left to label."""
+        return None if self.plan.needed is None else max(0, self.plan.needed - self.labelled)
+
+
+def build_plan(run: str, labelled: LabelledRun, report: CorrectedReport, half_width: float) -> PlanReport:
+    """From all labels of the run's texts, however they were drawn: a plan is a guess, not an estimate."""
+    group, scale = report.whole, report.facts.scale
+    effect = group.corrected.design_effect
+    items = group.samples
+    if labelled.is_binary:
+        verdicts = planned_verdicts(labelled)
+        plan = plan_labels(binary_width(verdicts, items, LEVEL), items, half_width, effect)
+        return PlanReport(
+            run, plan, scale, group.labelled, verdicts, None, bool(labelled.repeating), report.facts.columns
+        )
+    spread = spread_of(scored_sums(labelled))
+    plan = plan_labels(graded_width(spread, items, LEVEL), items, half_width, effect)
+    return PlanReport(run, plan, scale, group.labelled, (), spread, bool(labelled.repeating), report.facts.columns)
+
+
+def planned_verdicts(labelled: LabelledRun) -> tuple[PlannedVerdict, ...]:
+    """What people will call right of each verdict: as they did so far, a little less sure; or as assumed."""
+    cells = [cell for cell in labelled.cells if cell.group == WHOLE]
+    items = sum(cell.items for cell in cells)
+    assumed = {RIGHT: ASSUMED_AGREEMENT, WRONG: 1 - ASSUMED_AGREEMENT}
+    verdicts = []
+    for cell in cells:
+        own = [unit for unit in labelled.labelled if unit.group == WHOLE and unit.cell == cell.cell]
+        weight, positive = sum(unit.weight for unit in own), sum(unit.weight * unit.share for unit in own)
+        # Jeffreys' prior: three right ones of three are no promise.
+        share = (positive / weight * len(own) + 0.5) / (len(own) + 1) if own else assumed.get(cell.cell, 0.5)
+        verdicts.append(PlannedVerdict(cell.cell, cell.items / items, share, len(own)))
+    return tuple(verdicts)
+
+
+def width_text(half_width: float, scale: LabelScale) -> str:
+    """Points of percent, or points of the scale."""
+    if scale.is_binary:
+        return f"±{half_width * 100:.1f} points"
+    return f"±{half_width * (scale.maximum - scale.minimum):.2f} on a scale of {scale.describe()}"
+
+
+def plan_sentence(report: PlanReport) -> str:
+    """The answer."""
+    plan = report.plan
+    wanted = width_text(plan.half_width, report.scale)
+    if plan.needed is None:
+        best = width_text(plan.curve[-1][1], report.scale)
+        return (
+            f"Not even labels for all {plural(plan.items, 'sample')} give {wanted}: they would give {best}, because so "
+            "many samples say no more about others like them. Judge more samples, or ask for less."
+        )
+    return f"About {plural(plan.needed, 'label')} for a {LEVEL:.0%} interval of {wanted} ({report.run})."
+
+
+def known_sentences(report: PlanReport) -> list[str]:
+    """What the plan rests on, and what of it is assumed."""
+    sentences = []
+    for one in report.verdicts:
+        basis = f"assumed: {percent(one.share)}" if one.is_assumed else f"{percent(one.share)}, from {one.labels:,}"
+        basis += "" if one.is_assumed else (" label" if one.labels == 1 else " labels")
+        sentences.append(f"{verdict_word(one.verdict)}: {percent(one.weight)} of samples; people call right {basis}")
+    if spread := report.spread:
+        span = report.scale.maximum - report.scale.minimum
+        basis = "assumed" if spread.is_assumed else f"from {plural(spread.labels, 'label')}"
+        sentences.append(f"labels lie {spread.residual * span:.2f} around what the judges' scores tell ({basis})")
+    if report.has_clusters:
+        known = report.plan.design_effect > 1 or report.labelled
+        effect = f"design effect {report.plan.design_effect:.2f} so far" if known else "assumed to be independent"
+        sentences.append(f"questions repeat: {effect}")
+    sentences.append(f"with {ASSURANCE - 1:.0%} more than the least, so that about nine plans in ten hold")
+    return sentences
+
+
+def print_plan(report: PlanReport, console: Console, where: str = "") -> None:
+    """The answer, what it rests on, and the curve; `where` ends the command that comes next."""
+    console.print(Text(make_visible(plan_sentence(report)), style="bold"))
+    for sentence in known_sentences(report):
+        console.print(Text(make_visible(f"  {sentence}"), style=QUIET))
+    if report.more:
+        have = f"{plural(report.labelled, 'label')} are there; " if report.labelled > 1 else ""
+        strata = f" --stratify {','.join(report.columns)}" if report.columns else ""
+        command = f"mixseek label sample {quote(report.run)} --n {report.more}{strata} --to sheet.csv{where}"
+        console.print(Text(make_visible(f"  {have}{report.more:,} more: {command}")), soft_wrap=True)
+    elif report.more == 0:
+        console.print(Text(f"  {plural(report.labelled, 'label is', 'labels are')} there already"))
+    widest = max(width for _, width in report.plan.curve)
+    rows: list[tuple[Cell, ...]] = [
+        (f"{labels:,}", width_text(width, report.scale).partition(" on")[0], (bar_text(share, _BAR_WIDTH), "blue"))
+        for labels, width in report.plan.curve
+        for share in [width / widest]
+    ]
+    print_section(console, "Width to expect", table_of((">labels", ">interval", "|"), rows))
+
+
+def plan_document(report: PlanReport) -> dict[str, Any]:
+    """For programs: widths are half widths, as shares of the scale."""
+    assumed = [one.verdict for one in report.verdicts if one.is_assumed]
+    return {
+        "run": report.run,
+        "level": LEVEL,
+        "half_width": report.plan.half_width,
+        "samples": report.plan.items,
+        "labelled": report.labelled,
+        "needed": report.plan.needed,
+        "more": report.more,
+        "design_effect": report.plan.design_effect,
+        "verdicts": [
+            {**asdict(one), "verdict": verdict_word(one.verdict), "assumed": one.is_assumed} for one in report.verdicts
+        ],
+        "spread": asdict(report.spread) if report.spread else None,
+        "assumed": bool(assumed) or (report.spread is not None and report.spread.is_assumed),
+        "assumptions": {"agreement": ASSUMED_AGREEMENT, "residual": ASSUMED_RESIDUAL, "assurance": ASSURANCE},
+        "curve": [{"labels": labels, "half_width": width} for labels, width in report.plan.curve],
+        "sentence": plan_sentence(report),
+    }

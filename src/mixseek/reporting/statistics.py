@@ -1,0 +1,467 @@
+"""Statistics of ratings as data, as a JSON document, and on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
+from mixseek.reporting.wording import NOTHING, p_text, plural
+from mixseek.stats.corrected import Cell as VerdictCell
+from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
+from mixseek.stats.intervals import Interval, StandardErrors, wilson_limits
+from mixseek.stats.paired import PairedTest
+from mixseek.stats.raters import Confusion, Estimate
+
+_Z = NormalDist().inv_cdf(0.975)
+# Raters whose matrix fits on a terminal.
+_MATRIX_RATERS = 9
+_CLEAR = "clear"
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """`interval` is over questions; `se`, where a formula has one, holds for independent items only."""
+
+    name: str
+    value: float
+    se: float | None = None
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RaterLine:
+    """`mean` is None for texts. `t_interval` is mean ± t · cr1, as papers give it, and may leave the scale."""
+
+    name: str
+    ratings: int
+    missing: int
+    questions: int
+    is_binary: bool
+    mean: float | None = None
+    interval: Interval | None = None
+    errors: StandardErrors | None = None
+    t_interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairLine:
+    """Two raters on the items that both rated; `mean_difference` is the first's minus the second's."""
+
+    first: str
+    second: str
+    items: int
+    coefficients: Sequence[Coefficient]
+    mean_difference: float | None = None
+    pearson: float | None = None
+    spearman: float | None = None
+    kendall_tau_b: float | None = None
+    confusion: Confusion | None = None  # of the second against the first, where both say right or wrong
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementSection:
+    """All raters together, on items with at least two ratings."""
+
+    raters: Sequence[str]
+    items: int
+    complete_items: int
+    ratings: int
+    categories: Sequence[float]
+    coefficients: Sequence[Coefficient]
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedLine:
+    """What people would say on average, from a judge and labels; `beside` are other estimators, by name.
+
+    `known_mean` is of all that the human said, label or not: where labels are drawn from it, it is the truth to meet.
+    """
+
+    judge: str
+    corrected: Corrected
+    labels_only: Corrected
+    judge_mean: float | None
+    known: int
+    known_mean: float | None
+    cells: Mapping[str, VerdictCell]
+    beside: Mapping[str, Corrected | PredictionPowered | None]
+    known_judge: KnownJudge | None = None  # of right-or-wrong verdicts
+    unlabelled_share: float | None = None  # of positive verdicts among items without a label
+
+
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """Two systems on the questions that both answered, by each rater; corrected by labels where there are some."""
+
+    first: str
+    second: str
+    tests: Sequence[tuple[str, PairedTest | None]]
+    corrected: Sequence[CorrectedLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Everything `mixseek stats` says."""
+
+    source: str
+    ratings: int
+    items: int
+    questions: int
+    repeated: int
+    uses_mean: bool
+    categories: Sequence[str]
+    scale: tuple[float, float] | None
+    raters: Sequence[RaterLine]
+    human: str | None
+    drawing: Drawing
+    against_human: Sequence[PairLine]
+    agreement: AgreementSection | None
+    pairs: Sequence[PairLine]
+    corrected: Sequence[CorrectedLine]
+    comparison: SystemComparison | None
+    notes: Sequence[str]
+
+
+# For programs.
+
+
+def statistics_document(found: Statistics) -> dict[str, Any]:
+    """One JSON document; a number that cannot be had is null."""
+    return {
+        "source": found.source,
+        "ratings": found.ratings,
+        "items": found.items,
+        "questions": found.questions,
+        "repeated": {"ratings": found.repeated, "rule": "mean" if found.uses_mean else "first"},
+        "categories": list(found.categories) or None,
+        "scale": list(found.scale) if found.scale else None,
+        "human": found.human,
+        "labels": found.drawing.value if found.human else None,
+        "raters": [_rater_document(line) for line in found.raters],
+        "against_human": [_pair_document(line) for line in found.against_human],
+        "agreement": _agreement_document(found.agreement) if found.agreement else None,
+        "pairs": [_pair_document(line) for line in found.pairs],
+        "corrected": [_corrected_document(line) for line in found.corrected],
+        "comparison": _comparison_document(found.comparison) if found.comparison else None,
+        "notes": list(found.notes),
+    }
+
+
+def _rater_document(line: RaterLine) -> dict[str, Any]:
+    errors = asdict(line.errors) if line.errors else dict.fromkeys(("iid", "cr0", "cr1", "miller"))
+    return {
+        "name": line.name,
+        "n": line.ratings,
+        "missing": line.missing,
+        "questions": line.questions,
+        "mean": line.mean,
+        "interval": interval_document(line.interval),
+        "se": errors,
+        "t_interval": list(line.t_interval) if line.t_interval else None,
+    }
+
+
+def interval_document(interval: Interval | None) -> dict[str, Any] | None:
+    """Never without its method."""
+    if interval is None:
+        return None
+    return {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method.value}
+
+
+def _coefficient_document(one: Coefficient) -> dict[str, Any]:
+    independent = Estimate(one.value, one.se).interval()
+    return {
+        "value": one.value,
+        "interval": interval_document(one.interval),
+        "se": one.se,
+        "independent_interval": list(independent) if independent else None,
+    }
+
+
+def _pair_document(line: PairLine) -> dict[str, Any]:
+    return {
+        "rater_1": line.first,
+        "rater_2": line.second,
+        "n": line.items,
+        "coefficients": {one.name: _coefficient_document(one) for one in line.coefficients},
+        "mean_difference": line.mean_difference,
+        "pearson": line.pearson,
+        "spearman": line.spearman,
+        "kendall_tau_b": line.kendall_tau_b,
+        "confusion": _confusion_document(line.confusion) if line.confusion else None,
+    }
+
+
+def _confusion_document(confusion: Confusion) -> dict[str, Any]:
+    """Shares with Wilson's interval."""
+    shares = {
+        "accuracy": (confusion.tp + confusion.tn, confusion.n),
+        "sensitivity": (confusion.tp, confusion.tp + confusion.fn),
+        "specificity": (confusion.tn, confusion.tn + confusion.fp),
+        "ppv": (confusion.tp, confusion.tp + confusion.fp),
+        "npv": (confusion.tn, confusion.tn + confusion.fn),
+    }
+    return {
+        **asdict(confusion),
+        **{name: _share_document(*counts) for name, counts in shares.items()},
+        "mcc": confusion.mcc,
+    }
+
+
+def _share_document(part: int, whole: int) -> dict[str, Any] | None:
+    if not whole:
+        return None
+    low, high = wilson_limits(part / whole, whole, _Z)
+    return {"value": part / whole, "low": low, "high": high, "n": whole}
+
+
+def _agreement_document(section: AgreementSection) -> dict[str, Any]:
+    return {
+        "raters": list(section.raters),
+        "items": section.items,
+        "complete_items": section.complete_items,
+        "ratings": section.ratings,
+        "categories": list(section.categories),
+        "coefficients": {one.name: _coefficient_document(one) for one in section.coefficients},
+    }
+
+
+def corrected_document(found: Corrected) -> dict[str, Any]:
+    """With its state in words: a number is never alone."""
+    return {
+        "state": found.state.value,
+        "sentence": found.sentence,
+        "estimator": found.estimator.value if found.estimator else None,
+        "point": found.point,
+        "low": found.low,
+        "high": found.high,
+        "labels": found.labels,
+        "items": found.items,
+        "labelled_questions": found.clusters,
+        "design_effect": found.design_effect,
+        "random_p": found.random_p,
+    }
+
+
+def _corrected_document(line: CorrectedLine) -> dict[str, Any]:
+    beside: dict[str, Any] = {}
+    for name, one in line.beside.items():
+        if isinstance(one, PredictionPowered):
+            beside[name] = {"point": one.point, "low": one.low, "high": one.high, "lam": one.weight, "se": one.se}
+        else:
+            beside[name] = corrected_document(one) if one else None
+    return {
+        "judge": line.judge,
+        "corrected": corrected_document(line.corrected),
+        "labels_only": corrected_document(line.labels_only),
+        "judge_mean": line.judge_mean,
+        "human": {"n": line.known, "mean": line.known_mean},
+        "cells": {name: [cell.items, cell.labels, cell.positive] for name, cell in sorted(line.cells.items())},
+        "known_judge": _known_document(line.known_judge) if line.known_judge else None,
+        "unlabelled_share": line.unlabelled_share,
+        "beside": beside,
+    }
+
+
+def _known_document(known: KnownJudge) -> dict[str, Any]:
+    return {
+        "positive": known.positive,
+        "negative": known.negative,
+        "sensitivity": known.true_positive / known.positive if known.positive else None,
+        "specificity": known.true_negative / known.negative if known.negative else None,
+    }
+
+
+def _comparison_document(comparison: SystemComparison) -> dict[str, Any]:
+    return {
+        "first": comparison.first,
+        "second": comparison.second,
+        "raters": [{"name": name, **_test_document(test)} for name, test in comparison.tests],
+        "corrected": [_corrected_document(line) for line in comparison.corrected],
+    }
+
+
+def _test_document(test: PairedTest | None) -> dict[str, Any]:
+    if test is None:
+        return {"questions": 0}
+    return {
+        "questions": test.questions,
+        "difference": test.mean,
+        "se": test.se,
+        "interval": interval_document(test.interval),
+        "better": test.better,
+        "worse": test.worse,
+        "p": test.p_value,
+        "test": test.method.value,
+        "t_p": test.t_p,
+        "mcnemar_exact_p": test.exact_p,
+        "mcnemar_mid_p": test.mid_p,
+        "correlation": test.correlation,
+        "is_clear": test.is_clear,
+    }
+
+
+# For people.
+
+
+def print_statistics(found: Statistics, console: Console) -> None:
+    """Raters first, then how far to trust them, then what labels make of them."""
+    told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
+    console.print(Text(f"{found.source}: {', '.join(told)}"))
+    for note in found.notes:
+        console.print(Text(note, style=QUIET))
+    print_section(console, "Raters", table_of(("rater", ">n", ">questions", ">mean", ">95 %"), _rater_rows(found)))
+    if found.against_human:
+        title = f"Against {found.human}"
+        shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
+        print_section(console, title, table_of(shares, list(_confusion_rows(found.against_human))))
+        heads = ("judge", ">n", *(f">{name}" for name in _shown_names(found.against_human)))
+        print_section(console, f"Agreement with {found.human}", table_of(heads, list(_pair_rows(found.against_human))))
+    if found.agreement is not None:
+        _print_agreement(found.agreement, console)
+    _print_matrix(found.pairs, console)
+    _print_corrected(found.corrected, console, f"What {found.human} would say, from labels")
+    if found.comparison is not None:
+        _print_comparison(found.comparison, console)
+
+
+def _number(value: float | None, *, is_share: bool = False) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.1%}" if is_share else f"{value:.3f}"
+
+
+def _range(low: float | None, high: float | None, *, is_share: bool = False) -> str:
+    if low is None or high is None:
+        return NOTHING
+    return f"{_number(low, is_share=is_share)} … {_number(high, is_share=is_share)}"
+
+
+def _rater_rows(found: Statistics) -> Iterator[Sequence[Cell]]:
+    for line in found.raters:
+        told = line.interval
+        limits = (told.low, told.high) if told else (None, None)
+        yield (
+            line.name,
+            number_cell(line.ratings),
+            number_cell(line.questions),
+            _number(line.mean, is_share=line.is_binary),
+            _range(*limits, is_share=line.is_binary),
+        )
+
+
+def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
+    for line in lines:
+        if line.confusion is None:
+            continue
+        document = _confusion_document(line.confusion)
+        shares = (document[name] for name in ("accuracy", "sensitivity", "specificity"))
+        told = [f"{one['value']:.1%} [{one['low']:.1%}, {one['high']:.1%}]" if one else NOTHING for one in shares]
+        yield line.second, number_cell(line.items), *told, _number(line.confusion.mcc)
+
+
+def _shown_names(lines: Sequence[PairLine]) -> list[str]:
+    """The coefficients that fit: of graded scores the weighted ones."""
+    names = {one.name for line in lines for one in line.coefficients}
+    graded = ("raw", "kappa", "kappa_quadratic", "alpha_ordinal", "ac2_quadratic")
+    plain = ("raw", "kappa", "alpha_nominal", "ac1")
+    is_graded = "kappa_quadratic" in names and any(line.confusion is None and line.coefficients for line in lines)
+    return [name for name in (graded if is_graded else plain) if name in names]
+
+
+def _pair_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
+    names = _shown_names(lines)
+    for line in lines:
+        found = {one.name: one for one in line.coefficients}
+        yield line.second, number_cell(line.items), *(_coefficient_text(found.get(name)) for name in names)
+
+
+def _coefficient_text(one: Coefficient | None) -> str:
+    if one is None:
+        return NOTHING
+    limits = f" [{one.interval.low:.3f}, {one.interval.high:.3f}]" if one.interval else ""
+    return f"{one.value:.3f}{limits}"
+
+
+def _print_agreement(section: AgreementSection, console: Console) -> None:
+    title = f"All {len(section.raters)} together: {plural(section.items, 'item')} with two ratings or more"
+    rows: list[Sequence[Cell]] = []
+    for one in section.coefficients:
+        limits = (one.interval.low, one.interval.high) if one.interval else (None, None)
+        rows.append((one.name, _number(one.value), _range(*limits)))
+    print_section(console, title, table_of(("coefficient", ">value", ">95 % over questions"), rows))
+
+
+def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
+    """Kappa of every two, the weighted one where scores are graded."""
+    names = list(dict.fromkeys(name for line in pairs for name in (line.first, line.second)))
+    if len(names) < 3 or len(names) > _MATRIX_RATERS:
+        return
+    measure = (
+        "kappa_quadratic" if any(line.confusion is None and line.spearman is not None for line in pairs) else "kappa"
+    )
+    values = {
+        frozenset((line.first, line.second)): one.value
+        for line in pairs
+        for one in line.coefficients
+        if one.name == measure
+    }
+    rows: list[Sequence[Cell]] = [
+        (
+            f"{number} {name}",
+            *(_number(values.get(frozenset((name, other)))) if other != name else "" for other in names),
+        )
+        for number, name in enumerate(names, 1)
+    ]
+    title = "Rater by rater: Cohen's kappa" + (", quadratic weights" if measure == "kappa_quadratic" else "")
+    print_section(console, title, table_of(("", *(f">{number}" for number in range(1, len(names) + 1))), rows))
+
+
+def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: str) -> None:
+    rows: list[Sequence[Cell]] = []
+    for line in lines:
+        found, own = line.corrected, line.labels_only
+        rows.append(
+            (
+                line.judge,
+                number_cell(found.labels),
+                number_cell(found.items),
+                _number(line.judge_mean),
+                f"{_number(own.point)} [{_range(own.low, own.high)}]" if own.point is not None else NOTHING,
+                f"{_number(found.point)} [{_range(found.low, found.high)}]" if found.low is not None else NOTHING,
+            )
+        )
+    heads = ("judge", ">labels", ">of", ">judge only", ">labels only", ">corrected")
+    said: dict[str, list[str]] = {}
+    for line in lines:
+        estimator = f" ({line.corrected.estimator.value})" if line.corrected.estimator else ""
+        said.setdefault(line.corrected.sentence + estimator, []).append(line.judge)
+    sentences = [one if len(said) == 1 else f"{', '.join(judges)}: {one}" for one, judges in said.items()]
+    print_section(console, title, table_of(heads, rows), *(Text(one, style=QUIET) for one in sentences))
+
+
+def _print_comparison(comparison: SystemComparison, console: Console) -> None:
+    rows: list[Sequence[Cell]] = []
+    for name, test in comparison.tests:
+        if test is None:
+            rows.append((name, number_cell(0), NOTHING, NOTHING, NOTHING, NOTHING, "no question in common"))
+            continue
+        limits = (test.interval.low, test.interval.high) if test.interval else (None, None)
+        rows.append(
+            (
+                name,
+                number_cell(test.questions),
+                f"{test.mean:+.3f}",
+                _range(*limits),
+                f"{test.better:,} / {test.worse:,}",
+                f"{p_text(test.p_value)} ({test.method.value})",
+                _CLEAR if test.is_clear else "not clear",
+            )
+        )
+    heads = ("rater", ">questions", ">difference", ">95 %", ">better / worse", ">p", "")
+    print_section(console, f"{comparison.first} minus {comparison.second}", table_of(heads, rows))
+    _print_corrected(comparison.corrected, console, "The difference that people would see, from labels")

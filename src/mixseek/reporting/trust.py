@@ -1,0 +1,136 @@
+"""How far the judges can be trusted: the words of agreement and self-consistency, and what programs read."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from mixseek.reporting import wording
+from mixseek.reporting.agreement import Agreement, Coefficient, Measure, SelfConsistency
+from mixseek.stats.intervals import Interval
+
+# Words, once for terminal and page.
+
+_NAMES = {
+    Measure.RAW: "raw agreement",
+    Measure.KAPPA: "Cohen's kappa",
+    Measure.WEIGHTED_KAPPA: "weighted kappa (quadratic)",
+    Measure.FLEISS: "Fleiss' kappa",
+    Measure.ALPHA_NOMINAL: "Krippendorff's alpha, nominal",
+    Measure.ALPHA_ORDINAL: "Krippendorff's alpha, ordinal",
+    Measure.ALPHA_INTERVAL: "Krippendorff's alpha, interval",
+    Measure.AC1: "Gwet's AC1",
+    Measure.AC2: "Gwet's AC2 (quadratic)",
+}
+
+
+def measure_text(measure: Measure) -> str:
+    return _NAMES[measure]
+
+
+def raw_measure() -> Measure:
+    """For templates, which know functions by name."""
+    return Measure.RAW
+
+
+def pair_measure(agreement: Agreement) -> Measure:
+    """What the matrix of judges shows: near misses count where scores are graded."""
+    return Measure.WEIGHTED_KAPPA if agreement.is_graded else Measure.KAPPA
+
+
+def coefficient_text(value: float | None) -> str:
+    """Two digits with a true minus; raw agreement too, so that all can be compared."""
+    return wording.NOTHING if value is None else f"{value:.2f}".replace("-", "−")
+
+
+def coefficient_interval_text(one: Coefficient) -> str:
+    """The interval, or why there is none."""
+    if one.interval is None:
+        return one.why or wording.NOTHING
+    return f"{coefficient_text(one.interval.low)} to {coefficient_text(one.interval.high)}"
+
+
+def agreement_sentence(agreement: Agreement, maximum: float | None) -> str:
+    """On how many samples judges give one verdict, and how far they are apart where scores are graded."""
+    samples = wording.plural(agreement.samples, "sample")
+    over = "" if agreement.questions == agreement.samples else f" of {wording.plural(agreement.questions, 'question')}"
+    interval = _range(agreement.unanimous_interval)
+    said = (
+        f"One verdict on {agreement.unanimous:,} of {samples}{over} with several judges "
+        f"({wording.percent(agreement.unanimous / agreement.samples)}{interval})"
+    )
+    if agreement.is_graded:
+        apart = f"{wording.scale_text(agreement.mean_spread, maximum)} {wording.maximum_text(maximum)}"
+        said += f"; highest and lowest score lie {apart} apart on average"
+    return f"{said}."
+
+
+def opinion_text(score: float, verdict: str, agreement: Agreement, maximum: float | None) -> str:
+    """`6.00 PARTIAL`; where answers are right or wrong, the verdict says it all."""
+    return f"{wording.scale_text(score, maximum)} {verdict}".strip() if agreement.is_graded else verdict
+
+
+def counted_sentence(agreement: Agreement) -> str | None:
+    """None where every sample is counted."""
+    if agreement.counted == agreement.samples:
+        return None
+    return f"Coefficients are computed from {agreement.counted:,} of the samples, drawn by the digests of their texts."
+
+
+def _range(interval: Interval | None) -> str:
+    return f", {wording.range_text(interval)}" if interval else ""
+
+
+def consistency_sentence(one: SelfConsistency) -> str:
+    """How often a judge says the same again, and how much of the variance of its scores is its own."""
+    said = (
+        f"{one.judge}: one verdict on {one.unanimous:,} of {wording.plural(one.samples, 'sample')} "
+        f"judged several times ({wording.percent(one.unanimous / one.samples)}{_range(one.unanimous_interval)})"
+    )
+    if one.own_share is None:
+        return f"{said}; its scores do not vary."
+    interval = f" ({wording.range_text(one.own_interval)})" if one.own_interval else ""
+    return f"{said}; {wording.percent(one.own_share)}{interval} of the variance of its scores is its own."
+
+
+# Documents for programs.
+
+
+def agreement_document(agreement: Agreement | None) -> dict[str, Any] | None:
+    """Null where no sample has two judges. Coefficients by name, each with its interval or why it has none."""
+    if agreement is None:
+        return None
+    return {
+        "judges": list(agreement.judges),
+        "units": {"samples": agreement.samples, "questions": agreement.questions},
+        "counted": agreement.counted,
+        "unanimous": agreement.unanimous,
+        "unanimous_share": agreement.unanimous / agreement.samples,
+        "unanimous_interval": asdict(agreement.unanimous_interval) if agreement.unanimous_interval else None,
+        "mean_spread": agreement.mean_spread,
+        "coefficients": _coefficient_documents(agreement.coefficients),
+        "pairs": [
+            {
+                "judges": [pair.first, pair.second],
+                "samples": pair.samples,
+                "coefficients": _coefficient_documents(pair.coefficients),
+            }
+            for pair in agreement.pairs
+        ],
+        "disagreements": {"total": agreement.disagreements, "items": [asdict(item) for item in agreement.items]},
+    }
+
+
+def _coefficient_documents(coefficients: Sequence[Coefficient]) -> dict[str, Any]:
+    return {
+        one.measure.value: {
+            "value": one.value,
+            "interval": asdict(one.interval) if one.interval else None,
+            "of": one.of,
+            "why": one.why,
+        }
+        for one in coefficients
+    }
+
+
+def consistency_documents(found: Sequence[SelfConsistency]) -> list[dict[str, Any]]:
+    return [{**asdict(one), "unanimous_share": one.unanimous / one.samples} for one in found]

@@ -1,0 +1,609 @@
+"""The headline corrected by human labels: what people would have said about all items, from labels of some.
+
+    drawn by us ── binary ── post-stratified by verdict (estimator 1) ──┐
+                └─ graded ── regression on the judge's scores (2) ──────┼── clusters: design effect (4)
+    from another mix of cases, binary ── Rogan-Gladen (3)               │
+    drawing unknown ── agreement only, no corrected number              └── refusals are states with a sentence
+
+Every number names its estimator; what cannot be said is a `State`, never a number. Formulas: docs/statistics.md.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from statistics import NormalDist
+
+from mixseek.stats.distributions import hypergeometric_p, jeffreys_limits
+from mixseek.stats.intervals import student_quantile, wilson_limits
+
+# Fewer labels than this say more by themselves than through a judge whose errors they cannot show.
+FEWEST_LABELS = 15
+# A judge that was compared with fewer of either kind is not known well enough to invert its errors.
+FEWEST_OF_A_KIND = 5
+FEWEST_CLUSTERS = 5
+# Below this the labelled verdicts are not those of a random draw.
+NOT_RANDOM = 0.01
+# What labels needed for a width are multiplied with, so that nine plans of ten hold.
+ASSURANCE = 1.2
+
+
+class Drawing(StrEnum):
+    """How the labelled items were chosen: the one thing that numbers cannot tell by themselves."""
+
+    RANDOM = "random"
+    # At random within each verdict, as many as were asked for: by us, or so stated.
+    STRATIFIED = "stratified"
+    # At random with known probabilities that differ, by which labels are weighted.
+    WEIGHTED = "weighted"
+    ELSEWHERE = "elsewhere"
+    UNKNOWN = "unknown"
+
+
+class Estimator(StrEnum):
+    """Named beside every corrected number."""
+
+    POST_STRATIFIED = "post-stratified by verdict"
+    REGRESSION = "prediction-powered regression"
+    ROGAN_GLADEN = "sensitivity and specificity (Rogan-Gladen)"
+    LABELS_ONLY = "labels only"
+
+
+class State(StrEnum):
+    """Whether there is a number, and if not, why."""
+
+    CORRECTED = "corrected"
+    LABELS_ONLY = "label only"
+    BOUNDS = "bounds"
+    NOT_RANDOM = "not random"
+    NO_SIGNAL = "no signal"
+    FEW_CLUSTERS = "few clusters"
+    UNKNOWN_DRAWING = "unknown drawing"
+    NOT_BINARY = "right or wrong only"
+    NO_LABELS = "no labels"
+
+
+SENTENCES: Mapping[State, str] = {
+    State.CORRECTED: "corrected by human labels",
+    State.LABELS_ONLY: "judge not used: too few labels, or verdicts that tell nothing about them",
+    State.BOUNDS: "bounds, not a number: some verdicts have no label",
+    State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
+    State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
+    State.FEW_CLUSTERS: "no corrected number: labels of fewer than five questions",
+    State.UNKNOWN_DRAWING: "no corrected number: nobody said how labels were drawn, so they count for agreement only",
+    State.NOT_BINARY: "no corrected number: labels drawn like this correct right-or-wrong verdicts only",
+    State.NO_LABELS: "no corrected number: no labels",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """`point` is None in states that give bounds or nothing; `low` and `high` are then bounds or None."""
+
+    state: State
+    estimator: Estimator | None = None
+    point: float | None = None
+    low: float | None = None
+    high: float | None = None
+    labels: int = 0
+    items: int = 0
+    clusters: int | None = None
+    design_effect: float = 1.0
+    random_p: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What a reader must know beside the number, or instead of it."""
+        return SENTENCES[self.state]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 to 1 each).
+
+    Labels that were drawn with different probabilities count as many as they are worth (`effective_weights`).
+    """
+
+    items: int = 0
+    labels: float = 0
+    positive: float = 0.0
+
+    def __add__(self, other: "Cell") -> "Cell":
+        return Cell(self.items + other.items, self.labels + other.labels, self.positive + other.positive)
+
+    def __sub__(self, other: "Cell") -> "Cell":
+        return Cell(self.items - other.items, self.labels - other.labels, self.positive - other.positive)
+
+
+def effective_weights(weights: Sequence[float]) -> list[float]:
+    """In proportion to 1/probability, with Kish's effective number of labels as their sum; 1 where all are equal."""
+    squares = math.fsum(weight * weight for weight in weights)
+    scale = math.fsum(weights) / squares if squares else 0.0
+    return [weight * scale for weight in weights]
+
+
+# Verdict → cell. Undecided and invalid items are verdicts of their own, and stay in.
+Cells = Mapping[str, Cell]
+
+
+def post_stratified(
+    cells: Cells,
+    level: float = 0.95,
+    *,
+    clusters: Sequence[Cells] = (),
+    is_fixed: bool = False,
+    drawing: Drawing = Drawing.RANDOM,
+) -> Corrected:
+    """Estimator 1 (with 4 where `clusters` repeat questions): right-or-wrong labels drawn at random, also per verdict.
+
+    `is_fixed`: the question is about exactly these items, as in a benchmark that is labelled through.
+    Labels known to be drawn by verdict (`STRATIFIED`, `WEIGHTED`) need not look like a random draw; others are tested.
+    """
+    cells = {name: cell for name, cell in cells.items() if cell.items}
+    labels, items = sum(cell.labels for cell in cells.values()), sum(cell.items for cell in cells.values())
+    base = Corrected(State.NO_LABELS, labels=round(labels), items=items)
+    if not labels:
+        return base
+    is_tested = drawing not in (Drawing.STRATIFIED, Drawing.WEIGHTED)
+    base = replace(base, random_p=_random_p(cells, clusters) if is_tested else None)
+    effect, quantile, labelled = _design({name: cell for name, cell in cells.items() if cell.labels}, clusters, level)
+    base = replace(base, clusters=labelled, design_effect=effect)
+    if labelled is not None and labelled < FEWEST_CLUSTERS:
+        return replace(base, state=State.FEW_CLUSTERS)
+    if any(not cell.labels for cell in cells.values()):
+        return _stratified_bounds(base, cells, effect, quantile)
+    if labels < FEWEST_LABELS or len(cells) == 1:
+        # One class is its own stratum: the same arithmetic, and the judge plays no part in it.
+        total = {"all": sum(cells.values(), Cell())}
+        point, low, high = _mover(total, effect, quantile, is_fixed=is_fixed)
+        return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=point, low=low, high=high)
+    point, low, high = _mover(cells, effect, quantile, is_fixed=is_fixed)
+    is_odd = base.random_p is not None and base.random_p < NOT_RANDOM
+    state = State.NOT_RANDOM if is_odd else State.CORRECTED
+    return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
+
+
+def _random_p(cells: Cells, clusters: Sequence[Cells]) -> float:
+    """How likely a random draw has these verdicts; where whole questions are drawn, a draw is worth fewer items."""
+    labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
+    effect = _kish(cells, clusters, labelled) if len(labelled) > 1 else 1.0
+    drawn = [round(cell.labels / effect) for cell in cells.values()]
+    return hypergeometric_p(drawn, [cell.items for cell in cells.values()])
+
+
+def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> tuple[float, float, float]:
+    """The weighted sum of shares with the square-and-add interval of their Jeffreys limits."""
+    items = sum(cell.items for cell in cells.values())
+    level = 2 * NormalDist().cdf(quantile) - 1
+    point = pool = down = up = 0.0
+    for cell in cells.values():
+        weight, share = cell.items / items, cell.positive / cell.labels
+        low, high = jeffreys_limits(cell.positive / effect, cell.labels / effect, level)
+        unseen = 1 - cell.labels / cell.items if is_fixed else 1.0
+        point += weight * share
+        pool += weight * share * share
+        down += unseen * (weight * (share - low)) ** 2
+        up += unseen * (weight * (high - share)) ** 2
+    own = 0.0 if is_fixed or len(cells) == 1 else max(0.0, pool - point * point) / items * effect * quantile**2
+    return point, max(0.0, point - math.sqrt(own + down)), min(1.0, point + math.sqrt(own + up))
+
+
+def _stratified_bounds(base: Corrected, cells: Cells, effect: float, quantile: float) -> Corrected:
+    """A verdict without a label may be all wrong or all right: its weight goes to the upper end, not to the lower."""
+    seen = {name: cell for name, cell in cells.items() if cell.labels}
+    share = sum(cell.items for cell in seen.values()) / base.items
+    _, low, high = _mover(seen, effect, quantile, is_fixed=False)
+    return replace(base, state=State.BOUNDS, low=low * share, high=high * share + 1 - share)
+
+
+def _design(cells: Cells, clusters: Sequence[Cells], level: float) -> tuple[float, float, int | None]:
+    """The design effect, the quantile to use, and the number of labelled questions; without clusters 1, z, None."""
+    if not clusters:
+        return 1.0, NormalDist().inv_cdf((1 + level) / 2), None
+    labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
+    count = len(labelled)
+    if count < 2:
+        return 1.0, NormalDist().inv_cdf((1 + level) / 2), count
+    quantile = student_quantile((1 + level) / 2, count - 1)
+    independent = _independent_variance(cells)
+    if independent <= 1e-12:
+        return _kish(cells, clusters, labelled), quantile, count
+    points = [point for one in clusters if (point := _point_without(cells, one)) is not None]
+    if len(points) < 2:
+        # Every label of a verdict is of one question: without it there is no point.
+        return _kish(cells, clusters, labelled), quantile, count
+    mean = math.fsum(points) / len(points)
+    jackknife = (len(points) - 1) / len(points) * math.fsum((point - mean) ** 2 for point in points)
+    return max(1.0, jackknife / independent), quantile, count
+
+
+def _point_without(cells: Cells, left_out: Cells) -> float | None:
+    """Estimator 1 without one cluster; None where a verdict has no label then."""
+    rest = [cell - left_out.get(name, Cell()) for name, cell in cells.items()]
+    items = sum(cell.items for cell in rest)
+    if not items or any(cell.items and not cell.labels for cell in rest):
+        return None
+    return math.fsum(cell.items / items * cell.positive / cell.labels for cell in rest if cell.items)
+
+
+def _independent_variance(cells: Cells) -> float:
+    """What estimator 1 would vary by, were every item a question of its own."""
+    items = sum(cell.items for cell in cells.values())
+    labelled = [cell for cell in cells.values() if cell.labels]
+    shares = [(cell.items / items, cell.positive / cell.labels, cell.labels) for cell in labelled]
+    point = math.fsum(weight * share for weight, share, _ in shares)
+    pool = max(0.0, math.fsum(weight * share * share for weight, share, _ in shares) - point * point) / items
+    return pool + math.fsum(weight**2 * share * (1 - share) / n for weight, share, n in shares)
+
+
+def _kish(cells: Cells, clusters: Sequence[Cells], labelled: Sequence[Cells]) -> float:
+    """Where all labels agree they show no clustering; the verdicts' own similarity within questions stands in."""
+    first = next(iter(cells))
+    sizes = [sum(cell.items for cell in one.values()) for one in clusters]
+    hits = [one.get(first, Cell()).items for one in clusters]
+    total, count = sum(sizes), len(clusters)
+    mean = sum(hits) / total
+    between = math.fsum((hit - size * mean) ** 2 / size for hit, size in zip(hits, sizes, strict=True) if size)
+    within = math.fsum(hit * (size - hit) / size for hit, size in zip(hits, sizes, strict=True) if size)
+    if total == count or between + within <= 1e-12:
+        return 1.0
+    between, within = between / (count - 1), within / (total - count)
+    typical = (total - sum(size * size for size in sizes) / total) / (count - 1)
+    similarity = max(0.0, (between - within) / (between + (typical - 1) * within))
+    per_cluster = sum(cell.labels for one in labelled for cell in one.values()) / len(labelled)
+    return max(1.0, 1 + (per_cluster - 1) * similarity)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSums:
+    """Judge scores f of all items and labels y of some, as sums; sums of clusters add up."""
+
+    items: int = 0
+    f: float = 0.0
+    ff: float = 0.0
+    labels: float = 0
+    lf: float = 0.0
+    ly: float = 0.0
+    lff: float = 0.0
+    lfy: float = 0.0
+    lyy: float = 0.0
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[float, float | None]]) -> "PairSums":
+        """From (judge score, label or None) of every item."""
+        known = [(f, y) for f, y in pairs if y is not None]
+        return cls(
+            len(pairs),
+            math.fsum(f for f, _ in pairs),
+            math.fsum(f * f for f, _ in pairs),
+            len(known),
+            math.fsum(f for f, _ in known),
+            math.fsum(y for _, y in known),
+            math.fsum(f * f for f, _ in known),
+            math.fsum(f * y for f, y in known),
+            math.fsum(y * y for _, y in known),
+        )
+
+    @classmethod
+    def total(cls, parts: Iterable["PairSums"]) -> "PairSums":
+        """Of all parts together."""
+        columns = list(zip(*map(_fields, parts), strict=True))
+        items, f, ff, labels, *rest = map(math.fsum, columns) if columns else (0.0,) * 9
+        return cls(int(items), f, ff, labels, *rest)
+
+    def minus(self, other: "PairSums") -> "PairSums":
+        """Without one cluster."""
+        items, f, ff, labels, *rest = (
+            mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)
+        )
+        return PairSums(int(items), f, ff, labels, *rest)
+
+    @property
+    def slope(self) -> float:
+        """How much of a judge's point is a point of the labels; never negative, and 0 for a judge without spread."""
+        spread = self.lff - self.lf**2 / self.labels
+        return max(0.0, (self.lfy - self.lf * self.ly / self.labels) / spread) if spread > 1e-12 else 0.0
+
+    @property
+    def point(self) -> float | None:
+        """Estimator 2; None without labels."""
+        if not self.labels or not self.items:
+            return None
+        return self.ly / self.labels + self.slope * (self.f / self.items - self.lf / self.labels)
+
+
+def _fields(sums: PairSums) -> tuple[float, ...]:
+    return (sums.items, sums.f, sums.ff, sums.labels, sums.lf, sums.ly, sums.lff, sums.lfy, sums.lyy)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueScale:
+    """The least and the greatest value; differences of a 0..1 scale have -1..1."""
+
+    least: float = 0.0
+    greatest: float = 1.0
+
+
+# A judge's score and the label beside it, to how many items have both alike: the sum of their squared weights.
+KnownPairs = Mapping[tuple[float, float], float]
+
+
+def regression(
+    pairs: Sequence[tuple[float, float | None]],
+    scale: ValueScale,
+    level: float = 0.95,
+    *,
+    clusters: Sequence[Sequence[tuple[float, float | None]]] = (),
+    is_difference: bool = False,
+) -> Corrected:
+    """Estimator 2 (with 4 where `clusters` repeat questions): a mean of any scale, labels drawn at random.
+
+    `is_difference`: pairs are differences of two systems; half a pseudo-pair each way then enters the variance, so
+    that labels that all agree never have an interval of width nought.
+    """
+    known = Counter((f, y) for f, y in pairs if y is not None)
+    parts = [PairSums.of(one) for one in clusters]
+    return regression_of(PairSums.of(pairs), known, scale, level, parts=parts, is_difference=is_difference)
+
+
+def regression_of(
+    sums: PairSums,
+    known: KnownPairs,
+    scale: ValueScale,
+    level: float = 0.95,
+    *,
+    parts: Sequence[PairSums] = (),
+    is_difference: bool = False,
+) -> Corrected:
+    """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers."""
+    base = Corrected(State.NO_LABELS, labels=round(sums.labels), items=sums.items)
+    if not sums.labels:
+        return base
+    if sums.labels < 3 or scale.greatest <= scale.least:
+        # Too few for a spread, or a scale of one value: a mean without an interval.
+        return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=sums.ly / sums.labels)
+    uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
+    variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
+    degrees = max(1, round(sums.labels) - (2 if uses_judge else 1))
+    if parts:
+        labelled = sum(part.labels > 0 for part in parts)
+        base = replace(base, clusters=labelled)
+        if labelled < FEWEST_CLUSTERS:
+            return replace(base, state=State.FEW_CLUSTERS)
+        effect = max(1.0, _jackknife(sums, parts, uses_judge=uses_judge) / variance) if variance > 1e-15 else 1.0
+        variance, degrees = variance * effect, labelled - 1
+        base = replace(base, design_effect=effect)
+    point = sums.point if uses_judge else sums.ly / sums.labels
+    assert point is not None
+    point = min(scale.greatest, max(scale.least, point))
+    low, high = _bounded_interval(point, variance, student_quantile((1 + level) / 2, degrees), scale, sums.labels)
+    state, estimator = (
+        (State.CORRECTED, Estimator.REGRESSION) if uses_judge else (State.LABELS_ONLY, Estimator.LABELS_ONLY)
+    )
+    return replace(base, state=state, estimator=estimator, point=point, low=low, high=high)
+
+
+def _regression_variance(
+    sums: PairSums, known: KnownPairs, scale: ValueScale, *, uses_judge: bool, is_difference: bool
+) -> float:
+    """HC3: each residual as it would be, had its item not been used; plus what the judge's mean of all items varies."""
+    n, slope = sums.labels, sums.slope if uses_judge else 0.0
+    mean_f, mean_y = sums.lf / n, sums.ly / n
+    spread = sums.lff - sums.lf**2 / n
+    shift = (sums.f / sums.items - mean_f) / spread if slope else 0.0
+    squares = 0.0
+    for (f, y), count in known.items():
+        leverage = 1 / n + ((f - mean_f) ** 2 / spread if slope else 0.0)
+        residual = (y - mean_y - slope * (f - mean_f)) / max(1e-6, 1 - leverage)
+        squares += count * ((1 / n + shift * (f - mean_f)) * residual) ** 2
+    if is_difference:
+        squares += ((scale.greatest - mean_y) ** 2 + (scale.least - mean_y) ** 2) / 2 / n**2
+    pool = max(0.0, sums.ff - sums.f**2 / sums.items) / max(1, sums.items - 1)
+    return squares + slope**2 * pool / sums.items
+
+
+def _jackknife(sums: PairSums, parts: Sequence[PairSums], *, uses_judge: bool) -> float:
+    """The variance of the point over questions left out one at a time."""
+    points = []
+    for part in parts:
+        rest = sums.minus(part)
+        point = (rest.point if uses_judge else rest.ly / rest.labels) if rest.labels else None
+        if point is not None:
+            points.append(point)
+    mean = math.fsum(points) / len(points)
+    return (len(points) - 1) / len(points) * math.fsum((point - mean) ** 2 for point in points)
+
+
+def _bounded_interval(
+    point: float, variance: float, quantile: float, scale: ValueScale, labels: float
+) -> tuple[float, float]:
+    """Wilson's form with as many trials as the variance is worth, so that limits stay on the scale."""
+    width = scale.greatest - scale.least
+    share = (point - scale.least) / width
+    trials = share * (1 - share) / (variance / width**2) if variance > 1e-15 else float(labels)
+    low, high = wilson_limits(share, max(trials, 1e-9), quantile)
+    return scale.least + width * low, scale.least + width * high
+
+
+@dataclass(frozen=True, slots=True)
+class KnownJudge:
+    """What labels from elsewhere say of a judge: human-positive and -negative items, and how many it got right."""
+
+    positive: int
+    true_positive: int
+    negative: int
+    true_negative: int
+
+
+def rogan_gladen(judged_positive: int, judged: int, known: KnownJudge, level: float = 0.95) -> Corrected:
+    """Estimator 3: the judge's share of positives, inverted by its sensitivity and specificity (Lang-Reiczigel).
+
+    Labels may come from another mix of cases, as long as judge and protocol are the same.
+    """
+    base = Corrected(State.NO_SIGNAL, Estimator.ROGAN_GLADEN, labels=known.positive + known.negative, items=judged)
+    if not base.labels or not judged:
+        return replace(base, state=State.NO_LABELS, estimator=None)
+    if min(known.positive, known.negative) < FEWEST_OF_A_KIND:
+        return base
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    sensitivity, specificity = known.true_positive / known.positive, known.true_negative / known.negative
+    lowest = wilson_limits(sensitivity, known.positive, z)[0], wilson_limits(specificity, known.negative, z)[0]
+    signal = sensitivity + specificity - 1
+    if signal - math.hypot(sensitivity - lowest[0], specificity - lowest[1]) <= 0:
+        return base
+    point = min(1.0, max(0.0, (judged_positive / judged + specificity - 1) / signal))
+    trials = judged + z * z
+    share = (judged_positive + z * z / 2) / trials
+    right = (known.true_positive + 1) / (known.positive + 2)
+    rejected = (known.true_negative + 1) / (known.negative + 2)
+    spread_right = right * (1 - right) / (known.positive + 2)
+    spread_rejected = rejected * (1 - rejected) / (known.negative + 2)
+    middle = min(1.0, max(0.0, (share + rejected - 1) / (right + rejected - 1)))
+    shift = 2 * z * z * (middle * spread_right - (1 - middle) * spread_rejected)
+    variance = share * (1 - share) / trials + middle**2 * spread_right + (1 - middle) ** 2 * spread_rejected
+    half = z * math.sqrt(variance) / (right + rejected - 1)
+    low, high = max(0.0, middle + shift - half), min(1.0, middle + shift + half)
+    return replace(base, state=State.CORRECTED, point=point, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledItems:
+    """A judge's items with labels of some, as the rule needs them; `clusters` and `parts` only where questions repeat.
+
+    `is_binary`: verdicts and labels are all 0 or 1; `cells` are then by verdict "0" and "1".
+    """
+
+    drawing: Drawing
+    is_binary: bool
+    scale: ValueScale
+    sums: PairSums
+    known: KnownPairs
+    cells: Cells
+    clusters: Sequence[Cells] = ()
+    parts: Sequence[PairSums] = ()
+
+    @property
+    def known_judge(self) -> KnownJudge:
+        """Right-or-wrong labels beside the verdicts."""
+        right, wrong = self.cells.get("1", Cell()), self.cells.get("0", Cell())
+        positive, negative = right.positive + wrong.positive, right.labels + wrong.labels
+        rejected = wrong.labels - wrong.positive
+        return KnownJudge(int(positive), int(right.positive), int(negative - positive), int(rejected))
+
+
+def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """The one rule by which an estimator is chosen; docs/statistics.md tells it in words."""
+    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
+    # What is labelled through was not drawn at all.
+    is_census = items.sums.labels == items.sums.items
+    if not items.sums.labels:
+        return base
+    if items.drawing is Drawing.UNKNOWN and not is_census:
+        return replace(base, state=State.UNKNOWN_DRAWING)
+    if not items.is_binary and items.drawing in (Drawing.ELSEWHERE, Drawing.STRATIFIED):
+        return replace(base, state=State.NOT_BINARY)
+    if items.drawing is Drawing.ELSEWHERE:
+        return rogan_gladen_of_unlabelled(items, level)
+    if items.is_binary:
+        return post_stratified(items.cells, level, clusters=items.clusters, drawing=items.drawing)
+    found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts)
+    counts = [(round(cell.labels), cell.items) for cell in items.cells.values()]
+    is_tested = counts and items.drawing is not Drawing.WEIGHTED
+    odds = hypergeometric_p([n for n, _ in counts], [total for _, total in counts]) if is_tested else None
+    is_odd = odds is not None and odds < NOT_RANDOM and found.state is State.CORRECTED
+    return replace(found, random_p=odds, state=State.NOT_RANDOM if is_odd else found.state)
+
+
+def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """Estimator 5: scores and labels are differences of two systems; labels of questions drawn at random, or of all."""
+    base = Corrected(State.NO_LABELS, labels=round(items.sums.labels), items=items.sums.items)
+    if 0 < items.sums.labels < items.sums.items and items.drawing is not Drawing.RANDOM:
+        return replace(base, state=State.UNKNOWN_DRAWING if items.drawing is Drawing.UNKNOWN else State.NOT_BINARY)
+    return regression_of(items.sums, items.known, items.scale, level, parts=items.parts, is_difference=True)
+
+
+def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95) -> Corrected:
+    """Estimator 3 of the items without labels, because labelled ones are of another mix."""
+    judged = items.sums.items - round(items.sums.labels)
+    return rogan_gladen(round(items.sums.f - items.sums.lf), judged, items.known_judge, level)
+
+
+def with_unscored(found: Corrected, unscored: Cell, level: float = 0.95) -> Corrected:
+    """A number about items with a score, widened by those without one, which stay in it.
+
+    Where some of them are labelled, they are a stratum of their own (square-and-add of both intervals); where none is,
+    they may be all wrong or all right, and only bounds are left.
+    """
+    items = found.items + unscored.items
+    if not unscored.items or found.low is None or found.high is None:
+        return replace(found, items=items, labels=found.labels + round(unscored.labels))
+    share = found.items / items
+    base = replace(found, items=items, labels=found.labels + round(unscored.labels))
+    if not unscored.labels or found.point is None:
+        return replace(base, state=State.BOUNDS, point=None, low=found.low * share, high=found.high * share + 1 - share)
+    own = unscored.positive / unscored.labels
+    low, high = jeffreys_limits(unscored.positive, unscored.labels, level)
+    point = share * found.point + (1 - share) * own
+    down = math.hypot(share * (found.point - found.low), (1 - share) * (own - low))
+    up = math.hypot(share * (found.high - found.point), (1 - share) * (high - own))
+    return replace(base, point=point, low=max(0.0, point - down), high=min(1.0, point + up))
+
+
+def expected_half_width(shares: Sequence[tuple[float, float]], items: int, labels: int, level: float = 0.95) -> float:
+    """Of estimator 1 at the counts to expect."""
+    cells = {
+        str(place): Cell(round(weight * items), max(1, round(weight * labels)), share * max(1, round(weight * labels)))
+        for place, (weight, share) in enumerate(shares)
+        if round(weight * items)
+    }
+    _, low, high = _mover(cells, 1.0, NormalDist().inv_cdf((1 + level) / 2), is_fixed=False)
+    return (high - low) / 2
+
+
+def first_holding(holds: Callable[[int], bool], low: int, high: int) -> int | None:
+    """The least number from which on it holds, by bisection."""
+    if high < low or not holds(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPowered:
+    """PPI++ as its authors give it, shown beside our estimator for comparison; too short with few labels."""
+
+    point: float
+    low: float
+    high: float
+    weight: float
+    se: float
+
+
+def prediction_powered(
+    pairs: Sequence[tuple[float, float | None]], weight: float | None = None, level: float = 0.95
+) -> PredictionPowered | None:
+    """Angelopoulos et al. 2023 with the power-tuning weight, or with a given one; None without both kinds of items."""
+    return prediction_powered_of(PairSums.of(pairs), weight, level)
+
+
+def prediction_powered_of(sums: PairSums, weight: float | None = None, level: float = 0.95) -> PredictionPowered | None:
+    """The same of sums."""
+    n, rest = sums.labels, sums.items - sums.labels
+    if not n or not rest:
+        return None
+    mean_f, mean_y = sums.lf / n, sums.ly / n
+    spread_f, spread_y = max(0.0, sums.lff / n - mean_f**2), max(0.0, sums.lyy / n - mean_y**2)
+    shared = sums.lfy / n - mean_f * mean_y
+    others = (sums.f - sums.lf) / rest
+    spread_others = max(0.0, (sums.ff - sums.lff) / rest - others**2)
+    if weight is None:
+        spread = max(0.0, sums.ff - sums.f**2 / sums.items) / (sums.items - 1)
+        weight = min(1.0, max(0.0, shared / (spread * (1 + n / rest)))) if spread > 1e-12 else 0.0
+    residual = max(0.0, spread_y - 2 * weight * shared + weight**2 * spread_f)
+    point = weight * others + mean_y - weight * mean_f
+    half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(residual / n + weight**2 * spread_others / rest)
+    se = math.sqrt(residual / max(1, n - 1) + weight**2 * spread_others / max(1, rest - 1))
+    return PredictionPowered(point, point - half, point + half, weight, se)

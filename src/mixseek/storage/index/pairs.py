@@ -1,0 +1,173 @@
+"""Two runs, or two parts of one, held against each other: which samples they share, and how those differ.
+
+Everything is grouped and chosen in DuckDB, over both indexes at once; a million judgments on each side take seconds.
+"""
+
+import contextlib
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import duckdb
+
+from mixseek.domain.pairs import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
+from mixseek.domain.panels import PanelRule
+from mixseek.storage.duckdb_session import fetch_all, read_statements, session_settings
+from mixseek.storage.index.loading import ensure_indexed, index_error
+from mixseek.storage.index.panel import panel_units
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+_SQL = read_statements("mixseek.storage.index", "pairs.sql")
+SideName = Literal["a", "b"]
+# Which pairs are meant, in SQL; the names are what callers ask for.
+EVERYTHING, BETTER, WORSE = "true", "d > $smallest", "d < -$smallest"
+UNSCORED, SAME_TEXT = "d IS NULL", "is_same"
+# One text, two outcomes: another score, or a score on one side only.
+CHANGED_JUDGMENT = "is_same AND (abs(d) > $smallest OR (a IS NULL) <> (b IS NULL))"
+WITHOUT_DRIFT = f"NOT coalesce({CHANGED_JUDGMENT}, false)"
+NO_PAIRS = DifferenceSums()
+# Columns of a pair by which differences are broken down.
+FACTORS = ("task", "target", "variant")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run, or what one target wrote or one prompt variant brought in it."""
+
+    run: RunDirectory
+    target: str | None = None
+    variant: str | None = None
+    rule: PanelRule | None = None  # how its judges become one
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """What makes two samples a pair: their id, or these columns."""
+
+    columns: tuple[str, ...] = ()
+
+    @property
+    def is_by_id(self) -> bool:
+        return not self.columns
+
+
+class PairIndex:
+    """Questions about two sides, over a connection that somebody else closes."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, indexes: Mapping[SideName, str]) -> None:
+        self._connection = connection
+        self._indexes = indexes
+        self.pairing = Pairing()
+        # Whether A and B are the same samples of the same run.
+        self.is_one_side = False
+
+    def names(self, side: SideName, column: str) -> list[str]:
+        """What a column of a side's run holds: for hints."""
+        return [row[0] for row in self._all("names", index=self._indexes[side], column=column)]
+
+    def lay_out(self, a: Side, b: Side) -> None:
+        """Make the pairs; everything else is asked of them."""
+        sides: tuple[tuple[SideName, Side], ...] = (("a", a), ("b", b))
+        for name, side in sides:
+            index = self._indexes[name]
+            units = panel_units(side.rule, index, has_repeats=bool(self._count("has_repeats", index=index)))
+            parameters = {"target": side.target, "variant": side.variant}
+            fetch_all(self._connection, _SQL["side"].format(side=name, index=index, units=units), parameters)
+        self.is_one_side = (a.run.name, a.target, a.variant) == (b.run.name, b.target, b.variant)
+        self.pairing = self._choose_pairing()
+        if self.pairing.is_by_id:
+            parts = {name: _SQL["by_id"].format(side=name) for name, _ in sides}
+            condition = "a.id = b.id AND coalesce(a.question_id = b.question_id, true)"
+        else:
+            columns = ", ".join(self.pairing.columns)
+            parts = {name: _SQL["by_question"].format(side=name, columns=columns) for name, _ in sides}
+            condition = self._same_columns("a", "b")
+        self._all("pairs", condition=condition, **parts)
+
+    def _choose_pairing(self) -> Pairing:
+        """By id where that finds at least as many pairs as the questions do: it is the finer of the two."""
+        by_id = self._count("common_ids")
+        smaller = min(self._count("side_size", side=side) for side in ("a", "b"))
+        if by_id and by_id == smaller:
+            return Pairing()
+        # A column that holds other values on each side is what is compared, and tells no pair.
+        shared = [
+            column for column in ("prompt_variant", "target_model") if self._count("common_values", column=column)
+        ]
+        columns = ("question_id", *shared)
+        by_question = self._count("common_questions", columns=", ".join(columns))
+        return Pairing() if by_id >= by_question else Pairing(columns)
+
+    def _same_columns(self, left: str, right: str) -> str:
+        return " AND ".join(f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}" for column in self.pairing.columns)
+
+    def sums(self, group: str | None = None, where: str = EVERYTHING) -> dict[str | None, DifferenceSums]:
+        """By the values of one of FACTORS; without it, of all pairs together under None."""
+        rows = self._all("sums", group=group or "NULL", where=where, smallest=SMALLEST_DIFFERENCE)
+        return {row[0]: DifferenceSums(*row[1:]) for row in rows}
+
+    def moves(self, most: int, group: str | None = None, where: str = EVERYTHING) -> dict[str | None, list[float]]:
+        """The sums of the questions that moved, of groups with at most so many of them."""
+        found: dict[str | None, list[float]] = defaultdict(list)
+        parameters = {"smallest": SMALLEST_DIFFERENCE, "most": most}
+        for name, moved in self._all("moves", group=group or "NULL", where=where, **parameters):
+            found[name].append(moved)
+        return found
+
+    def averaged_pairs(self) -> int:
+        """Pairs of which a side is several samples."""
+        return self._count("averaged")
+
+    def statuses(self) -> list[StatusPairs]:
+        return [StatusPairs(*row) for row in self._all("StatusPairs")]
+
+    def pairs(self, where: str, limit: int | None = None) -> list[Pair]:
+        """The largest changes first."""
+        return [Pair(*row) for row in self._all("Pair", where=where, limit=limit, smallest=SMALLEST_DIFFERENCE)]
+
+    def count_side(self, side: SideName) -> SideCount:
+        """Samples of a side, and those without a partner."""
+        samples = self._count("side_size", side=side)
+        ((unpaired,),) = fetch_all(self._connection, f"SELECT count(*) FROM ({self._unpaired(side)})", {})  # noqa: S608 - ours
+        return SideCount(samples, unpaired)
+
+    def unpaired(self, side: SideName, limit: int | None = None) -> list[str]:
+        """Ids of samples without a partner, in the order of the dataset."""
+        query = f"{self._unpaired(side)} ORDER BY position LIMIT $limit"
+        return [row[0] for row in fetch_all(self._connection, query, {"limit": limit})]
+
+    def _unpaired(self, side: SideName) -> str:
+        if self.pairing.is_by_id:
+            return _SQL["unpaired_ids"].format(side=side)
+        condition = self._same_columns(f"side_{side}", "common")
+        columns = ", ".join(self.pairing.columns)
+        return _SQL["unpaired_questions"].format(side=side, columns=columns, condition=condition)
+
+    def _count(self, name: str, **parts: str) -> int:
+        return int(self._all(name, **parts)[0][0])
+
+    def _all(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
+        """`given` goes into the braces of a query, or is one of its parameters."""
+        query = _SQL[name].format(**given)
+        parameters = {key: value for key, value in given.items() if f"${key}" in query}
+        return fetch_all(self._connection, query, parameters)
+
+
+@contextlib.contextmanager
+def open_pairs(workspace: Workspace, a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
+    """Two runs, or one twice, indexed first if a journal is newer; open for as long as the block lasts."""
+    runs = {run.name: run for run in (a, b)}
+    for run in runs.values():
+        ensure_indexed(workspace, run)
+    attached = {name: f"run_{number}" for number, name in enumerate(runs)}
+    scratch = workspace.scratch / f"{os.getpid()}-0"
+    try:
+        with duckdb.connect(config=session_settings(scratch)) as connection:
+            for name, run in runs.items():
+                path = str(run.index).replace("'", "''")
+                connection.execute(f"ATTACH '{path}' AS {attached[name]} (READ_ONLY)")
+            yield PairIndex(connection, {"a": attached[a.name], "b": attached[b.name]})
+    except duckdb.Error as error:
+        raise index_error(b.index, error) from error

@@ -1,0 +1,100 @@
+-- Two sides of a comparison, from two indexes or from one: `side_a` and `side_b` have a row for each sample, `pairs` one
+-- for whatever both have. Names in braces are ours; what a user names is a parameter.
+
+-- name: side
+-- Judges and repeats of a sample are one value already (`units`); one without says why in its state.
+CREATE TEMP TABLE side_{side} AS
+    SELECT units.key, sample AS position, units.id, nullif(question, units.key) AS question_id,
+        variant AS prompt_variant, target AS target_model, coalesce(units.task_name, units.task_type) AS task, text,
+        value, lowest, highest, 1 AS samples, state AS status
+    FROM ({units}) AS units JOIN {index}.samples AS texts ON texts.position = units.sample
+    WHERE ($target IS NULL OR target = $target) AND ($variant IS NULL OR variant = $variant)
+
+-- name: has_repeats
+SELECT coalesce(max(take), 1) > 1 FROM {index}.outcomes
+
+-- name: names
+SELECT DISTINCT {column} FROM {index}.samples WHERE {column} IS NOT NULL ORDER BY 1 LIMIT 1000
+
+-- name: common_ids
+-- The same id for another question is another sample.
+SELECT count(*) FROM side_a AS a JOIN side_b AS b ON a.id = b.id AND coalesce(a.question_id = b.question_id, true)
+
+-- name: common_values
+SELECT count(*) FROM (SELECT DISTINCT {column} FROM side_a WHERE {column} IS NOT NULL) AS a
+    JOIN (SELECT DISTINCT {column} FROM side_b) AS b USING ({column})
+
+-- name: common_questions
+SELECT count(*) FROM (SELECT DISTINCT {columns} FROM side_a WHERE question_id IS NOT NULL
+    INTERSECT SELECT DISTINCT {columns} FROM side_b WHERE question_id IS NOT NULL)
+
+-- name: by_question
+-- Several samples that nothing tells apart are one, by their mean; their texts are then no single text.
+SELECT {columns}, arg_min(id, position) AS id, arg_min(key, position) AS key, any_value(task) AS task,
+    avg(value) AS value, avg(lowest) AS lowest, avg(highest) AS highest, count(*) AS samples,
+    CASE WHEN count(value) > 0 THEN 'valid' ELSE min(status) END AS status,
+    CASE WHEN count(*) = 1 THEN any_value(text) END AS text,
+    CASE WHEN count(DISTINCT prompt_variant) = 1 THEN any_value(prompt_variant) END AS prompt_variant_of,
+    CASE WHEN count(DISTINCT target_model) = 1 THEN any_value(target_model) END AS target_model_of
+    FROM side_{side} WHERE question_id IS NOT NULL GROUP BY {columns}
+
+-- name: by_id
+SELECT *, prompt_variant AS prompt_variant_of, target_model AS target_model_of FROM side_{side}
+
+-- name: pairs
+-- One text with one outcome is no difference, whatever its score would be: it widens no bound.
+CREATE TEMP TABLE pairs AS
+    SELECT * EXCLUDE (low, high), b - a AS d, CASE WHEN is_same AND a IS NOT DISTINCT FROM b THEN 0 ELSE low END AS low,
+        CASE WHEN is_same AND a IS NOT DISTINCT FROM b THEN 0 ELSE high END AS high
+    FROM (
+        SELECT a.id AS id_a, b.id AS id_b, coalesce(a.question_id, b.question_id) AS question_id,
+            hash(coalesce(a.question_id, b.question_id, a.key)) AS question, coalesce(b.task, a.task) AS task,
+            CASE WHEN a.target_model_of = b.target_model_of THEN a.target_model_of END AS target,
+            CASE WHEN a.prompt_variant_of = b.prompt_variant_of THEN a.prompt_variant_of END AS variant,
+            a.value AS a, b.value AS b, a.status AS status_a, b.status AS status_b,
+            coalesce(a.text = b.text, false) AS is_same, a.samples AS samples_a, b.samples AS samples_b,
+            a.key AS key_a, b.key AS key_b, b.lowest - a.highest AS low, b.highest - a.lowest AS high
+        FROM ({a}) AS a JOIN ({b}) AS b ON {condition})
+
+-- name: sums
+-- The columns of DifferenceSums, group by group.
+WITH questions AS (
+    SELECT {group} AS name, question, count(*) AS pairs, count(d) AS n, coalesce(sum(d), 0) AS s,
+        count(*) FILTER (d > $smallest) AS better, count(*) FILTER (d < -$smallest) AS worse,
+        coalesce(sum(a) FILTER (d IS NOT NULL), 0) AS a, coalesce(sum(b) FILTER (d IS NOT NULL), 0) AS b,
+        coalesce(sum(a * a + b * b), 0) AS squares, sum(low) AS low, sum(high) AS high
+    FROM pairs WHERE {where} GROUP BY name, question
+)
+SELECT name, coalesce(sum(pairs), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
+    coalesce(sum(better), 0)::BIGINT, coalesce(sum(worse), 0)::BIGINT, coalesce(sum(s), 0), coalesce(sum(a), 0),
+    coalesce(sum(b), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
+    coalesce(sum(n * n), 0)::DOUBLE, count(*) FILTER (abs(s) > $smallest), coalesce(sum(low), 0), coalesce(sum(high), 0)
+    FROM questions GROUP BY name ORDER BY name NULLS LAST
+
+-- name: moves
+-- What a test flips; groups with more than that are tested by their sums.
+SELECT name, s FROM (
+        SELECT {group} AS name, question, sum(d) AS s FROM pairs WHERE {where} AND d IS NOT NULL GROUP BY name, question)
+    WHERE abs(s) > $smallest QUALIFY count(*) OVER (PARTITION BY name) <= $most
+
+-- name: averaged
+SELECT count(*) FROM pairs WHERE samples_a > 1 OR samples_b > 1
+
+-- name: StatusPairs
+SELECT status_a, status_b, count(*) FROM pairs GROUP BY status_a, status_b ORDER BY count(*) DESC, status_a, status_b
+
+-- name: Pair
+-- The largest changes first; keys are digests, so between equals their order is a fair lot.
+SELECT id_a, id_b, question_id, task, a, b, status_a, status_b, is_same, samples_a, samples_b, key_a, key_b
+    FROM pairs WHERE {where} ORDER BY abs(d) DESC NULLS LAST, key_b, key_a LIMIT $limit
+
+-- name: side_size
+SELECT count(*) FROM side_{side}
+
+-- name: unpaired_ids
+SELECT side_{side}.id, position FROM side_{side} ANTI JOIN pairs ON pairs.id_{side} = side_{side}.id
+
+-- name: unpaired_questions
+SELECT side_{side}.id, position FROM side_{side}
+    ANTI JOIN (SELECT {columns} FROM side_a WHERE question_id IS NOT NULL
+        INTERSECT SELECT {columns} FROM side_b) AS common ON {condition}

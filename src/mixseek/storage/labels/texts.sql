@@ -1,0 +1,106 @@
+-- From a run's journal and index to units that labels can be joined with.
+
+-- name: texts
+-- Which judged text each sample has: the digest of `domain.labels.text_digest`, in SQL. A planned output that is not
+-- there, or a response that nobody knows, is no text. `label` is what the dataset itself says.
+COPY (
+    SELECT key, any_value(CASE WHEN is_absent THEN NULL ELSE sha256(strlen(asked) || ':' || asked || said) END) AS text,
+        any_value(label) AS label
+    FROM (
+        SELECT key, coalesce(nullif(sample.question, ''), sample.ground_truth, '') AS asked, sample.response AS said,
+            sample.metadata.label AS label,
+            coalesce(sample.metadata.planned_without_output, false) OR coalesce(sample.metadata.response_unknown, false)
+                AS is_absent
+        FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
+            maximum_object_size = $object_bytes,
+            columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(question VARCHAR, response VARCHAR,
+                ground_truth VARCHAR, metadata STRUCT(label VARCHAR, planned_without_output BOOLEAN,
+                response_unknown BOOLEAN))'})
+        WHERE t = 'sample')
+    GROUP BY key) TO $target (FORMAT parquet, COMPRESSION zstd)
+
+-- name: units
+-- One row a sample; those without a question of their own stand with others of the same text.
+CREATE TEMP TABLE units AS
+    SELECT judged.* EXCLUDE (question), text, label,
+        CASE WHEN judged.question = judged.key THEN coalesce(text, judged.key) ELSE judged.question END AS question,
+        CASE WHEN state = 'valid' THEN coalesce(verdict, 'split') ELSE state END AS class
+    FROM ({units}) AS judged JOIN read_parquet($texts) AS texts USING (key)
+
+-- name: population
+-- All texts of the run as one digest: runs of the same texts have the same.
+SELECT count(*), sha256(coalesce(string_agg(text, '' ORDER BY text), ''))
+    FROM (SELECT DISTINCT text FROM units WHERE text IS NOT NULL)
+
+-- name: sizes
+-- Strata of texts that no earlier draw has taken; a text that several samples share belongs to the first of them.
+SELECT {columns}, count(*) FROM ({open}) GROUP BY ALL ORDER BY ALL
+
+-- name: open
+SELECT text, arg_min(id, sample) AS id, arg_min(sample, sample) AS sample, {columns}
+    FROM units WHERE text IS NOT NULL AND text NOT IN (SELECT unnest($taken)) GROUP BY text
+
+-- name: lots
+-- A lot for each text, from the seed: the smallest are drawn. The order of the sheet is another lot.
+SELECT text, id, sample, sha256($seed || ' order ' || text) AS place
+    FROM ({open}) WHERE {stratum} ORDER BY sha256($seed || ' lot ' || text) LIMIT $count
+
+-- name: named
+-- Samples by id; ids are unique in a run.
+SELECT id, text, sample, task_type FROM units WHERE id IN (SELECT unnest($ids))
+
+-- name: of_texts
+SELECT text, arg_min(id, sample), min(sample), arg_min(task_type, sample) FROM units
+    WHERE text IN (SELECT unnest($texts)) GROUP BY text
+
+-- name: dataset_labels
+-- Text and what the dataset says about it, where it says one thing only.
+SELECT text, min(label), arg_min(id, sample), arg_min(task_type, sample) FROM units WHERE label IS NOT NULL AND text IS NOT NULL
+    GROUP BY text HAVING count(DISTINCT label) = 1
+
+-- What people said, joined: `labels` has the text, its share, how it was drawn, and its weight.
+
+-- name: label_table
+CREATE OR REPLACE TEMP TABLE labels AS
+    SELECT unnest($texts::VARCHAR[]) AS text, unnest($shares::DOUBLE[]) AS share, unnest($drawn::VARCHAR[]) AS drawn,
+        unnest($weights::DOUBLE[]) AS weight
+
+-- name: covered
+-- Texts that were in the pool of a draw of another run.
+CREATE OR REPLACE TEMP TABLE covered AS SELECT DISTINCT text FROM read_parquet($pool) WHERE text IS NOT NULL
+
+-- name: cells
+-- What the judges said of all samples, labelled or not, of the whole and of each target; `uncovered` ones were not in
+-- the pool that labels were drawn from.
+SELECT whose, cell, value IS NOT NULL, count(*), coalesce(sum(value), 0), coalesce(sum(value * value), 0),
+    count(*) FILTER (NOT is_covered)
+    FROM ({grouped}) GROUP BY ALL ORDER BY ALL
+
+-- name: questions
+-- The same by question, of groups in which questions repeat.
+SELECT whose, question, cell, value IS NOT NULL, count(*), coalesce(sum(value), 0), coalesce(sum(value * value), 0)
+    FROM ({grouped}) WHERE whose IN (SELECT unnest($groups)) GROUP BY ALL
+
+-- name: question_counts
+SELECT whose, count(*), count(DISTINCT question) FROM ({grouped}) GROUP BY whose
+
+-- name: labelled
+SELECT whose, cell, question, value, share, drawn, weight FROM ({grouped}) JOIN labels USING (text)
+    ORDER BY whose, text, sample
+
+-- name: grouped
+-- Every sample once in the whole (an empty name), and once in its target where there are several.
+SELECT units.*, whose, {cell} AS cell, {covered} AS is_covered FROM units,
+    (SELECT unnest(CASE WHEN {by_target} THEN ['', coalesce('target ' || target, 'no target')] ELSE [''] END) AS whose)
+
+-- name: target_count
+SELECT count(DISTINCT coalesce('target ' || target, 'no target')) FROM units
+
+-- name: binary_cell
+CASE WHEN value IN (0, 1) THEN value::INTEGER::VARCHAR WHEN value IS NOT NULL THEN 'split' ELSE state END
+
+-- name: graded_cell
+class
+
+-- name: in_pool
+(text IN (SELECT text FROM covered))

@@ -1,0 +1,222 @@
+"""Samples of a run with the texts that labels belong to: drawn from, looked up, and joined with what people said."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+
+from mixseek.domain.labels import CellCount, LabelledRun, LabelledUnit, TextWeight, allocate
+from mixseek.domain.panels import PanelRule
+from mixseek.errors import ConfigurationError, StorageError
+from mixseek.storage.duckdb_session import (
+    Settings,
+    escape_glob,
+    fetch_all,
+    first_line,
+    read_statements,
+    run_in_scratch,
+    session_settings,
+)
+from mixseek.storage.durable import temporary_beside
+from mixseek.storage.index.loading import ensure_indexed, object_bytes, stat_journal
+from mixseek.storage.index.panel import panel_units
+from mixseek.storage.index.run import JournalPlaces
+from mixseek.storage.journal.journal import opening_journal
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+_SQL = read_statements("mixseek.storage.labels", "texts.sql")
+# What a draw can be stratified by, and the column that holds it.
+STRATA = {
+    "verdict": "class",
+    "task": "task_name",
+    "target": "target",
+    "variant": "variant",
+    "type": "task_type",
+    "language": "language",
+}
+# The first samples tell whether the dataset has a column of labels.
+_LOOKED_AT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """One text of a run, by the first sample that has it."""
+
+    text: str
+    id: str
+    sample: int
+    task_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnStratum:
+    """Texts of one stratum, and those that the lot fell on, each with its place in the sheet's order."""
+
+    values: tuple[str, ...]
+    texts: int
+    drawn: tuple[tuple[str, FoundText], ...]
+
+
+def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
+    """The file beside the index that says which text each sample has; made anew when the journal has changed."""
+    ensure_indexed(workspace, run)
+    state = stat_journal(run.journal)
+    path = run.path / f"texts-{state.size_bytes}-{state.changed_ns}.parquet"
+    if path.is_file():
+        return path
+    for old in run.path.glob("texts-*.parquet"):
+        with contextlib.suppress(OSError):
+            old.unlink()
+
+    def write(directory: Path, settings: Settings, target: Path) -> None:
+        with duckdb.connect(config=settings) as connection:
+            attach_index(connection, run)
+            (longest,) = connection.execute("SELECT longest_bytes FROM run_index.index_state").fetchall()[0]
+            parameters = {"journal": escape_glob(run.journal), "object_bytes": object_bytes(longest)}
+            connection.execute(_SQL["texts"], {**parameters, "target": str(target)})
+
+    with temporary_beside(path) as target:
+        try:
+            run_in_scratch(workspace.scratch, partial(write, target=target))
+        except duckdb.Error as error:
+            raise StorageError(f"{path}: cannot be written: {first_line(error)}") from error
+    return path
+
+
+def attach_index(connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
+    """For reading, under the name that our statements use."""
+    path = str(run.index).replace("'", "''")
+    connection.execute(f"ATTACH '{path}' AS run_index (READ_ONLY)")
+
+
+class LabelUnits:
+    """One row a sample, as a table of a connection that somebody else closes."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
+        self.connection = connection
+        self._run = run
+
+    def population(self) -> tuple[int, str]:
+        """How many texts there are, and a digest over all of them."""
+        ((texts, digest),) = self.all("population")
+        return texts, digest
+
+    def draw(self, columns: Sequence[str], count: int, seed: int, taken: Sequence[str]) -> list[DrawnStratum]:
+        """By lot, in each stratum; raises ConfigurationError where so many cannot be drawn from so many strata."""
+        places = [STRATA[column] for column in columns]
+        chosen = ", ".join(f"coalesce(arg_min({place}, sample), '') AS {place}" for place in places)
+        chosen = chosen or "'' AS everything"
+        open_texts = _SQL["open"].format(columns=chosen)
+        names = ", ".join(places) or "everything"
+        parameters: dict[str, Any] = {"taken": list(taken)}
+        sizes = fetch_all(self.connection, _SQL["sizes"].format(columns=names, open=open_texts), parameters)
+        if count < len(sizes):
+            raise ConfigurationError(
+                f"run {self._run.name}: {count} labels cannot be drawn from {len(sizes):,} strata "
+                f"({', '.join(columns)}); raise --n, or stratify by fewer columns"
+            )
+        drawn = []
+        for (*values, size), share in zip(sizes, allocate([row[-1] for row in sizes], count), strict=True):
+            where = " AND ".join(f"{place} = $value_{number}" for number, place in enumerate(places)) or "true"
+            own = {f"value_{number}": value for number, value in enumerate(values if places else [])}
+            query = _SQL["lots"].format(open=open_texts, stratum=where)
+            rows = fetch_all(self.connection, query, {**parameters, **own, "seed": str(seed), "count": share})
+            found = tuple((place, FoundText(text, name, sample)) for text, name, sample, place in rows)
+            drawn.append(DrawnStratum(tuple(values) if places else (), size, found))
+        return drawn
+
+    def named(self, ids: Sequence[str]) -> dict[str, FoundText]:
+        """Samples that have a text, by id."""
+        rows = self.all("named", ids=list(ids))
+        return {name: FoundText(text, name, sample, kind) for name, text, sample, kind in rows if text is not None}
+
+    def of_texts(self, texts: Sequence[str]) -> dict[str, FoundText]:
+        """By digest; texts that the run does not have are left out."""
+        rows = self.all("of_texts", texts=list(texts))
+        return {text: FoundText(text, name, sample, kind) for text, name, sample, kind in rows}
+
+    def dataset_labels(self) -> list[tuple[str, str, str, str | None]]:
+        """Text, label as written, id and task type, where the dataset has a column `label`."""
+        return [(text, label, name, kind) for text, label, name, kind in self.all("dataset_labels")]
+
+    def read_samples(self, found: Sequence[FoundText]) -> Iterator[dict[str, Any]]:
+        """Their records in the journal, in the order asked for."""
+        places = JournalPlaces(self.connection)
+        with opening_journal(self._run.journal) as journal:
+            for one in found:
+                yield places.read(journal, "sample", one.sample).get("sample", {})
+
+    def join(self, labels: Sequence[TextWeight], *, is_binary: bool, pool: Path | None = None) -> LabelledRun:
+        """What people said beside what the judges said. `pool`: texts of another run that labels were drawn from."""
+        fetch_all(
+            self.connection,
+            _SQL["label_table"],
+            {
+                "texts": [one.text for one in labels],
+                "shares": [one.share for one in labels],
+                "drawn": [one.drawn for one in labels],
+                "weights": [one.weight for one in labels],
+            },
+        )
+        if pool is not None:
+            fetch_all(self.connection, _SQL["covered"], {"pool": escape_glob(pool)})
+        grouped = _SQL["grouped"].format(
+            cell=_SQL["binary_cell" if is_binary else "graded_cell"],
+            covered=_SQL["in_pool"] if pool is not None else "true",
+            by_target=str(self.all("target_count")[0][0] > 1).lower(),
+        )
+
+        def ask(name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+            return fetch_all(self.connection, _SQL[name].format(grouped=grouped), parameters)
+
+        repeating = [whose for whose, items, questions in ask("question_counts") if questions < items]
+        by_question = ask("questions", groups=repeating) if repeating else []
+        return LabelledRun(
+            is_binary,
+            tuple(CellCount(*row) for row in ask("cells")),
+            tuple(LabelledUnit(*row) for row in ask("labelled")),
+            tuple(
+                CellCount(whose, cell, is_scored, items, total, squares, question=question)
+                for whose, question, cell, is_scored, items, total, squares in by_question
+            ),
+            frozenset(repeating),
+        )
+
+    def all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Rows of one of our statements."""
+        return fetch_all(self.connection, _SQL[name], parameters)
+
+
+@contextlib.contextmanager
+def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) -> Iterator[LabelUnits]:
+    """Every sample of the run with its verdict under the panel's rule and its text, while the block lasts."""
+    texts = ensure_texts(workspace, run)
+    try:
+        with duckdb.connect(config=session_settings(workspace.scratch / "labels")) as connection:
+            attach_index(connection, run)
+            connection.execute("USE run_index")
+            query = _SQL["units"].format(units=panel_units(rule, "run_index"))
+            connection.execute(query, {"texts": escape_glob(texts)})
+            yield LabelUnits(connection, run)
+    except duckdb.Error as error:
+        raise StorageError(f"{run.index}: cannot be read: {first_line(error)}") from error
+
+
+def has_label_column(run: RunDirectory) -> bool:
+    """Whether one of the first samples brings a label in its data."""
+    looked = 0
+    with opening_journal(run.journal) as journal:
+        for line in journal:
+            if line.startswith(b'{"t":"sample"'):
+                looked += 1
+                with contextlib.suppress(ValueError):
+                    if (orjson.loads(line)["sample"].get("metadata") or {}).get("label") is not None:
+                        return True
+            if looked >= _LOOKED_AT:
+                break
+    return False

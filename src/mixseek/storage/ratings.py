@@ -1,0 +1,530 @@
+"""Ratings as counts: who said what about which item, from a table of anybody's making or from a run.
+
+A table is read through DuckDB; what is asked of its rows may be a column or an SQL expression over columns. While such
+expressions run, nothing but the table can be read. All that leaves here is aggregated: a million ratings are counts.
+"""
+
+import contextlib
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from mixseek.domain.counts import UnitSums
+from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.stats.corrected import Cell, KnownPairs, PairSums
+from mixseek.stats.raters import MOST_GROUPS, AgreementSums
+from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
+from mixseek.storage.duckdb_session import (
+    escape_glob,
+    fetch_all,
+    first_line,
+    is_short_of_memory,
+    read_statements,
+    session_settings,
+)
+from mixseek.storage.index.loading import ensure_indexed
+from mixseek.storage.index.units import unit_sums
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels.units import ensure_texts
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+_SQL = read_statements("mixseek.storage", "ratings.sql")
+# Names that people give the columns, the likeliest first.
+USUAL_NAMES: Mapping[str, Sequence[str]] = {
+    "item": ("item", "item_id", "sample_id", "id"),
+    "judge": ("judge", "rater", "annotator"),
+    "score": ("score", "value", "rating", "label", "verdict", "preference"),
+    "question": ("question_id", "split_key", "question"),
+    "system": ("system", "target_model", "model"),
+}
+_READERS = {
+    ".jsonl": "read_json({path}, format = 'newline_delimited', maximum_object_size = 67108864{more})",
+    ".json": "read_json({path}, format = 'auto', maximum_object_size = 67108864{more})",
+    ".csv": "read_csv({path}, header = true, comment = ''{more})",
+    ".tsv": "read_csv({path}, header = true, comment = '', delim = '\\t'{more})",
+    ".parquet": "read_parquet({path}, binary_as_string = true)",
+}
+_READERS[".ndjson"] = _READERS[".jsonl"]
+SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet"
+# DuckDB guesses these from texts; an id that looks like a date is an id.
+_GUESSED = ("DATE", "TIME", "UUID", "INTERVAL")
+_NUMBERS: tuple[str, ...] = ("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
+_NUMBERS += tuple(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE"))
+_NUMBERS += ("INTEGER", "UINTEGER")
+# More texts than this are no categories; more numbers are a continuum, where only distances can be compared.
+MOST_CATEGORIES = 101
+# Rows that a coefficient's groups may bring: with many categories there are fewer groups.
+_MOST_GROUPED_CELLS = 200_000
+_MOST_PAIR_CELLS = 5_000
+_FEWEST_GROUPS = 20
+# Beyond so many questions they are put together by number: the design effect of a thousand groups is that of a million.
+_MOST_CLUSTERS = 2_000
+_CLUSTERS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RatingColumns:
+    """A column or an expression for each; None stands for the usual names, and for nothing where none is there."""
+
+    item: str | None = None
+    judge: str | None = None
+    score: str | None = None
+    question: str | None = None
+    system: str | None = None
+    where: str | None = None
+    # Rows in this order instead of the file's: it says which one is the first of an item and judge.
+    order: str | None = None
+    # Which of the human's rows count as labels; all where it is None.
+    labelled: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RatingSource:
+    """`human` is the rater whose word is the truth; `uses_mean`: repeated ratings are averaged, not the first taken."""
+
+    columns: RatingColumns = field(default_factory=RatingColumns)
+    human: str | None = None
+    uses_mean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """One that rates; `missing` are items that it has a row for but no value."""
+
+    number: int
+    name: str
+    ratings: int
+    missing: int
+    is_binary: bool
+    distinct: int
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedAgreement:
+    """By groups of questions; `complete` are the items that all of the raters rated."""
+
+    groups: Sequence[AgreementSums]
+    complete: Sequence[AgreementSums]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPool:
+    """A judge's items, or questions that two systems answered, with labels of some.
+
+    `parts` and `clusters` are by question; `known_mean` is of everything the human said, label or not.
+    """
+
+    items: int
+    questions: int
+    known: int
+    known_mean: float | None
+    judge_mean: float | None
+    sums: PairSums
+    parts: Sequence[PairSums]
+    clusters: Sequence[Mapping[str, Cell]]
+    labels: KnownPairs
+
+
+class Ratings:
+    """Questions about ratings that are loaded; the connection is somebody else's to close."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str], categories: Sequence[str]) -> None:
+        self._connection = connection
+        # Texts that were rated with, in order; empty where ratings are numbers.
+        self.categories = tuple(categories)
+        sizes = self._all("sizes")[0]
+        self.count, self.items, self.questions, self.repeated = sizes[:4]
+        self.systems: tuple[str, ...] = tuple(sizes[4])
+        missing = dict(self._all("without_value"))
+        self.raters = tuple(
+            Rater(number, names[number], count, missing.get(number, 0), *rest)
+            for number, count, *rest in self._all("raters")
+        )
+
+    def unit_sums(self) -> dict[int, UnitSums]:
+        """Of each rater: values summed by question, which is all that a clustered interval needs."""
+        rows = self._fetch(unit_sums(_SQL["units_of_raters"], ("rater",)), {})
+        return {row[0]: UnitSums(*row[1:]) for row in rows}
+
+    def values(self, raters: Sequence[Rater]) -> list[float]:
+        """What these raters said at all, in order; one more than MOST_CATEGORIES where it is a continuum."""
+        rows = self._all("values", raters=[one.number for one in raters], limit=MOST_CATEGORIES + 1)
+        return [row[0] for row in rows]
+
+    def agreement(self, raters: Sequence[Rater], distinct: int) -> GroupedAgreement:
+        """All raters together, by groups of questions."""
+        parts: dict[tuple[int, bool], tuple[list[float], dict[str, dict[Any, float]]]] = {}
+        numbers = [one.number for one in raters]
+        for kind, part, is_complete, x, y, a, b in self._all(
+            "agreement", raters=numbers, groups=self.group_count(distinct)
+        ):
+            items, sums = parts.setdefault((part, is_complete), ([], defaultdict(dict)))
+            if kind == "item":
+                items.append(a)
+            elif kind == "one":
+                sums["totals"][x], sums["shares"][x] = a, b
+            else:
+                sums["coincidences"][x, y], sums["pairs"][x, y] = a, b
+        made = {key: AgreementSums(int(sum(items)), **sums) for key, (items, sums) in parts.items()}
+        together: dict[int, list[AgreementSums]] = defaultdict(list)
+        for (part, _), group in sorted(made.items()):
+            together[part].append(group)
+        return GroupedAgreement(
+            [AgreementSums.total(groups) for groups in together.values()],
+            [group for (_, is_complete), group in sorted(made.items()) if is_complete],
+        )
+
+    def group_count(self, distinct: int) -> int:
+        """Into how many groups questions are put for the jackknife."""
+        most = max(_FEWEST_GROUPS, _MOST_GROUPED_CELLS // max(1, distinct * distinct))
+        return max(1, min(MOST_GROUPS, most, int(self.questions)))
+
+    def _pair_group_count(self, first: Rater, second: Rater) -> int:
+        """Fewer, because there is such a table for every judge."""
+        cells = max(first.distinct, second.distinct) ** 2
+        return max(1, min(MOST_GROUPS, max(_FEWEST_GROUPS, _MOST_PAIR_CELLS // cells), int(self.questions)))
+
+    def pair_groups(self, first: Rater, second: Rater) -> list[dict[tuple[float, float], int]]:
+        """What two raters said about the same items, by groups of questions."""
+        parts: dict[int, dict[tuple[float, float], int]] = defaultdict(dict)
+        asked = {"first": first.number, "second": second.number, "groups": self._pair_group_count(first, second)}
+        for part, x, y, count in self._all("pairs", **asked):
+            parts[part][x, y] = count
+        return [parts[part] for part in sorted(parts)]
+
+    def all_pairs(self, raters: Sequence[Rater]) -> dict[tuple[int, int], dict[tuple[float, float], int]]:
+        """What every two of these raters said about the same items; the one that is listed earlier comes first."""
+        found: dict[tuple[int, int], dict[tuple[float, float], int]] = defaultdict(dict)
+        for first, second, x, y, count in self._all("all_pairs", raters=[one.number for one in raters]):
+            found[first, second][x, y] = count
+        return found
+
+    def compared(self, rater: Rater, first: str, second: str) -> dict[tuple[float, float], int]:
+        """Values of two systems on the questions that both answered, counted."""
+        return {(x, y): n for x, y, n in self._all("compared", rater=rater.number, first=first, second=second)}
+
+    def pool(self, judge: Rater, human: Rater, *, only_rated: bool) -> LabelPool:
+        """Every item of the judge; `only_rated`: those that the human has rated, label or not."""
+        self._all("create_pool", judge=judge.number, human=human.number, only_rated=only_rated)
+        return self._read_pool()
+
+    def paired_pool(self, judge: Rater, human: Rater, systems: tuple[str, str], *, only_rated: bool) -> LabelPool:
+        """Every question that both systems answered; scores and labels are differences."""
+        self._all(
+            "create_paired_pool",
+            judge=judge.number,
+            human=human.number,
+            first=systems[0],
+            second=systems[1],
+            only_rated=only_rated,
+        )
+        return self._read_pool()
+
+    def _read_pool(self) -> LabelPool:
+        items, questions, known, known_mean, judge_mean = self._all("pool_sizes")[0]
+        # A question's own number where there are few: never two of them in one then.
+        modulus = self.questions + 1 if self.questions <= _MOST_CLUSTERS else _CLUSTERS
+        parts = [PairSums(*row[1:]) for row in self._all("pool_sums", clusters=modulus)]
+        cells: dict[int, dict[str, Cell]] = defaultdict(dict)
+        if self._is_countable():
+            for cluster, f, *counts in self._all("pool_cells", clusters=modulus):
+                cells[cluster][f"{f:g}"] = Cell(*counts)
+        labels = {(f, y): count for f, y, count in self._all("pool_known")}
+        return LabelPool(
+            items, questions, known, known_mean, judge_mean, PairSums.total(parts), parts, list(cells.values()), labels
+        )
+
+    def _is_countable(self) -> bool:
+        return bool(self._fetch("SELECT count(DISTINCT f) <= $most FROM pool", {"most": MOST_CATEGORIES})[0][0])
+
+    def _all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        return self._fetch(_SQL[name], parameters)
+
+    def _fetch(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        return fetch_all(self._connection, query, parameters)
+
+
+# From a table: columns, expressions, and what is wrong with a row.
+
+
+@contextlib.contextmanager
+def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
+    """The table's ratings, for as long as the block lasts; raises DatasetError or ConfigurationError in one line."""
+    with _session() as connection:
+        table = _Table(connection, path)
+        table.load(source.columns)
+        yield _ratings(connection, source, table.place_of)
+
+
+@contextlib.contextmanager
+def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> Iterator[Ratings]:
+    """A run's own: scores of valid judgments, the first of repeats, and what people said about the same texts.
+
+    A model on its own output is left out.
+    """
+    ensure_indexed(workspace, run)
+    with _session() as connection:
+        path = str(run.index).replace("'", "''")
+        connection.execute(f"ATTACH '{path}' AS run (READ_ONLY)")
+        connection.execute(
+            "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
+            "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
+            "CASE WHEN status = 'valid' THEN score END AS value, NULL::VARCHAR AS said, true AS is_label, "
+            "row_number() OVER (ORDER BY take, position) AS row, "
+            "row_number() OVER (ORDER BY take, position) AS rank FROM run.judged_by_model WHERE NOT is_control"
+        )
+        _add_labels(connection, workspace, run)
+        yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
+
+
+def _add_labels(connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory) -> None:
+    """The last word of each person about each text, under the same protocol."""
+    labels = LabelStore(workspace).read(read_manifest(run.manifest).protocol.name)
+    last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
+    if last:
+        texts, raters, shares = zip(*((text, rater, share) for (text, rater), share in last.items()), strict=True)
+        said = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
+        fetch_all(connection, _SQL["add_labels"], {**said, "path": escape_glob(ensure_texts(workspace, run))})
+
+
+@contextlib.contextmanager
+def _session() -> Iterator[duckdb.DuckDBPyConnection]:
+    with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
+        settings = session_settings(Path(scratch) / "spilled")
+        with duckdb.connect(config=settings) as connection:
+            yield connection
+
+
+class _Table:
+    """A file that is read twice at most: once to see what columns it has, once to take the ratings out."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        suffixes = [suffix.lower() for suffix in path.suffixes]
+        self._suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else "".join(suffixes[-1:])
+        if self._suffix not in _READERS:
+            raise DatasetError(f"{path}: not a table that can be read; expected {SUPPORTED}")
+        if not path.is_file():
+            raise DatasetError(f"{path}: there is no such file")
+        # From here on nothing but this file can be read, whatever an expression asks for.
+        names = (str(path.resolve()), escape_glob(path.resolve()))
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, names))}]")
+        connection.execute("SET enable_external_access = false")
+        self._types: dict[str, str] = {}
+        try:
+            self.kinds = self._look()
+        except duckdb.Error as error:
+            raise self._unreadable(error) from error
+
+    def _look(self) -> dict[str, str]:
+        """Columns and their types, from all rows; expressions are then tried on an empty table of the same shape."""
+        self._more = ", sample_size = -1" if self._suffix != ".parquet" else ""
+        rows = self._connection.execute(f"DESCRIBE SELECT * FROM {self._reader()}").fetchall()  # noqa: S608 - our own
+        kinds = {str(row[0]): str(row[1]) for row in rows}
+        if self._suffix != ".parquet":
+            kinds = {name: "VARCHAR" if kind.startswith(_GUESSED) else kind for name, kind in kinds.items()}
+            told = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in kinds.items())
+            self._more = f", columns = {{{told}}}"
+        self._connection.execute(f"CREATE TABLE shape AS SELECT * FROM {self._reader()} LIMIT 0")  # noqa: S608 - our own
+        return kinds
+
+    def load(self, columns: RatingColumns) -> None:
+        """Into the table `rows`: item, question, system, rater, value, is_label, row and rank."""
+        score, kind = self._expression("score", columns.score)
+        if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
+            raise ConfigurationError(f"--score {columns.score or 'score'!r}: a score is a number, a boolean or a word")
+        item, _ = self._expression("item", columns.item)
+        judge, _ = self._expression("judge", columns.judge)
+        question = self._optional("question", columns.question)
+        system = self._optional("system", columns.system)
+        label = f"coalesce(CAST({self._checked('labelled', columns.labelled)} AS BOOLEAN), false)"
+        where = f"WHERE {self._checked('where', columns.where)}" if columns.where else ""
+        rank = (
+            f"row_number() OVER (ORDER BY {self._checked('order', columns.order)}, _row)" if columns.order else "_row"
+        )
+        is_number = kind.startswith(_NUMBERS)
+        value = f"CAST({score} AS DOUBLE)" if is_number else "NULL::DOUBLE"
+        text = "NULL" if is_number else f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"
+        query = f"""
+            CREATE TABLE rows AS SELECT CAST({item} AS VARCHAR) AS item,
+                coalesce(CAST({question or item} AS VARCHAR), CAST({item} AS VARCHAR)) AS question,
+                CAST({system or "NULL"} AS VARCHAR) AS system, CAST({judge} AS VARCHAR) AS rater, {value} AS value,
+                nullif(trim({text}), '') AS said, {label if columns.labelled else "true"} AS is_label, _row AS row,
+                {rank} AS rank
+            FROM (SELECT *, row_number() OVER () AS _row FROM {self._reader()}) {where}"""  # noqa: S608 - checked
+        try:
+            fetch_all(self._connection, query, {})
+        except duckdb.Error as error:
+            raise self._unreadable(error) from error
+        for name in ("item", "judge"):
+            column = "rater" if name == "judge" else name
+            self._refuse(f"{column} IS NULL", f"has no {name}; fill it in, or leave such rows out with --where")
+
+    def place_of(self, row: int) -> str:
+        """Where that row stands, in words: the line where a file has lines."""
+        numbered = None
+        if self._suffix in (".jsonl", ".ndjson"):
+            numbered = read_json_lines(self._path)
+        elif self._suffix in (".csv", ".tsv"):
+            numbered = read_delimited(self._path, self._suffix[1:])
+        line = next(islice(numbered, row - 1, None), None) if numbered is not None else None
+        return f"{self._path}: line {line[0]}" if line is not None else f"{self._path}: row {row}"
+
+    def _expression(self, name: str, given: str | None) -> tuple[str, str]:
+        """The SQL of what was given, or of a column with a usual name; and its type."""
+        usual = next((column for column in USUAL_NAMES[name] if column in self.kinds), None)
+        if given is None and usual is None:
+            raise DatasetError(
+                f"{self._path}: no column for the {name}; name one with --{name} (there is {self._named_columns()})"
+            )
+        sql = self._checked(name, given or usual)
+        return sql, self._types[name]
+
+    def _optional(self, name: str, given: str | None) -> str | None:
+        usual = any(column in self.kinds for column in USUAL_NAMES[name])
+        return self._expression(name, given)[0] if given is not None or usual else None
+
+    def _checked(self, name: str, given: str | None) -> str:
+        """A column by its exact name, or an expression over one row: no query of its own, and it fits the table."""
+        if given is None:
+            return "true"
+        if given in self.kinds:
+            sql = '"' + given.replace('"', '""') + '"'
+        else:
+            self._refuse_queries(name, given)
+            sql = f"(\n{given}\n)"
+        try:
+            described = self._connection.execute(f"DESCRIBE SELECT {sql} AS asked FROM shape").fetchall()  # noqa: S608
+        except duckdb.Error as error:
+            said = first_line(error).partition(": ")[2] or first_line(error)
+            problem = f"{said[:1].lower()}{said[1:].rstrip('!')}"
+            raise ConfigurationError(
+                f"--{name} {given!r}: {problem}; {self._path} has {self._named_columns()}"
+            ) from error
+        self._types[name] = str(described[0][1])
+        return sql
+
+    def _refuse_queries(self, name: str, given: str) -> None:
+        """What DuckDB's own parser makes of it decides, not a search for words."""
+        (parsed,) = fetch_all(self._connection, "SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{given}\n)"})
+        tree = json.loads(parsed[0])
+        if tree["error"]:
+            raise ConfigurationError(
+                f"--{name} {given!r}: {tree['error_message']}; write an SQL expression over columns"
+            )
+        node = tree["statements"][0]["node"]
+        is_plain = len(tree["statements"]) == 1 and len(node.get("select_list", ())) == 1
+        if not is_plain or node["from_table"]["type"] != "EMPTY" or '"class":"SUBQUERY"' in parsed[0]:
+            raise ConfigurationError(f"--{name} {given!r}: one expression over the columns of a row, not a query")
+
+    def _reader(self) -> str:
+        path = _quoted(escape_glob(self._path.resolve()))
+        return _READERS[self._suffix].format(path=path, more=self._more)
+
+    def _named_columns(self) -> str:
+        names = list(self.kinds)
+        return ", ".join(names[:12]) + (" and more" if len(names) > 12 else "")
+
+    def _refuse(self, condition: str, problem: str) -> None:
+        query = f"SELECT row FROM rows WHERE {condition} ORDER BY row LIMIT 1"  # noqa: S608 - our own text
+        for (row,) in fetch_all(self._connection, query, {}):
+            raise DatasetError(f"{self.place_of(row)} {problem}")
+
+    def _unreadable(self, error: duckdb.Error) -> DatasetError:
+        """Whoever reads lines one by one can say which is wrong; DuckDB's own words otherwise."""
+        if self._suffix in (".jsonl", ".ndjson") and not is_short_of_memory(error):
+            for _ in read_json_lines(self._path):
+                pass
+        return DatasetError(f"{self._path}: cannot be read: {unnamed(first_line(error), self._path)}")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+# Rows as ratings: texts become categories, and what cannot be counted is named by its place.
+
+
+def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_of: Callable[[int], str]) -> Ratings:
+    categories = _read_texts(connection, place_of)
+    _refuse_wild(connection, place_of)
+    names = [row[0] for row in fetch_all(connection, "SELECT DISTINCT rater FROM rows ORDER BY rater", {})]
+    if not names:
+        raise ConfigurationError("no row is left to count; check --where")
+    if source.human is not None:
+        if source.human not in names:
+            raise ConfigurationError(f"--human {source.human!r} has rated nothing; there is {_listed(names)}")
+        # First, so that pairs are told as human and judge.
+        names = [source.human, *(name for name in names if name != source.human)]
+    fetch_all(connection, _SQL["create_items"], {})
+    _refuse_torn(connection)
+    fetch_all(connection, _SQL["create_numbered"], {"raters": names})
+    ((repeats,),) = fetch_all(connection, _SQL["repeats"], {"raters": names})
+    rule = "mean_of_repeats" if source.uses_mean else "first_of_repeats"
+    fetch_all(connection, _SQL[rule if repeats else "no_repeats"], {})
+    fetch_all(connection, _SQL["create_rated"], {})
+    ratings = Ratings(connection, names, categories)
+    if not ratings.count:
+        raise ConfigurationError("no row has a score; name its column with --score")
+    if categories and source.uses_mean and ratings.repeated:
+        raise ConfigurationError("--repeats mean: texts have no mean; take the first")
+    return ratings
+
+
+def _read_texts(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int], str]) -> list[str]:
+    """Values of texts: numbers and booleans where they are written so, else places in the list that is returned."""
+    counted = "SELECT count(said), count(TRY_CAST(said AS DOUBLE)), count(*) FILTER (lower(said) IN ('true', 'false'))"
+    ((texts, numbers, booleans),) = fetch_all(connection, f"{counted} FROM rows", {})
+    if not texts:
+        return []
+    if numbers + booleans == texts:
+        fetch_all(
+            connection,
+            "UPDATE rows SET value = coalesce(TRY_CAST(said AS DOUBLE), CAST(TRY_CAST(said AS BOOLEAN) AS DOUBLE))",
+            {},
+        )
+        return []
+    if 2 * numbers > texts:
+        odd = "SELECT row, said FROM rows WHERE said IS NOT NULL AND TRY_CAST(said AS DOUBLE) IS NULL"
+        ((row, said),) = fetch_all(connection, f"{odd} ORDER BY row LIMIT 1", {})
+        raise DatasetError(
+            f"{place_of(row)}: the score {said[:40]!r} is not a number as others are; null means missing"
+        )
+    found = "SELECT DISTINCT said FROM rows WHERE said IS NOT NULL ORDER BY said LIMIT $limit"
+    categories = [row[0] for row in fetch_all(connection, found, {"limit": MOST_CATEGORIES + 1})]
+    if len(categories) > MOST_CATEGORIES:
+        raise ConfigurationError(
+            f"scores are more than {MOST_CATEGORIES} different texts, such as {categories[0][:40]!r}; name the column "
+            "of the rating with --score"
+        )
+    fetch_all(connection, "UPDATE rows SET value = list_position($texts, said) - 1", {"texts": categories})
+    return categories
+
+
+def _refuse_wild(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int], str]) -> None:
+    wild = "SELECT row, value FROM rows WHERE isnan(value) OR isinf(value) ORDER BY row LIMIT 1"
+    for row, value in fetch_all(connection, wild, {}):
+        raise DatasetError(f"{place_of(row)}: the score is {value}; leave it out (null) where there is none")
+
+
+def _refuse_torn(connection: duckdb.DuckDBPyConnection) -> None:
+    for item, first, second in fetch_all(connection, _SQL["torn_item"], {}):
+        raise ConfigurationError(
+            f"the item {item!r} stands under two questions, {first!r} and {second!r}; an item is one judged text: "
+            "give --item an expression that tells them apart"
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

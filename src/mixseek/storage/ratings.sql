@@ -1,0 +1,153 @@
+-- What `Ratings` asks. `rated` holds one row an item and rater: unit and question are numbers of items and questions,
+-- rater is the place of its name in the list. Values of texts are their places in the list of categories.
+
+-- name: add_labels
+-- People are raters, too: of every sample that has the text they labelled.
+INSERT INTO rows
+    WITH given AS (SELECT unnest($texts) AS text, unnest($raters) AS rater, unnest($shares)::DOUBLE AS share),
+        samples AS (SELECT DISTINCT item, question, system FROM rows)
+    SELECT item, question, system, rater, share, NULL, true, number, number FROM (
+        SELECT samples.*, rater, share, (SELECT max(row) FROM rows) + row_number() OVER (ORDER BY item, rater) AS number
+        FROM given JOIN read_parquet($path) AS texts USING (text) JOIN samples ON samples.item = texts.key)
+
+-- name: create_items
+-- An item's number is that of its first row.
+CREATE TABLE items AS
+    WITH grouped AS (
+        SELECT item, min(row) AS unit, min(question) AS question, max(question) AS other,
+            arg_min(system, row) AS system FROM rows GROUP BY item
+    ), numbers AS (
+        SELECT question, row_number() OVER (ORDER BY question) AS number FROM (SELECT DISTINCT question FROM grouped)
+    )
+    SELECT item, unit, number AS question, system, CASE WHEN question <> other THEN [question, other] END AS torn
+    FROM grouped JOIN numbers USING (question)
+
+-- name: torn_item
+-- An item under two questions is not one judged text.
+SELECT item, torn[1], torn[2] FROM items WHERE torn IS NOT NULL ORDER BY unit LIMIT 1
+
+-- name: create_numbered
+CREATE TABLE numbered AS
+    SELECT unit, items.question, items.system, list_position($raters, rater) - 1 AS rater, value, rank, is_label
+    FROM rows JOIN items USING (item)
+
+-- name: repeats
+SELECT count(*) - count(DISTINCT unit * len($raters) + rater) FROM numbered
+
+-- name: no_repeats
+CREATE VIEW answers AS SELECT * EXCLUDE (rank) FROM numbered
+
+-- name: first_of_repeats
+-- The first row with a value of an item and rater counts.
+CREATE TABLE answers AS
+    SELECT unit, any_value(question) AS question, any_value(system) AS system, rater, arg_min(value, rank) AS value,
+        arg_min(is_label, rank) FILTER (value IS NOT NULL) AS is_label
+    FROM numbered GROUP BY unit, rater
+
+-- name: mean_of_repeats
+CREATE TABLE answers AS
+    SELECT unit, any_value(question) AS question, any_value(system) AS system, rater, avg(value) AS value,
+        bool_and(is_label) FILTER (value IS NOT NULL) AS is_label
+    FROM numbered GROUP BY unit, rater
+
+-- name: create_rated
+-- Without a value there is no rating.
+CREATE VIEW rated AS SELECT * FROM answers WHERE value IS NOT NULL
+
+-- name: sizes
+SELECT (SELECT count(*) FROM rated), (SELECT count(DISTINCT unit) FROM rated),
+    (SELECT count(DISTINCT question) FROM rated),
+    (SELECT count(value) FROM rows) - (SELECT count(*) FROM rated),
+    (SELECT coalesce(list(system ORDER BY system), []) FROM (SELECT DISTINCT system FROM items WHERE system IS NOT NULL))
+
+-- name: raters
+SELECT rater, count(*), bool_and(value IN (0, 1)), count(DISTINCT value), min(value), max(value)
+    FROM rated GROUP BY rater ORDER BY rater
+
+-- name: without_value
+SELECT rater, count(*) FROM answers WHERE value IS NULL GROUP BY rater
+
+-- name: values
+SELECT DISTINCT value FROM rated WHERE list_contains($raters, rater) ORDER BY value LIMIT $limit
+
+-- name: units_of_raters
+SELECT rater, question, value, value AS lowest, value AS highest FROM rated
+
+-- name: agreement
+-- Every ordered pair of two ratings of an item, by groups of questions, counted once for each pattern of ratings.
+WITH listed AS (
+        SELECT any_value(question) % $groups AS part, list_sort(list(value)) AS said
+        FROM rated WHERE list_contains($raters, rater) GROUP BY unit
+    ), patterns AS (
+        SELECT part, said, len(said) AS m, len(said) = len($raters) AS is_complete, count(*) AS n
+        FROM listed WHERE len(said) > 1 GROUP BY part, said
+    ), places AS (
+        SELECT part, said, m, is_complete, n, unnest(range(1, m + 1)) AS i FROM patterns
+    )
+    SELECT 'item' AS kind, part, is_complete, NULL::DOUBLE AS x, NULL::DOUBLE AS y, sum(n)::DOUBLE AS a, 0.0::DOUBLE AS b
+        FROM patterns GROUP BY part, is_complete
+    UNION ALL
+    SELECT 'one', part, is_complete, said[i], NULL, sum(n)::DOUBLE, sum(n / m) FROM places
+        GROUP BY part, is_complete, said[i]
+    UNION ALL
+    SELECT 'two', part, is_complete, said[i], said[j], sum(n / (m - 1)), sum(n / (m * (m - 1))) FROM
+        (SELECT *, unnest(range(1, m + 1)) AS j FROM places) WHERE i <> j
+        GROUP BY part, is_complete, said[i], said[j]
+
+-- name: pairs
+-- How often the first rater said x where the second said y.
+SELECT one.question % $groups, one.value, two.value, count(*)
+    FROM rated AS one JOIN rated AS two USING (unit) WHERE one.rater = $first AND two.rater = $second
+    GROUP BY ALL
+
+-- name: all_pairs
+-- The same for every two raters, without groups.
+SELECT one.rater, two.rater, one.value, two.value, count(*)
+    FROM rated AS one JOIN rated AS two USING (unit) WHERE one.rater < two.rater
+    AND list_contains($raters, one.rater) AND list_contains($raters, two.rater)
+    GROUP BY ALL ORDER BY ALL
+
+-- name: pool_sizes
+SELECT count(*), count(DISTINCT question), count(y), avg(y), avg(f) FROM pool
+
+-- name: create_pool
+-- Items of one judge: its score f, what the human says (y), and that again where it counts as a label.
+CREATE OR REPLACE TABLE pool AS
+    SELECT judge.unit, judge.question, judge.value AS f, human.value AS y,
+        CASE WHEN human.is_label THEN human.value END AS label
+    FROM (SELECT * FROM rated WHERE rater = $judge) AS judge
+    LEFT JOIN (SELECT * FROM rated WHERE rater = $human) AS human USING (unit)
+    WHERE human.unit IS NOT NULL OR NOT $only_rated
+
+-- name: create_paired_pool
+-- Questions that both systems answered: differences of the first and the second, of means where there are several items.
+CREATE OR REPLACE TABLE pool AS
+    WITH sides AS (
+        SELECT question, rater, avg(value) FILTER (system = $first) - avg(value) FILTER (system = $second) AS difference,
+            bool_and(is_label) AS is_label
+        FROM rated WHERE rater IN ($judge, $human) AND system IN ($first, $second) GROUP BY question, rater
+    )
+    SELECT judge.question AS unit, judge.question, judge.difference AS f, human.difference AS y,
+        CASE WHEN human.is_label THEN human.difference END AS label
+    FROM (SELECT * FROM sides WHERE rater = $judge AND difference IS NOT NULL) AS judge
+    LEFT JOIN (SELECT * FROM sides WHERE rater = $human AND difference IS NOT NULL) AS human USING (question)
+    WHERE human.question IS NOT NULL OR NOT $only_rated
+
+-- name: pool_sums
+SELECT question % $clusters, count(*), sum(f), sum(f * f), count(label), coalesce(sum(f) FILTER (label IS NOT NULL), 0),
+        coalesce(sum(label), 0), coalesce(sum(f * f) FILTER (label IS NOT NULL), 0), coalesce(sum(f * label), 0),
+        coalesce(sum(label * label), 0)
+    FROM pool GROUP BY 1 ORDER BY 1
+
+-- name: pool_cells
+SELECT question % $clusters, f, count(*), count(label), coalesce(sum(label), 0) FROM pool GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: pool_known
+SELECT f, label, count(*) FROM pool WHERE label IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+
+-- name: compared
+-- One value a question and system; questions that only one of them answered are left out.
+SELECT x, y, count(*) FROM (
+        SELECT avg(value) FILTER (system = $first) AS x, avg(value) FILTER (system = $second) AS y
+        FROM rated WHERE rater = $rater AND system IN ($first, $second) GROUP BY question
+    ) WHERE x IS NOT NULL AND y IS NOT NULL GROUP BY x, y
