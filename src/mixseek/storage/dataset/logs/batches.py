@@ -62,7 +62,7 @@ def open_batch(provider: Provider, sniffed: Sniffed) -> Log:
     outputs = find_beside(provider, path, _REQUEST_WORDS, (*_OUTPUT_WORDS, *_ERROR_WORDS), provider.is_output)
     if not outputs:
         raise DatasetError(
-            f"{path}: requests of a {provider.name} batch, without a response; its output is not beside it "
+            f"{path}: requests of a batch ({provider.name}), without a response; its output is not beside it "
             f"under the same name with {_OUTPUT_WORDS[0]} for {_REQUEST_WORDS[0]}: give the output file instead"
         )
     return Log(partial(read_outputs, provider, outputs, [path]), companions=tuple(outputs))

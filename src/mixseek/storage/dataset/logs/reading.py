@@ -89,6 +89,8 @@ class JsonStream:
             for key in self._keys():
                 yield from self.outline(depth - 1, (*steps, key))
         else:
+            # Told before it is read: it may be where the text is cut.
+            yield steps, first
             yield steps, self._small_value() or first
 
     def peek(self) -> bytes:
@@ -313,6 +315,8 @@ class Sniffed:
     outline: Mapping[Steps, bytes] = field(default_factory=dict)
     # Names of the members of a ZIP, or the columns of a TABLE as they stand.
     names: tuple[str, ...] = ()
+    # Why the rest could not be looked at.
+    fault: str | None = None
 
     def has(self, *columns: str) -> bool:
         """Whether the first row has them all."""
@@ -325,7 +329,7 @@ class Sniffed:
     def value(self, *steps: str) -> Any:
         """A small value of an OBJECT; None where it is not there, or long."""
         text = self.outline.get(steps, b"null")
-        return None if text in (b"{", b"[", b"") else parse_json(text)
+        return None if text in (b"{", b"[", b"") else parse_or_none(text)
 
     def rows(self, notices: list[str]) -> Iterator[tuple[int, JsonRow]]:
         """All rows of LINES, ITEMS or a TABLE without two columns of one name."""
@@ -392,14 +396,20 @@ def sniff_object(path: Path, stream: ByteStream) -> Sniffed:
         return Sniffed(path, Shape.LINES, row)
     stream.seek(begin)
     outline: dict[Steps, bytes] = {}
-    with contextlib.suppress(CutShortError):
+    fault = None
+    try:
         outline.update(JsonStream(stream, str(path)).outline())
+    except CutShortError:
+        # Whoever reads it says so.
+        fault = None
+    except DatasetError as error:
+        fault = str(error)
     if isinstance(row, dict):
         first = row
     else:
         small = {steps[0]: parse_or_none(text) for steps, text in outline.items() if len(steps) == 1}
         first = {name: value for name, value in small.items() if value is not None}
-    return Sniffed(path, Shape.OBJECT, first, outline)
+    return Sniffed(path, Shape.OBJECT, first, outline, fault=fault)
 
 
 def sniff_table(path: Path) -> Sniffed | None:
@@ -499,7 +509,8 @@ def read_batch(path: Path, batch: list[Member], notices: list[str]) -> Iterator[
     with path.open("rb") as file:
         for member in batch:
             text = texts.pop(member.name, None) if member.method == _ZSTANDARD else unpack_plain(file, member)
-            value = None if text is None else parse_or_none(text)
+            # A member that is longer than its zip says is not what was written.
+            value = None if text is None or len(text) > member.size_bytes else parse_or_none(text)
             if value is None:
                 notices.append(f"{member.name} is damaged and left out")
             else:
@@ -523,7 +534,7 @@ def unpack_plain(file: BufferedReader, member: Member) -> bytes | None:
         return None
     try:
         unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
-        text = unpacker.decompress(data, _LARGEST_VALUE_BYTES)
+        text = unpacker.decompress(data, member.size_bytes + 1)
     except zlib.error:
         return None
     return text if unpacker.eof else None

@@ -80,6 +80,8 @@ def recognise(path: Path) -> OpenLog | None:
     if sniffed is None:
         return None
     found = next((one for one in FORMATS if one.recognise(sniffed)), None)
+    if found is not None and sniffed.fault is not None:
+        raise DatasetError(sniffed.fault)
     if found is not None:
         return OpenLog(path, found, found.open(sniffed))
     for title, columns, advice in SUMMARIES:
