@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import orjson
@@ -54,10 +54,16 @@ class CutShortError(Exception):
     """The text ends before its value does."""
 
 
+class Readable(Protocol):
+    """Gives at most so many bytes, and none at the end."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
 class JsonStream:
     """Walks over a JSON text of any size, keeping only what is asked for."""
 
-    def __init__(self, stream: ByteStream, name: str) -> None:
+    def __init__(self, stream: Readable, name: str) -> None:
         self._stream = stream
         self._name = name
         self._buffer = b""
