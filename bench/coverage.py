@@ -9,8 +9,10 @@ import argparse
 import importlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -70,6 +72,7 @@ class Setting:
     what: str
     width: float | None
     draw: Callable[[Random], Draw]
+    share: float = 1.0  # of the replications: some take long
 
 
 def cells_of(pairs: Sequence[Pair]) -> Mapping[str, Cell]:
@@ -193,14 +196,14 @@ SETTINGS = (
     Setting("b", "prevalence .97", 0.064, simple(0.97, 100)),
     Setting("c", "30 labels", 0.242, simple(0.7, 30)),
     Setting("b+c", "prevalence .97, 30 labels", 0.130, simple(0.97, 30)),
-    Setting("d", "100 questions x 10, ICC .3", 0.171, clustered(None)),
-    Setting("d'", "20 whole questions labelled", 0.202, clustered(20)),
-    Setting("d''", "10 whole questions labelled", None, clustered(10)),
+    Setting("d", "100 questions x 10, ICC .3", 0.171, clustered(None), 0.4),
+    Setting("d'", "20 whole questions labelled", 0.202, clustered(20), 0.4),
+    Setting("d''", "10 whole questions labelled", None, clustered(10), 0.4),
     Setting("e", "labels of judged-correct only", None, only_judged_correct),
-    Setting("f", "scores 0-8 with ceiling", 0.39, graded(100)),
+    Setting("f", "scores 0-8 with ceiling", 0.39, graded(100), 0.4),
     Setting("g", "labels of another prevalence", 0.247, prevalence_shift),
     Setting("g'", "labels by verdict", 0.144, verdict_shift),
-    Setting("h", "paired difference, 100 pairs", 0.178, paired(100)),
+    Setting("h", "paired difference, 100 pairs", 0.178, paired(100), 0.4),
 )
 
 # Others, on the same draws.
@@ -240,11 +243,16 @@ def truescore_limits(truescore: Any, draw: Draw) -> Limits | None:
     places = [place for place, (_, y) in enumerate(draw.pairs) if y is not None]
     labels = [draw.pairs[place][1] for place in places]
     scores = [f for f, _ in draw.pairs]
+    is_whole = all(
+        len({draw.pairs[place][1] is None for place in range(at, at + draw.group_size)}) == 1
+        for at in range(0, len(scores), draw.group_size)
+    )
+    # It takes clusters only where they are labelled as a whole.
+    clusters = [place // draw.group_size for place in range(len(scores))] if draw.group_size > 1 and is_whole else None
     try:
         if draw.drawing is Drawing.ELSEWHERE:
             found = truescore.rogan_gladen_estimate(scores, labels, places)
         else:
-            clusters = [place // draw.group_size for place in range(len(scores))] if draw.group_size > 1 else None
             found = truescore.ppi_estimate(scores, labels, places, clusters=clusters)
     except ValueError:
         return None
@@ -292,51 +300,50 @@ class Tally:
         return f"{self.hits / self.counted:5.3f} {self.width / self.counted:5.3f}{refused}"
 
 
-def corrected_lines(
-    replications: int, seed: int, only: Sequence[str] = (), peer_replications: int = 200
-) -> Iterator[str]:
-    """One line a setting."""
+def corrected_line(name: str, replications: int, seed: int, peer_replications: int) -> str:
+    """One setting."""
+    setting = next(one for one in SETTINGS if one.name == name)
     others = peers() if peer_replications else {}
-    heads = "".join(f"  {name:>11}" for name in others)
-    yield f"{'setting':34} {'cover width':>11} {'reachable':>9}{heads}  states"
-    for setting in SETTINGS:
-        if only and setting.name not in only:
-            continue
-        rng = Random(f"{seed}:{setting.name}")
-        ours, theirs = Tally(), {name: Tally() for name in others}
-        states = Counter[State]()
-        for number in range(replications):
-            draw = setting.draw(rng)
-            result = draw.result()
-            states[result.state] += 1
-            is_told = result.low is not None and result.high is not None
-            ours.add(draw.truth, (result.low or 0.0, result.high or 0.0) if is_told else None)
-            if number < peer_replications:
-                for name, limits in others.items():
-                    theirs[name].add(draw.truth, limits(draw))
-        said = ", ".join(f"{state.value} {count / replications:.0%}" for state, count in states.most_common())
-        reachable = f"{setting.width:9.3f}" if setting.width else f"{'–':>9}"
-        beside = "".join(f"  {tally.text():>11}" for tally in theirs.values())
-        name = f"{setting.name}: {setting.what}"
-        yield f"{name:34} {ours.text():>11} {reachable}{beside}  {said}"
+    rng = Random(f"{seed}:{setting.name}")
+    ours, theirs = Tally(), {peer: Tally() for peer in others}
+    states = Counter[State]()
+    count = max(1, round(replications * setting.share))
+    for number in range(count):
+        draw = setting.draw(rng)
+        result = draw.result()
+        states[result.state] += 1
+        is_told = result.low is not None and result.high is not None
+        ours.add(draw.truth, (result.low or 0.0, result.high or 0.0) if is_told else None)
+        if number < peer_replications:
+            for peer, limits in others.items():
+                theirs[peer].add(draw.truth, limits(draw))
+    said = ", ".join(f"{state.value} {number / count:.0%}" for state, number in states.most_common())
+    reachable = f"{setting.width:9.3f}" if setting.width else f"{'–':>9}"
+    beside = "".join(f"  {tally.text():>11}" for tally in theirs.values())
+    return f"{setting.name + ': ' + setting.what:34} {ours.text():>11} {reachable}{beside}  {said}"
 
 
 # Without labels.
 
 
-def plain_lines(replications: int, seed: int) -> Iterator[str]:
-    """Means and paired differences, clustered by question."""
-    yield f"{'without labels':34} {'cover width':>11}"
-    for clusters, size in ((20, 5), (50, 4), (200, 3)):
-        for similarity in (0.0, 0.1, 0.3, 0.5):
-            for kind, run in (("mean", _mean), ("paired", _paired)):
-                rng = Random(f"{seed}:{clusters}:{similarity}:{kind}")
-                tally = Tally()
-                for _ in range(replications):
-                    truth, low, high = run(rng, clusters, size, similarity)
-                    tally.add(truth, (low, high))
-                name = f"{kind}, {clusters} questions x {size}, ICC {similarity}"
-                yield f"{name:34} {tally.text():>11}"
+PLAIN = [
+    (kind, clusters, size, similarity)
+    for clusters, size in ((20, 5), (50, 4), (200, 3))
+    for similarity in (0.0, 0.1, 0.3, 0.5)
+    for kind in ("mean", "paired")
+]
+
+
+def plain_line(setting: tuple[str, int, int, float], replications: int, seed: int) -> str:
+    """A mean or a paired difference, clustered by question."""
+    kind, clusters, size, similarity = setting
+    run = _mean if kind == "mean" else _paired
+    rng = Random(f"{seed}:{clusters}:{similarity}:{kind}")
+    tally = Tally()
+    for _ in range(replications):
+        truth, low, high = run(rng, clusters, size, similarity)
+        tally.add(truth, (low, high))
+    return f"{f'{kind}, {clusters} questions x {size}, ICC {similarity}':34} {tally.text():>11}"
 
 
 def _shares(rng: Random, similarity: float, mean: float) -> float:
@@ -374,16 +381,29 @@ def _paired(rng: Random, clusters: int, size: int, similarity: float) -> tuple[f
 def main() -> None:
     """Print the two tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=4000)
+    parser.add_argument("--replications", type=int, default=10_000)
     parser.add_argument("--peers", type=int, default=200, help="replications that other packages see")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="*", default=[])
-    arguments = parser.parse_args()
-    for line in corrected_lines(arguments.replications, arguments.seed, arguments.only, arguments.peers):
-        print(line, flush=True)
-    if not arguments.only:
-        for line in plain_lines(arguments.replications, arguments.seed):
+    parser.add_argument(
+        "--only", nargs="*", default=[], help="settings by their letters; without it all, and those below"
+    )
+    options = parser.parse_args()
+    names = [setting.name for setting in SETTINGS if not options.only or setting.name in options.only]
+    told = partial(
+        corrected_line, replications=options.replications, seed=options.seed, peer_replications=options.peers
+    )
+    with ProcessPoolExecutor() as pool:
+        lines = pool.map(told, names)
+        plain = pool.map(
+            partial(plain_line, replications=round(0.4 * options.replications), seed=options.seed),
+            [] if options.only else PLAIN,
+        )
+        heads = "".join(f"  {name:>11}" for name in (peers() if options.peers else ()))
+        print(f"{'setting':34} {'cover width':>11} {'reachable':>9}{heads}  states", flush=True)
+        for line in lines:
             print(line, flush=True)
+        for place, line in enumerate(plain):
+            print(line if place else f"{'without labels':34} {'cover width':>11}\n{line}", flush=True)
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def agreement_command(name: str) -> tuple[str, tuple[str, ...]]:
         where = f"item LIKE 'jbench-newsroom:%' AND criterion = '{criterion}' AND judge IN ('rater0','rater1','rater2')"
         return "scores_jbench_humans.jsonl", ("--where", where, "--scale", "1..5")
     return {
-        "elyza_x3": ("scores_elyza_cmdr_takes.jsonl", ()),
+        "elyza_x3": ("scores_elyza_cmdr_takes.jsonl", ("--scale", "1..5")),
         "prometheus_x3": ("scores_prometheus_gpt4x3.jsonl", ("--scale", "1..5")),
         "nq301_annotators": ("scores_nq301.jsonl", ("--where", "judge LIKE 'human-annotator%'")),
         "pandalm_3_humans": ("pairwise_pandalm_votes.jsonl", ("--where", "judge IN ('human1','human2','human3')")),

@@ -1,6 +1,7 @@
 """Direction of imports, seen where import-linter does not look: inside functions, and module by module."""
 
 import ast
+import functools
 import subprocess
 import sys
 import tomllib
@@ -26,12 +27,19 @@ def read_layers() -> dict[str, int]:
 LAYERS = read_layers()
 
 
+@functools.cache
+def import_nodes(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """At any depth; every file is walked once for all tests here."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imports_of(path: Path) -> Iterator[tuple[str, int]]:
     """Every import of ours in a file, at any depth, with its line."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names if alias.name.startswith("mixseek"))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mixseek"):
+        elif (node.module or "").startswith("mixseek"):
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 yield (full if full in MODULES else str(node.module)), node.lineno
@@ -84,7 +92,7 @@ def test_every_module_can_be_imported_without_a_warning() -> None:
     plain = [
         f"{module}, line {node.lineno}"
         for module, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in import_nodes(path)
         if isinstance(node, ast.Import) and any(alias.name.startswith("mixseek") for alias in node.names)
     ]
     done = subprocess.run(

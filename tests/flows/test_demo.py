@@ -32,7 +32,7 @@ def test_the_demo_judges_compares_and_reports(printed: tuple[Path, str]) -> None
     reports = list((place / "demo-workspace" / "runs").glob("*/report.html"))
 
     assert "Rules and labels disagree: nowhere." in text
-    assert len(reports) == 3
+    assert len(reports) == 4
     assert all(str(report.relative_to(place)) in text for report in reports)
     assert "mixseek judge " in text
 
@@ -126,3 +126,22 @@ def test_the_demo_compares_with_a_later_version_and_tells_the_judges_part_apart(
     assert comparison["direction"] == "unclear"
     assert comparison["drift"]["without"]["direction"] == "better"
     assert (place / comparison["html"]).is_file()
+
+
+def test_the_demo_corrects_a_judge_that_is_too_kind(
+    printed: tuple[Path, str], told: tuple[Path, dict[str, Any]]
+) -> None:
+    """It lets a third of the wrong answers pass: its own interval misses the truth, the corrected one holds it."""
+    place, document = told
+    people = {
+        row["id"]: row["label"]
+        for name in ("demo.jsonl", "people.jsonl")
+        for row in map(json.loads, (place / "w" / name).read_text(encoding="utf-8").splitlines())
+    }
+    truth = sum(label == "correct" for label in people.values()) / len(people)
+
+    found = document["corrected"]
+    assert found["corrected"]["state"] == "corrected"
+    assert found["corrected"]["low"] <= truth <= found["corrected"]["high"]
+    assert found["judges"]["interval"]["low"] > truth
+    assert f"corrected   {found['corrected']['mean']:.1%} (" in printed[1]

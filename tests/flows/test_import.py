@@ -46,6 +46,20 @@ def test_a_log_is_judged_as_it_is_and_its_scorer_stands_beside_ours(tmp_path: Pa
     assert {row["question_id"] for row in rows.values()} == {"a", "b"}
 
 
+def test_scorers_of_a_log_have_no_vote_beside_ours(tmp_path: Path) -> None:
+    """Two scorers that agree would outvote the rules, and nothing would be left to hold them against."""
+    wrong = {name: {"value": "I"} for name in ("first", "second")}
+    samples = [log_files.inspect_sample(name, scores=wrong) for name in "abc"]
+    path = log_files.write_json(tmp_path / "log.json", {**log_files.INSPECT_HEADER, "samples": samples})
+    beside = mixseek_here("judge", path, "--judge", "rules", "--judge", "log", "--workspace", "ws", cwd=tmp_path)
+    alone = mixseek_here("judge", path, "--judge", "log", "--workspace", "ws", cwd=tmp_path)
+
+    assert "Judged by rules; a log's own scorers are held against it, without a vote." in beside.stdout
+    assert "mean score  100.0%" in beside.stdout
+    assert "log:second: mean 0.0%, 3 valid" in beside.stdout
+    assert "mean score  0.0%" in alone.stdout
+
+
 def test_imported_samples_are_judged_like_the_log_they_come_from(tmp_path: Path) -> None:
     target = tmp_path / "samples.jsonl"
     done = mixseek_here("import", log_files.inspect_json(tmp_path), "--to", target, cwd=tmp_path)

@@ -4,8 +4,10 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.flows.cross_material import cross_reply, outputs, recorded
 from tests.flows.label_material import (
     TRUE_SHARE,
     answers,
@@ -351,3 +353,48 @@ def test_a_plan_that_cannot_be_met_says_so(place: Path) -> None:
 
     assert "Not even labels for all 500 samples" in done.stdout
     assert (refused.returncode, "every interval has a width" in the_one_line(refused)) == (2, True)
+
+
+def graded_run(place: Path) -> list[dict[str, Any]]:
+    """Sixty outputs under the cross protocol, whose judge gives 8, 6 or 4 of 8, and once nothing that can be read."""
+    rows = [{**row, "response": row["response"] + str(n)} for n, row in enumerate(outputs(questions=15))]
+    write_jsonl(place / "outputs.jsonl", rows)
+    marks = ((2, 2, 2, 2), (2, 2, 1, 1), (1, 1, 1, 1))
+    replies = [
+        recorded(row, "judge-x", "{}" if n == 5 else cross_reply(row, "judge-x", marks[n % 3]))
+        for n, row in enumerate(rows)
+    ]
+    write_jsonl(place / "replies.jsonl", replies)
+    options = ("--protocol", "cross", "--judge", "replay:replies.jsonl", "--run", "g", "-w", "ws", "-q")
+    done = mixseek_here("judge", "outputs.jsonl", *options, cwd=place)
+    assert done.returncode == 0, done.stderr
+    return rows
+
+
+def test_graded_labels_are_on_the_protocols_own_scale(tmp_path: Path) -> None:
+    """Two points less than the judge throughout: the corrected mean is two points lower, on the same scale."""
+    rows = graded_run(tmp_path)
+    label(tmp_path, "sample", "g", "--n", "40", "--seed", "2", "--to", "sheet.csv")
+    place_of = {row["id"]: n for n, row in enumerate(rows)}
+    given = {row["id"]: str((8, 6, 4)[n % 3] - 2) for row, n in zip(rows, range(len(rows)), strict=True)}
+    assert {row["scale"] for row in read_sheet(tmp_path / "sheet.csv")} == {"0 to 8"}
+    fill(tmp_path / "sheet.csv", tmp_path / "filled.csv", lambda row: given[row["id"]] + ",0", delimiter=";")
+    label(tmp_path, "import", "filled.csv", "--rater", "mia")
+    (tmp_path / "bad.csv").write_text(f"id,label\n{rows[0]['id']},9\n")
+    refused = mixseek_here("label", "import", "bad.csv", "--rater", "noah", "--run", "g", "-w", "ws", cwd=tmp_path)
+
+    found = corrected(tmp_path, "g")
+
+    assert "line 2: 9 is outside the scale; write a number from 0 to 8" in the_one_line(refused)
+    assert (found["bias"], found["distance"]) == (0.25, 0.25)
+    assert {(point["judges"], point["people"]) for point in found["calibration"]} == {
+        (1.0, 0.75),
+        (0.75, 0.5),
+        (0.5, 0.25),
+    }
+    is_bounded = 5 not in {place_of[row["id"]] for row in read_sheet(tmp_path / "sheet.csv")}
+    assert found["corrected"]["state"] == ("bounds" if is_bounded else "corrected")
+    assert found["corrected"]["low"] <= found["judges"]["mean"] - 0.25 <= found["corrected"]["high"]
+    told = mixseek_here("report", "g", "-w", "ws", cwd=tmp_path).stdout
+    assert "Corrected by human labels (95% intervals, on a scale of 0 to 8)" in told
+    assert "Judges are 2.00 above people on average" in told

@@ -1,4 +1,4 @@
-"""What docs/statistics.md shows is run here: its commands, and its Python."""
+"""What docs/statistics.md and docs/labels.md show is run here: their commands, and their Python."""
 
 import doctest
 import os
@@ -7,14 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.flows.running import environment
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_commands_print_what_the_page_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["statistics.md", "labels.md"])
+def test_commands_print_what_the_page_shows(tmp_path: Path, page: str) -> None:
     """Every block of commands is followed by what it prints."""
-    shown = re.findall(r"^```sh\n(.*?)^```\n\n```text\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    text = (DOCS / page).read_text("utf-8")
+    shown = re.findall(r"^```sh\n(.*?)^```\n\n```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
     assert shown
@@ -33,7 +36,7 @@ def test_commands_print_what_the_page_shows(tmp_path: Path) -> None:
 
 
 def test_python_gives_what_the_page_shows() -> None:
-    found = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
+    found = doctest.testfile(str(DOCS / "statistics.md"), module_relative=False, encoding="utf-8")
 
     assert found.attempted > 20
     assert found.failed == 0

@@ -126,6 +126,24 @@ def test_a_run_is_a_table_too(tmp_path: Path) -> None:
     assert 0 < found["raters"][0]["mean"] < 1
 
 
+def test_names_of_others_do_not_drive_the_terminal(tmp_path: Path) -> None:
+    rows = [{**row, "judge": f"{row['judge']}\x1b[2J\n"} for row in ratings(judges=("a", "b"))]
+    path = write_jsonl(tmp_path / "r.jsonl", rows)
+    shown = mixseek_here("stats", path, "--human", "expert\x1b[2J\n", "--labels", "random", cwd=tmp_path)
+    refused = mixseek_here("stats", path, "--human", "nobody", cwd=tmp_path)
+
+    assert shown.returncode == 0
+    assert "\x1b" not in shown.stdout
+    assert "\x1b" not in the_one_line(refused)
+
+
+def test_what_is_asked_of_a_table_is_not_asked_of_a_run(tmp_path: Path) -> None:
+    done = mixseek_here("stats", "latest", "--where", "score > 1", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "--where is for tables" in the_one_line(done)
+
+
 BAD_OPTIONS = {
     "a scale of words": (("--scale", "good"), "not a scale"),
     "a scale turned round": (("--scale", "5..1"), "not a scale"),

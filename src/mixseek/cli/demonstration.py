@@ -11,6 +11,7 @@ from rich.text import Text
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
 from mixseek.reporting.comparison import brief, comparison_document
+from mixseek.reporting.corrected_text import corrected_document, corrected_text, judges_text
 from mixseek.reporting.headline import score_document
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 from mixseek.reporting.summary import summary_document
@@ -59,6 +60,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
             }
             for example in result.examples
         ],
+        "corrected": corrected_document(result.corrected),
         "comparison": comparison_document(result.comparison, result.comparison_page),
         "competition": leader_board_document(result.board),
     }
@@ -80,6 +82,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
     tell_rest(len(result.lines) - len(shown), run, console)
     for example in result.examples:
         render_example(example, console)
+    render_corrected(result, console)
     render_later(result, console)
     console.print()
     console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
@@ -97,6 +100,21 @@ def render_demo(result: DemoResult, console: Console) -> None:
     console.print(Text("Next", style="bold"))
     for step in steps:
         console.print(Text(f"  {step}"), soft_wrap=True)
+
+
+def render_corrected(result: DemoResult, console: Console) -> None:
+    """Three numbers: what a kind judge says, what people say of a few, and both together."""
+    whole, scale = result.corrected.whole, result.corrected.facts.scale
+    console.print()
+    told = f"A judge that is too kind, corrected by {whole.labelled} labels of texts drawn blind"
+    console.print(Text(told, style="bold"))
+    lines = {
+        "judge": f"{judges_text(whole.judges, scale)}; labels alone {corrected_text(whole.labels, scale)}",
+        "corrected": f"{corrected_text(whole.corrected, scale)}: {whole.corrected.estimator or whole.corrected.state}",
+    }
+    for head, line in lines.items():
+        console.print(Text.assemble((f"{head:<11} ", "dim"), line))
+    console.print(Text.assemble(("Page  ", "dim"), str(result.corrected_page)), soft_wrap=True)
 
 
 def render_later(result: DemoResult, console: Console) -> None:

@@ -63,9 +63,7 @@ def report(
             message = "these are of one run; leave out --out, --open, --by, --panel and --baseline"
             raise BadParameter(message, param_hint="'[RUN]...'")
         return set_side_by_side(runs, workspace_path(workspace), as_json=as_json)
-    report_data, directory = load_report(
-        workspace_path(workspace), runs[0] if runs else None, panel, tuple(dict.fromkeys(by or ()))
-    )
+    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None, panel, by or ())
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)

@@ -16,7 +16,7 @@ from mixseek.protocols.registry import load_protocol
 from mixseek.reporting.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
 from mixseek.reporting.comparison_page import render_comparison
 from mixseek.reporting.wording import plural
-from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference
+from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.uneven import holm_adjusted
 from mixseek.storage.index import pairs as paired
 from mixseek.storage.index.pairs import FACTORS, PairIndex, Side, SideName, open_pairs
@@ -233,18 +233,21 @@ def describe_side(
 
 
 def estimate(index: PairIndex, where: str = paired.EVERYTHING) -> Difference:
-    sums = index.sums(where=where)
-    moves = index.moves(MOST_FLIPPED, where=where)
-    return estimate_difference(sums.get(None, paired.NO_PAIRS), moves.get(None, ()), is_itself=index.is_one_side)
+    return estimate_by(index, None, where).get(None) or estimate_difference(paired.NO_PAIRS, ())
+
+
+def estimate_by(index: PairIndex, factor: str | None, where: str = paired.EVERYTHING) -> dict[str | None, Difference]:
+    """By the values of a factor; without one, of all pairs under None."""
+    sums = index.sums(factor, where)
+    moves = index.moves(MOST_FLIPPED, factor, where) if any(map(needs_moves, sums.values())) else {}
+    return {
+        name: estimate_difference(own, moves.get(name, ()), is_itself=index.is_one_side) for name, own in sums.items()
+    }
 
 
 def estimate_groups(index: PairIndex, factor: str) -> tuple[GroupDifference, ...]:
-    """Each with Holm's p-value: among many tasks, one looks different by chance."""
-    moves = index.moves(MOST_FLIPPED, factor)
-    found = {
-        name: estimate_difference(sums, moves.get(name, ()), is_itself=index.is_one_side)
-        for name, sums in index.sums(factor).items()
-    }
+    """Each with Holm's p-value: among many tasks, one looks different by chance. Nothing where there is one group."""
+    found = estimate_by(index, factor) if index.is_varied(factor) else {}
     tested = {name: one.test.p_value for name, one in found.items() if one.test is not None}
     adjusted = dict(zip(tested, holm_adjusted(list(tested.values())), strict=True))
     return tuple(GroupDifference(name, one, adjusted.get(name)) for name, one in found.items())

@@ -35,6 +35,8 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 ScaleOf = Callable[[str | None], LabelScale]
 # The rater of labels that stand in the dataset itself.
 DATASET = "dataset"
+# Of the values of a column `label`, so many must be labels on the protocol's scale; else it is about something else.
+_LEAST_READABLE = 0.95
 
 
 def open_labelled(
@@ -107,7 +109,7 @@ def load_labelled(
 
 
 def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> tuple[list[Label], int]:
-    """Labels that stand in the data, and how many values of that column are none on this scale."""
+    """Labels that stand in the data, and how many values beside them are none on this scale."""
     labels, unreadable = [], 0
     for text, given, sample, task_type in units.dataset_labels():
         try:
@@ -121,7 +123,8 @@ def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> 
                 run=manifest.run,
             )
         )  # fmt: skip
-    return labels, unreadable
+    is_about_this = len(labels) >= _LEAST_READABLE * (len(labels) + unreadable)
+    return (labels, unreadable) if is_about_this else ([], 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
 from mixseek.composition.compete import Counting, run_competition
 from mixseek.composition.judge import Interruption, judge_dataset
+from mixseek.composition.labels import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.composition.leaderboards import write_leader_board
 from mixseek.composition.race import CompeteRequest
 from mixseek.composition.report import load_report, write_html
@@ -16,6 +18,7 @@ from mixseek.composition.request import RULES, JudgeRequest
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.errors import MixseekError
 from mixseek.reporting.comparison import Comparison
+from mixseek.reporting.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.round_controller.controller import watch_nothing
@@ -31,12 +34,15 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
         *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
         *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
         *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
+        *("lenient_replies.jsonl", "people.jsonl"),
         *(RACE, "competition/replies.jsonl"),
     )
 }
 # Protocol to the judges whose replies were recorded.
 EXAMPLES = {"rubric": ("kiri-judge", "sumi-judge"), "cross": ("aster-1", "cedar-7")}
 EXECUTION = "salty-sea"
+# Replies of a judge that is too kind, what people say where the data's own labels say nothing, and how many are drawn.
+LENIENT, PEOPLE, LABELLED = "lenient_replies.jsonl", "people.jsonl", 60
 # The same samples later: a file in the workspace, what it is made from, and the lines that are different.
 LATER_DATA, LATER_REPLIES = "demo-later.jsonl", "replies-later.jsonl"
 LATER = {LATER_DATA: (DATA, "semantic_later.jsonl"), LATER_REPLIES: (REPLIES, "semantic_later_replies.jsonl")}
@@ -98,6 +104,9 @@ class DemoResult:
     data: Path
     report: Path
     examples: tuple[DemoExample, ...]
+    # A judge that is too kind, corrected by labels of a few texts; and its page.
+    corrected: CorrectedReport
+    corrected_page: Path
     # A later version of the model before a judge that was changed as well; and its page.
     comparison: Comparison
     comparison_page: Path
@@ -116,11 +125,36 @@ def run_demo(root: Path) -> DemoResult:
     unpack_files(root)
     data = root / DATA
     request = JudgeRequest(str(data), root, judges=(RULES, f"replay:{root / REPLIES}"), cascade=True)
+    # First: labels serve every run on the same texts, also those below.
+    corrected = correct_lenient_judge(request)
     summary, report, rows = judge_and_report(request)
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
     comparison = compare_with_later(request, summary.header.run_id)
     lines = compare_labels(data, rows)
-    return DemoResult(summary, lines, data, report, examples, *comparison, *run_demo_competition(root))
+    return DemoResult(summary, lines, data, report, examples, *corrected, *comparison, *run_demo_competition(root))
+
+
+def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path]:
+    """The samples before a judge that lets a third of the wrong answers pass; a person labels 60, drawn blind."""
+    root = request.workspace
+    judges = (f"replay:{root / LENIENT}",)
+    run = judge_quietly(replace(request, judges=judges, cascade=False)).header.run_id
+    sheet = root / "sheet.csv"
+    drawn = draw_sheet(root, DrawRequest(run, LABELLED, sheet, ("verdict",), seed=1))
+    people = {row["id"]: row["label"] for name in (DATA, PEOPLE) for row in read_rows(root / name)}
+    labels = "".join(f"{row.row},{people[row.id]}\n" for row in drawn.draw.rows)
+    with replacing(root / "sheet-filled.csv") as stream:
+        stream.write(f"row,label\n{labels}".encode())
+    import_labels(root, ImportRequest(root / "sheet-filled.csv", rater="you"))
+    report, directory = load_report(root, run)
+    write_html(report, directory.report)
+    if report.corrected is None:
+        raise MixseekError("the demo's labels are gone; run it again with another --workspace")
+    return report.corrected, directory.report
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def compare_with_later(request: JudgeRequest, before: str) -> tuple[Comparison, Path]:

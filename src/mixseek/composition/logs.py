@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import LOG_SCORES
 from mixseek.errors import ConfigurationError, DatasetError
@@ -21,12 +22,12 @@ from mixseek.storage.durable import replacing
 
 # Scorers of a log as judges.
 
-_LOG = "log"
+_LOG = WITNESS_PREFIX.rstrip(":")
 
 
 def is_log_judge(spec: str) -> bool:
     """`log` or `log:SCORER`."""
-    return spec == _LOG or spec.startswith(f"{_LOG}:")
+    return spec == _LOG or spec.startswith(WITNESS_PREFIX)
 
 
 def expand_scorers(specs: Sequence[str], data: str) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def expand_scorers(specs: Sequence[str], data: str) -> tuple[str, ...]:
             close = difflib.get_close_matches(name, scorers, n=1)
             meant = f"did you mean {close[0]!r}? " if close else ""
             raise ConfigurationError(f"judge {spec!r}: the log has no such scorer; {meant}it has {', '.join(scorers)}")
-    expanded = [f"{_LOG}:{name}" for name in scorers]
+    expanded = [f"{WITNESS_PREFIX}{name}" for name in scorers]
     return tuple(dict.fromkeys(one for spec in specs for one in (expanded if spec == _LOG else [spec])))
 
 
@@ -119,7 +120,7 @@ class ImportSummary:
             parts = [
                 f"{told[kind]:,} {kind}" for kind in ("correct", "incorrect", "graded", "unreadable") if told[kind]
             ]
-            rows[f"log:{name}"] = f"{told['scores']:,} scores: {', '.join(parts)}"
+            rows[f"{WITNESS_PREFIX}{name}"] = f"{told['scores']:,} scores: {', '.join(parts)}"
         width = max(map(len, rows))
         lines += [f"  {name:<{width}}  {value}" for name, value in rows.items()]
         lines += [f"  ! {name}: {error}" for name, error in counts.first_errors]

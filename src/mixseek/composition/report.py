@@ -73,6 +73,7 @@ def load_report(
         panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
         agreement = load_agreement(index, panel)
         scored = load_scored(index, panel, agreement)
+        headline = load_headline(index, panel, by=by, maximum=scored.maximum if scored else None)
         report = build_report(
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
@@ -82,7 +83,7 @@ def load_report(
                 units=load_units(index),
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
-                headline=load_headline(index, panel, by=by, maximum=scored.maximum if scored else None),
+                headline=headline if headline.score.counts.total else None,
                 agreement=agreement,
                 consistency=build_consistency(*panel.takes()) if manifest.repeats > 1 else (),
                 scored=scored,

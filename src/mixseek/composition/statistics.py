@@ -3,7 +3,7 @@
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -45,6 +45,7 @@ from mixseek.storage.ratings import (
     Rater,
     Ratings,
     RatingSource,
+    listed,
     open_run,
     open_table,
 )
@@ -52,8 +53,6 @@ from mixseek.storage.workspace import Workspace
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16
-# Signs are drawn; the same table gives the same p-value.
-_SEED = 20_240_229
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +82,11 @@ def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
         with open_table(path, request.source) as ratings:
             yield ratings
     else:
+        for option, given in asdict(request.source.columns).items():
+            if given is not None:
+                raise ConfigurationError(
+                    f"--{option} is for tables, and {request.name!r} is no file; `mixseek export` makes one"
+                )
         workspace = Workspace(request.workspace)
         with open_run(workspace, find_run(workspace, request.name), request.source) as ratings:
             yield ratings
@@ -348,7 +352,7 @@ class _Analysis:
         first, second = self._request.compare
         for name in (first, second):
             if name not in self._ratings.systems:
-                known = ", ".join(self._ratings.systems[:10]) or "none; name their column with --system"
+                known = listed(self._ratings.systems) if self._ratings.systems else "none; name a column with --system"
                 raise ConfigurationError(f"--compare: there is no system {name!r}; there is {known}")
         if first == second:
             raise ConfigurationError(f"--compare: {first!r} twice; name two systems")

@@ -212,6 +212,7 @@ class CellCount:
     total_of_squares: float
     uncovered: int = 0  # not in the pool that labels were drawn from
     question: str | None = None  # None: of all questions together
+    times: int = 1  # how many questions are like this one
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,8 +259,8 @@ def bounds_text(comparison: Comparison) -> str | None:
     difference = comparison.difference
     if difference.bounds is None or not difference.unscored:
         return None
-    pairs = plural(difference.unscored, "pair has", "pairs have")
-    return f"{range_text(difference.bounds, is_binary=comparison.is_binary)}: {pairs} no score on one side or both"
+    over = f"over all {plural(difference.sums.pairs, 'pair')}, {difference.unscored:,} without a score on a side"
+    return f"{range_text(difference.bounds, is_binary=comparison.is_binary)} {over}"
 
 
 def judges_text(side: ComparedSide) -> str:
@@ -319,7 +319,8 @@ def p_cell(group: GroupDifference) -> str:
 
 def group_note(factor: str, groups: Sequence[GroupDifference]) -> str:
     """What the two columns of a table are; and where interval and test alone would say different things."""
-    note = f"Intervals are for each {factor_text(factor)} alone; p-values are Holm's over all {len(groups):,}."
+    tests = plural(sum(group.p_adjusted is not None for group in groups), "test")
+    note = f"Intervals are for each {factor_text(factor)} alone; p-values are Holm's over {tests}."
     close = [group.name or NO_GROUP for group in groups if group.difference.direction is Direction.BORDERLINE]
     if close:
         said = id_text(close, len(close))

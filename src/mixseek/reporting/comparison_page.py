@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixseek.domain.judgments import JudgedRow, Span
+from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import comparison as words
 from mixseek.reporting.comparison import ChangedSample, Comparison, GroupDifference
 from mixseek.reporting.excerpts import Excerpt, excerpt_around, field_limit
@@ -60,6 +60,9 @@ class ShownSide:
     left_out_before: int
     left_out_after: int
     judgments: tuple[ShownJudgment, ...]
+    # What all of them amount to.
+    outcome: str
+    tone: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,20 +184,31 @@ def show_change(comparison: Comparison, change: ChangedSample, limit: int) -> Sh
         difference="" if comparison.is_binary else words.difference_text(difference, is_binary=False),
         question=row.question[:_LONGEST_QUESTION],
         truth=row.ground_truth,
-        side_a=show_side(pair.id_a, change.rows_a, limit),
-        side_b=show_side(pair.id_b, change.rows_b, limit),
+        side_a=show_side(pair.id_a, pair.status_a, pair.score_a, change.rows_a, limit),
+        side_b=show_side(pair.id_b, pair.status_b, pair.score_b, change.rows_b, limit),
         is_same_text=pair.is_same_text,
         samples=max(pair.samples_a, pair.samples_b),
     )
 
 
-def show_side(sample_id: str, rows: Sequence[JudgedRow], limit: int) -> ShownSide:
+def show_side(sample_id: str, status: str, score: float | None, rows: Sequence[JudgedRow], limit: int) -> ShownSide:
     first = rows[0]
     span = next((row.span for row in rows if row.span is not None), None)
     excerpt = excerpt_around(first.response, span, limit)
-    before, marked, after = split_excerpt(excerpt, span)
-    judgments = tuple(show_judgment(row) for row in rows)
-    return ShownSide(sample_id, before, marked, after, excerpt.before, excerpt.after, judgments)
+    parts = split_excerpt(excerpt, span)
+    # One word where all who gave a verdict gave the same, else the score that became of them.
+    verdicts = {row.verdict for row in rows if row.status is Status.VALID and row.is_final and not row.is_control}
+    word = status if score is None else verdicts.pop() if len(verdicts) == 1 else None
+    tone = status if score is None else tone_of(Status.VALID, score).value
+    return ShownSide(
+        sample_id,
+        *parts,
+        excerpt.before,
+        excerpt.after,
+        tuple(map(show_judgment, rows)),
+        outcome=word or f"{score:.3f}",
+        tone="undecided" if tone == "split" else tone,
+    )
 
 
 def split_excerpt(excerpt: Excerpt, span: Span | None) -> tuple[str, str, str]:

@@ -227,7 +227,10 @@ class _Group:
             by_cell = self._weighted_cells()
             clusters = self._clusters(by_cell)
             sums, known = self._sums(units, [1.0] * len(units))
-            items = LabelledItems(self.drawing, True, ValueScale(), sums, known, _cells(self.cells, by_cell), clusters)
+            cells = _cells(self.cells, by_cell)
+            items = LabelledItems(
+                self.drawing, True, ValueScale(), sums, known, cells, clusters, repeats=self._repeats()
+            )
             found = corrected_mean(items, LEVEL)
             unscored = sum(cell.items for cell in self.cells if cell.cell not in (RIGHT, WRONG))
             return with_unscored(found, Cell(unscored)) if self.drawing is Drawing.ELSEWHERE else found
@@ -236,7 +239,8 @@ class _Group:
         scored = [cell for cell in self.cells if cell.is_scored]
         tested = _cells(scored, [(unit, 1.0) for unit in units])
         parts = self._parts(units, weights)
-        found = corrected_mean(LabelledItems(self.drawing, False, ValueScale(), sums, known, tested, (), parts), LEVEL)
+        items = LabelledItems(self.drawing, False, ValueScale(), sums, known, tested, (), parts, self._repeats())
+        found = corrected_mean(items, LEVEL)
         rest = [unit for unit in self.units if unit.value is None]
         weighted = list(zip(rest, effective_weights([unit.weight for unit in rest]), strict=True))
         outside = _cells([cell for cell in self.cells if not cell.is_scored], weighted)
@@ -256,7 +260,8 @@ class _Group:
         pairs = list(zip([replace(unit, cell="all", value=0.0) for unit in self.units], weights, strict=True))
         if self.is_binary:
             cells = _cells([CellCount("", "all", True, items, 0.0, 0.0)], pairs)
-            found = post_stratified(cells, LEVEL, clusters=self._merged(pairs), drawing=Drawing.WEIGHTED)
+            clusters = self._merged(pairs)
+            found = post_stratified(cells, LEVEL, clusters=clusters, repeats=self._repeats(), drawing=Drawing.WEIGHTED)
         else:
             sums = replace(_pair_sums(pairs), items=items)
             parts = [one for one in self._parts([unit for unit, _ in pairs], weights) if one.labels]
@@ -292,6 +297,10 @@ class _Group:
             for question, own in counts.items()
         ]
 
+    def _repeats(self) -> list[int]:
+        """How many questions are like each of the clusters."""
+        return [own[0].times for own in _by_question(self.questions).values()]
+
     def _merged(self, pairs: Sequence[tuple[LabelledUnit, float]]) -> list[Cells]:
         """The same without verdicts."""
         return [
@@ -307,14 +316,12 @@ class _Group:
         parts = []
         for question, own in _by_question(self.questions).items():
             scored = [cell for cell in own if cell.is_scored]
-            parts.append(
-                replace(
-                    _pair_sums(said.get(question, [])),
-                    items=sum(cell.items for cell in scored),
-                    f=sum(cell.total for cell in scored),
-                    ff=sum(cell.total_of_squares for cell in scored),
-                )
-            )
+            items, total = sum(cell.items for cell in scored), sum(cell.total for cell in scored)
+            sums = PairSums(items, total, sum(cell.total_of_squares for cell in scored))
+            if question in said:
+                labelled = _pair_sums(said[question])
+                sums = replace(labelled, items=sums.items, f=sums.f, ff=sums.ff)
+            parts.append(sums)
         return parts
 
 
@@ -374,18 +381,18 @@ def judge_mean(cells: Sequence[CellCount], questions: Sequence[CellCount]) -> Ju
     n, total = sum(cell.items for cell in scored), sum(cell.total for cell in scored)
     squares = sum(cell.total_of_squares for cell in scored)
     own = [
-        (sum(cell.items for cell in some), sum(cell.total for cell in some))
+        (sum(cell.items for cell in some), sum(cell.total for cell in some), some[0].times)
         for some in _by_question(cell for cell in questions if cell.is_scored).values()
     ]
     sums = UnitSums(
         samples=sum(cell.items for cell in cells),
         scored=n,
-        questions=len(own) if questions else n,
+        questions=sum(times for _, _, times in own) if questions else n,
         total=total,
         total_of_squares=squares,
-        question_squares=sum(s * s for _, s in own) if questions else squares,
-        question_products=sum(count * s for count, s in own) if questions else total,
-        question_sizes=float(sum(count * count for count, _ in own) if questions else n),
+        question_squares=sum(s * s * times for _, s, times in own) if questions else squares,
+        question_products=sum(count * s * times for count, s, times in own) if questions else total,
+        question_sizes=float(sum(count * count * times for count, _, times in own) if questions else n),
     )
     return JudgeMean(sums.mean, unit_interval(sums, LEVEL), n)
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
-from mixseek.reporting.wording import NOTHING, p_text, plural
+from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
 from mixseek.stats.corrected import Cell as VerdictCell
 from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
 from mixseek.stats.intervals import Interval, StandardErrors, wilson_limits
@@ -311,9 +311,9 @@ def _test_document(test: PairedTest | None) -> dict[str, Any]:
 def print_statistics(found: Statistics, console: Console) -> None:
     """Raters first, then how far to trust them, then what labels make of them."""
     told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
-    console.print(Text(f"{found.source}: {', '.join(told)}"))
+    console.print(Text(make_visible(f"{found.source}: {', '.join(told)}")))
     for note in found.notes:
-        console.print(Text(note, style=QUIET))
+        console.print(Text(make_visible(note), style=QUIET))
     print_section(console, "Raters", table_of(("rater", ">n", ">questions", ">mean", ">95 %"), _rater_rows(found)))
     if found.against_human:
         title = f"Against {found.human}"
@@ -441,7 +441,7 @@ def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: st
         estimator = f" ({line.corrected.estimator.value})" if line.corrected.estimator else ""
         said.setdefault(line.corrected.sentence + estimator, []).append(line.judge)
     sentences = [one if len(said) == 1 else f"{', '.join(judges)}: {one}" for one, judges in said.items()]
-    print_section(console, title, table_of(heads, rows), *(Text(one, style=QUIET) for one in sentences))
+    print_section(console, title, table_of(heads, rows), *(Text(make_visible(one), style=QUIET) for one in sentences))
 
 
 def _print_comparison(comparison: SystemComparison, console: Console) -> None:

@@ -132,11 +132,13 @@ def post_stratified(
     level: float = 0.95,
     *,
     clusters: Sequence[Cells] = (),
+    repeats: Sequence[int] = (),
     is_fixed: bool = False,
     drawing: Drawing = Drawing.RANDOM,
 ) -> Corrected:
     """Estimator 1 (with 4 where `clusters` repeat questions): right-or-wrong labels drawn at random, also per verdict.
 
+    `repeats`: how many questions are like each of `clusters`, one each where it is left out; labelled ones are alone.
     `is_fixed`: the question is about exactly these items, as in a benchmark that is labelled through.
     Labels known to be drawn by verdict (`STRATIFIED`, `WEIGHTED`) need not look like a random draw; others are tested.
     """
@@ -146,8 +148,9 @@ def post_stratified(
     if not labels:
         return base
     is_tested = drawing not in (Drawing.STRATIFIED, Drawing.WEIGHTED)
-    base = replace(base, random_p=_random_p(cells, clusters) if is_tested else None)
-    effect, quantile, labelled = _design({name: cell for name, cell in cells.items() if cell.labels}, clusters, level)
+    base = replace(base, random_p=_random_p(cells, clusters, repeats) if is_tested else None)
+    seen = {name: cell for name, cell in cells.items() if cell.labels}
+    effect, quantile, labelled = _design(seen, clusters, repeats, level)
     base = replace(base, clusters=labelled, design_effect=effect)
     if labelled is not None and labelled < FEWEST_CLUSTERS:
         return replace(base, state=State.FEW_CLUSTERS)
@@ -164,10 +167,10 @@ def post_stratified(
     return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
 
 
-def _random_p(cells: Cells, clusters: Sequence[Cells]) -> float:
+def _random_p(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int]) -> float:
     """How likely a random draw has these verdicts; where whole questions are drawn, a draw is worth fewer items."""
     labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
-    effect = _kish(cells, clusters, labelled) if len(labelled) > 1 else 1.0
+    effect = _kish(cells, clusters, repeats, labelled) if len(labelled) > 1 else 1.0
     drawn = [round(cell.labels / effect) for cell in cells.values()]
     return hypergeometric_p(drawn, [cell.items for cell in cells.values()])
 
@@ -197,7 +200,9 @@ def _stratified_bounds(base: Corrected, cells: Cells, effect: float, quantile: f
     return replace(base, state=State.BOUNDS, low=low * share, high=high * share + 1 - share)
 
 
-def _design(cells: Cells, clusters: Sequence[Cells], level: float) -> tuple[float, float, int | None]:
+def _design(
+    cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], level: float
+) -> tuple[float, float, int | None]:
     """The design effect, the quantile to use, and the number of labelled questions; without clusters 1, z, None."""
     if not clusters:
         return 1.0, NormalDist().inv_cdf((1 + level) / 2), None
@@ -208,13 +213,15 @@ def _design(cells: Cells, clusters: Sequence[Cells], level: float) -> tuple[floa
     quantile = student_quantile((1 + level) / 2, count - 1)
     independent = _independent_variance(cells)
     if independent <= 1e-12:
-        return _kish(cells, clusters, labelled), quantile, count
-    points = [point for one in clusters if (point := _point_without(cells, one)) is not None]
-    if len(points) < 2:
+        return _kish(cells, clusters, repeats, labelled), quantile, count
+    counted = zip(clusters, repeats or [1] * len(clusters), strict=True)
+    points = [(point, n) for one, n in counted if (point := _point_without(cells, one)) is not None]
+    total = sum(n for _, n in points)
+    if total < 2:
         # Every label of a verdict is of one question: without it there is no point.
-        return _kish(cells, clusters, labelled), quantile, count
-    mean = math.fsum(points) / len(points)
-    jackknife = (len(points) - 1) / len(points) * math.fsum((point - mean) ** 2 for point in points)
+        return _kish(cells, clusters, repeats, labelled), quantile, count
+    mean = math.fsum(point * n for point, n in points) / total
+    jackknife = (total - 1) / total * math.fsum(n * (point - mean) ** 2 for point, n in points)
     return max(1.0, jackknife / independent), quantile, count
 
 
@@ -222,7 +229,8 @@ def _point_without(cells: Cells, left_out: Cells) -> float | None:
     """Estimator 1 without one cluster; None where a verdict has no label then."""
     rest = [cell - left_out.get(name, Cell()) for name, cell in cells.items()]
     items = sum(cell.items for cell in rest)
-    if not items or any(cell.items and not cell.labels for cell in rest):
+    # What is left of labels that are all of this cluster is nothing, not a rounding error.
+    if not items or any(cell.items and cell.labels < 1e-9 for cell in rest):
         return None
     return math.fsum(cell.items / items * cell.positive / cell.labels for cell in rest if cell.items)
 
@@ -237,19 +245,21 @@ def _independent_variance(cells: Cells) -> float:
     return pool + math.fsum(weight**2 * share * (1 - share) / n for weight, share, n in shares)
 
 
-def _kish(cells: Cells, clusters: Sequence[Cells], labelled: Sequence[Cells]) -> float:
+def _kish(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], labelled: Sequence[Cells]) -> float:
     """Where all labels agree they show no clustering; the verdicts' own similarity within questions stands in."""
     first = next(iter(cells))
+    times = repeats or [1] * len(clusters)
     sizes = [sum(cell.items for cell in one.values()) for one in clusters]
     hits = [one.get(first, Cell()).items for one in clusters]
-    total, count = sum(sizes), len(clusters)
-    mean = sum(hits) / total
-    between = math.fsum((hit - size * mean) ** 2 / size for hit, size in zip(hits, sizes, strict=True) if size)
-    within = math.fsum(hit * (size - hit) / size for hit, size in zip(hits, sizes, strict=True) if size)
+    counted = [(hit, size, n) for hit, size, n in zip(hits, sizes, times, strict=True) if size]
+    total, count = sum(size * n for _, size, n in counted), sum(times)
+    mean = sum(hit * n for hit, _, n in counted) / total
+    between = math.fsum(n * (hit - size * mean) ** 2 / size for hit, size, n in counted)
+    within = math.fsum(n * hit * (size - hit) / size for hit, size, n in counted)
     if total == count or between + within <= 1e-12:
         return 1.0
     between, within = between / (count - 1), within / (total - count)
-    typical = (total - sum(size * size for size in sizes) / total) / (count - 1)
+    typical = (total - sum(n * size * size for _, size, n in counted) / total) / (count - 1)
     similarity = max(0.0, (between - within) / (between + (typical - 1) * within))
     per_cluster = sum(cell.labels for one in labelled for cell in one.values()) / len(labelled)
     return max(1.0, 1 + (per_cluster - 1) * similarity)
@@ -354,9 +364,13 @@ def regression_of(
     level: float = 0.95,
     *,
     parts: Sequence[PairSums] = (),
+    repeats: Sequence[int] = (),
     is_difference: bool = False,
 ) -> Corrected:
-    """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers."""
+    """The same of sums, those of questions that repeat in `parts`: a million items are a few numbers.
+
+    `repeats`: how many questions are like each of `parts`, one each where it is left out.
+    """
     base = Corrected(State.NO_LABELS, labels=round(sums.labels), items=sums.items)
     if not sums.labels:
         return base
@@ -371,7 +385,9 @@ def regression_of(
         base = replace(base, clusters=labelled)
         if labelled < FEWEST_CLUSTERS:
             return replace(base, state=State.FEW_CLUSTERS)
-        effect = max(1.0, _jackknife(sums, parts, uses_judge=uses_judge) / variance) if variance > 1e-15 else 1.0
+        effect = (
+            max(1.0, _jackknife(sums, parts, repeats, uses_judge=uses_judge) / variance) if variance > 1e-15 else 1.0
+        )
         variance, degrees = variance * effect, labelled - 1
         base = replace(base, design_effect=effect)
     point = sums.point if uses_judge else sums.ly / sums.labels
@@ -403,16 +419,24 @@ def _regression_variance(
     return squares + slope**2 * pool / sums.items
 
 
-def _jackknife(sums: PairSums, parts: Sequence[PairSums], *, uses_judge: bool) -> float:
+def _jackknife(sums: PairSums, parts: Sequence[PairSums], repeats: Sequence[int], *, uses_judge: bool) -> float:
     """The variance of the point over questions left out one at a time."""
-    points = []
-    for part in parts:
+    slope = sums.slope if uses_judge else 0.0
+    own = (sums.ly - slope * sums.lf) / sums.labels
+    points: list[tuple[float, int]] = []
+    for part, times in zip(parts, repeats or [1] * len(parts), strict=True):
+        if not part.labels:
+            # Most questions: only the judge's mean of all items is another one without it.
+            left = sums.items - part.items
+            points.append((own + (slope * (sums.f - part.f) / left if slope and left else 0.0), times))
+            continue
         rest = sums.minus(part)
-        point = (rest.point if uses_judge else rest.ly / rest.labels) if rest.labels else None
-        if point is not None:
-            points.append(point)
-    mean = math.fsum(points) / len(points)
-    return (len(points) - 1) / len(points) * math.fsum((point - mean) ** 2 for point in points)
+        if rest.labels > 1e-9:
+            point = rest.point if uses_judge else rest.ly / rest.labels
+            points += [(point, times)] if point is not None else []
+    total = sum(times for _, times in points)
+    mean = math.fsum(point * times for point, times in points) / total
+    return (total - 1) / total * math.fsum(times * (point - mean) ** 2 for point, times in points)
 
 
 def _bounded_interval(
@@ -482,6 +506,7 @@ class LabelledItems:
     cells: Cells
     clusters: Sequence[Cells] = ()
     parts: Sequence[PairSums] = ()
+    repeats: Sequence[int] = ()  # how many questions are like each of `clusters` or `parts`
 
     @property
     def known_judge(self) -> KnownJudge:
@@ -506,8 +531,10 @@ def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
     if items.drawing is Drawing.ELSEWHERE:
         return rogan_gladen_of_unlabelled(items, level)
     if items.is_binary:
-        return post_stratified(items.cells, level, clusters=items.clusters, drawing=items.drawing)
-    found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts)
+        return post_stratified(
+            items.cells, level, clusters=items.clusters, repeats=items.repeats, drawing=items.drawing
+        )
+    found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts, repeats=items.repeats)
     counts = [(round(cell.labels), cell.items) for cell in items.cells.values()]
     is_tested = counts and items.drawing is not Drawing.WEIGHTED
     odds = hypergeometric_p([n for n, _ in counts], [total for _, total in counts]) if is_tested else None

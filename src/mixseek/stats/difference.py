@@ -152,10 +152,21 @@ def unvaried_interval(mean: float, questions: int, level: float = 0.95) -> Inter
     return Interval(low, high, level, IntervalMethod.RULE_OF_THREE)
 
 
+def needs_moves(sums: DifferenceSums) -> bool:
+    """Whether a test flips single questions; else the sums say all."""
+    return not is_one_to_one(sums) and 0 < sums.moved_questions <= MOST_FLIPPED
+
+
+def is_one_to_one(sums: DifferenceSums) -> bool:
+    """Right-or-wrong scores with one pair a question: what McNemar's test is for."""
+    return sums.is_binary and sums.questions == sums.scored
+
+
 def paired_test(sums: DifferenceSums, moves: Sequence[float]) -> PairedTest:
     """McNemar's mid-p for right-or-wrong scores with one pair a question, else sign flips of the questions."""
-    if sums.is_binary and sums.questions == sums.scored:
-        return PairedTest(mid_p(sums.better, sums.better + sums.worse), PairedMethod.MCNEMAR, sums.better + sums.worse)
+    if is_one_to_one(sums):
+        changed = sums.better + sums.worse
+        return PairedTest(mid_p(sums.better, changed), PairedMethod.MCNEMAR, changed)
     if sums.moved_questions <= MOST_FLIPPED:
         return PairedTest(sign_flip_p(moves), PairedMethod.SIGN_FLIP, sums.moved_questions)
     p_value = math.erfc(abs(sums.total) / math.sqrt(2 * sums.question_squares))

@@ -464,7 +464,7 @@ def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_
         raise ConfigurationError("no row is left to count; check --where")
     if source.human is not None:
         if source.human not in names:
-            raise ConfigurationError(f"--human {source.human!r} has rated nothing; there is {_listed(names)}")
+            raise ConfigurationError(f"--human {source.human!r} has rated nothing; there is {listed(names)}")
         # First, so that pairs are told as human and judge.
         names = [source.human, *(name for name in names if name != source.human)]
     fetch_all(connection, _SQL["create_items"], {})
@@ -526,5 +526,7 @@ def _refuse_torn(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first few; a name with a line break or an escape sequence is shown by its codes."""
+    names = [name if name.isprintable() else repr(name) for name in names]
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

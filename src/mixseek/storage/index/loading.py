@@ -46,7 +46,7 @@ from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
@@ -96,6 +96,7 @@ class IndexState:
     judges: list[str]
     cascade: bool
     protocol: str
+    made_by: str  # the version of DuckDB, whose hashes another version need not share
 
     @property
     def journal(self) -> JournalState:
@@ -142,7 +143,8 @@ def read_state(path: Path) -> IndexState | None:
         if is_beyond_repair(error):
             return None
         raise index_error(path, error) from error
-    return IndexState(*row) if row is not None and row[0] == SCHEMA_VERSION else None
+    is_ours = row is not None and (row[0], row[-1]) == (SCHEMA_VERSION, duckdb.__version__)
+    return IndexState(*row) if row is not None and is_ours else None
 
 
 def connect_reading(path: Path) -> duckdb.DuckDBPyConnection:
@@ -191,6 +193,7 @@ def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, stat
         list(manifest.judge_names),
         manifest.cascade,
         manifest.protocol.name,
+        duckdb.__version__,
     )
     # The index of an earlier version, which may be as large as all journals together.
     with contextlib.suppress(OSError):
@@ -267,7 +270,7 @@ def build(
         mark_controls(connection, state.judges)
         load_scores(connection, state.protocol, before["outcome"])
         connection.execute("DELETE FROM index_state")
-        connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
+        connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
         totals: tuple[Any, ...] = connection.execute(LOADING["final_totals"]).fetchall()[0]
     return totals
 

@@ -4,10 +4,11 @@ Everything is grouped and chosen in DuckDB, over both indexes at once; a million
 """
 
 import contextlib
-import os
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
@@ -76,29 +77,31 @@ class PairIndex:
             parameters = {"target": side.target, "variant": side.variant}
             fetch_all(self._connection, _SQL["side"].format(side=name, index=index, units=units), parameters)
         self.is_one_side = (a.run.name, a.target, a.variant) == (b.run.name, b.target, b.variant)
-        self.pairing = self._choose_pairing()
-        if self.pairing.is_by_id:
-            parts = {name: _SQL["by_id"].format(side=name) for name, _ in sides}
-            condition = "a.id = b.id AND coalesce(a.question_id = b.question_id, true)"
-        else:
-            columns = ", ".join(self.pairing.columns)
-            parts = {name: _SQL["by_question"].format(side=name, columns=columns) for name, _ in sides}
-            condition = self._same_columns("a", "b")
+        self._pair_up(Pairing())
+        better = self._better_pairing()
+        if better is not None:
+            self._pair_up(better)
+
+    def _pair_up(self, pairing: Pairing) -> None:
+        """The same id for another question is another sample."""
+        self.pairing = pairing
+        columns = ", ".join(pairing.columns)
+        name, condition = "by_id", "a.id = b.id AND coalesce(a.question_id = b.question_id, true)"
+        if not pairing.is_by_id:
+            name, condition = "by_question", self._same_columns("a", "b")
+        parts = {side: _SQL[name].format(side=side, columns=columns) for side in ("a", "b")}
         self._all("pairs", condition=condition, **parts)
 
-    def _choose_pairing(self) -> Pairing:
-        """By id where that finds at least as many pairs as the questions do: it is the finer of the two."""
-        by_id = self._count("common_ids")
-        smaller = min(self._count("side_size", side=side) for side in ("a", "b"))
-        if by_id and by_id == smaller:
-            return Pairing()
+    def _better_pairing(self) -> Pairing | None:
+        """By question, where that finds more pairs than the ids do; those are the finer of the two."""
+        by_id = self._count("pair_count")
+        if by_id and by_id == min(self._count("side_size", side=side) for side in ("a", "b")):
+            return None
         # A column that holds other values on each side is what is compared, and tells no pair.
-        shared = [
-            column for column in ("prompt_variant", "target_model") if self._count("common_values", column=column)
-        ]
-        columns = ("question_id", *shared)
+        both = ("prompt_variant", "target_model")
+        columns = ("question_id", *(column for column in both if self._count("common_values", column=column)))
         by_question = self._count("common_questions", columns=", ".join(columns))
-        return Pairing() if by_id >= by_question else Pairing(columns)
+        return Pairing(columns) if by_question > by_id else None
 
     def _same_columns(self, left: str, right: str) -> str:
         return " AND ".join(f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}" for column in self.pairing.columns)
@@ -116,6 +119,10 @@ class PairIndex:
             found[name].append(moved)
         return found
 
+    def is_varied(self, factor: str) -> bool:
+        """Whether a factor has several values, or some pairs have none."""
+        return bool(self._all("is_varied", factor=factor)[0][0])
+
     def averaged_pairs(self) -> int:
         """Pairs of which a side is several samples."""
         return self._count("averaged")
@@ -125,7 +132,9 @@ class PairIndex:
 
     def pairs(self, where: str, limit: int | None = None) -> list[Pair]:
         """The largest changes first."""
-        return [Pair(*row) for row in self._all("Pair", where=where, limit=limit, smallest=SMALLEST_DIFFERENCE)]
+        indexes = {f"index_{side}": name for side, name in self._indexes.items()}
+        rows = self._all("Pair", where=where, limit=limit, smallest=SMALLEST_DIFFERENCE, **indexes)
+        return [Pair(*row) for row in rows]
 
     def count_side(self, side: SideName) -> SideCount:
         """Samples of a side, and those without a partner."""
@@ -162,12 +171,13 @@ def open_pairs(workspace: Workspace, a: RunDirectory, b: RunDirectory) -> Iterat
     for run in runs.values():
         ensure_indexed(workspace, run)
     attached = {name: f"run_{number}" for number, name in enumerate(runs)}
-    scratch = workspace.scratch / f"{os.getpid()}-0"
-    try:
-        with duckdb.connect(config=session_settings(scratch)) as connection:
-            for name, run in runs.items():
-                path = str(run.index).replace("'", "''")
-                connection.execute(f"ATTACH '{path}' AS {attached[name]} (READ_ONLY)")
-            yield PairIndex(connection, {"a": attached[a.name], "b": attached[b.name]})
-    except duckdb.Error as error:
-        raise index_error(b.index, error) from error
+    # Not in the workspace, which may be read-only. No text of anybody goes there.
+    with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
+        try:
+            with duckdb.connect(config=session_settings(Path(scratch), is_ample=True)) as connection:
+                for name, run in runs.items():
+                    path = str(run.index).replace("'", "''")
+                    connection.execute(f"ATTACH '{path}' AS {attached[name]} (READ_ONLY)")
+                yield PairIndex(connection, {"a": attached[a.name], "b": attached[b.name]})
+        except duckdb.Error as error:
+            raise index_error(b.index, error) from error

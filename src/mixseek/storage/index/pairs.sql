@@ -2,12 +2,13 @@
 -- for whatever both have. Names in braces are ours; what a user names is a parameter.
 
 -- name: side
--- Judges and repeats of a sample are one value already (`units`); one without says why in its state.
+-- Judges and repeats of a sample are one value already (`units`); one without says why in its state. A million rows of
+-- it stay in memory: what only a list shows is looked up there.
 CREATE TEMP TABLE side_{side} AS
-    SELECT units.key, sample AS position, units.id, nullif(question, units.key) AS question_id,
-        variant AS prompt_variant, target AS target_model, coalesce(units.task_name, units.task_type) AS task, text,
-        value, lowest, highest, 1 AS samples, state AS status
-    FROM ({units}) AS units JOIN {index}.samples AS texts ON texts.position = units.sample
+    SELECT sample AS position, id, question_id, variant AS prompt_variant,
+        target AS target_model, coalesce(task_name, task_type) AS task, shown, value, lowest, highest, 1 AS samples,
+        state AS status
+    FROM ({units})
     WHERE ($target IS NULL OR target = $target) AND ($variant IS NULL OR variant = $variant)
 
 -- name: has_repeats
@@ -15,10 +16,6 @@ SELECT coalesce(max(take), 1) > 1 FROM {index}.outcomes
 
 -- name: names
 SELECT DISTINCT {column} FROM {index}.samples WHERE {column} IS NOT NULL ORDER BY 1 LIMIT 1000
-
--- name: common_ids
--- The same id for another question is another sample.
-SELECT count(*) FROM side_a AS a JOIN side_b AS b ON a.id = b.id AND coalesce(a.question_id = b.question_id, true)
 
 -- name: common_values
 SELECT count(*) FROM (SELECT DISTINCT {column} FROM side_a WHERE {column} IS NOT NULL) AS a
@@ -30,30 +27,29 @@ SELECT count(*) FROM (SELECT DISTINCT {columns} FROM side_a WHERE question_id IS
 
 -- name: by_question
 -- Several samples that nothing tells apart are one, by their mean; their texts are then no single text.
-SELECT {columns}, arg_min(id, position) AS id, arg_min(key, position) AS key, any_value(task) AS task,
-    avg(value) AS value, avg(lowest) AS lowest, avg(highest) AS highest, count(*) AS samples,
-    CASE WHEN count(value) > 0 THEN 'valid' ELSE min(status) END AS status,
-    CASE WHEN count(*) = 1 THEN any_value(text) END AS text,
-    CASE WHEN count(DISTINCT prompt_variant) = 1 THEN any_value(prompt_variant) END AS prompt_variant_of,
-    CASE WHEN count(DISTINCT target_model) = 1 THEN any_value(target_model) END AS target_model_of
+SELECT {columns}, min(position) AS position, any_value(task) AS task, avg(value) AS value, avg(lowest) AS lowest,
+    avg(highest) AS highest, count(*) AS samples, CASE WHEN count(value) > 0 THEN 'valid' ELSE min(status) END AS status,
+    CASE WHEN count(*) = 1 THEN any_value(shown) END AS shown,
+    CASE WHEN count(DISTINCT prompt_variant) = 1 THEN any_value(prompt_variant) END AS variant,
+    CASE WHEN count(DISTINCT target_model) = 1 THEN any_value(target_model) END AS target
     FROM side_{side} WHERE question_id IS NOT NULL GROUP BY {columns}
 
 -- name: by_id
-SELECT *, prompt_variant AS prompt_variant_of, target_model AS target_model_of FROM side_{side}
+SELECT *, prompt_variant AS variant, target_model AS target FROM side_{side}
 
 -- name: pairs
 -- One text with one outcome is no difference, whatever its score would be: it widens no bound.
-CREATE TEMP TABLE pairs AS
+CREATE OR REPLACE TEMP TABLE pairs AS
     SELECT * EXCLUDE (low, high), b - a AS d, CASE WHEN is_same AND a IS NOT DISTINCT FROM b THEN 0 ELSE low END AS low,
         CASE WHEN is_same AND a IS NOT DISTINCT FROM b THEN 0 ELSE high END AS high
     FROM (
-        SELECT a.id AS id_a, b.id AS id_b, coalesce(a.question_id, b.question_id) AS question_id,
-            hash(coalesce(a.question_id, b.question_id, a.key)) AS question, coalesce(b.task, a.task) AS task,
-            CASE WHEN a.target_model_of = b.target_model_of THEN a.target_model_of END AS target,
-            CASE WHEN a.prompt_variant_of = b.prompt_variant_of THEN a.prompt_variant_of END AS variant,
+        SELECT a.position AS position_a, b.position AS position_b,
+            hash(coalesce(a.question_id, b.question_id, a.position::VARCHAR)) AS question,
+            coalesce(b.task, a.task) AS task, CASE WHEN a.target = b.target THEN a.target END AS target,
+            CASE WHEN a.variant = b.variant THEN a.variant END AS variant,
             a.value AS a, b.value AS b, a.status AS status_a, b.status AS status_b,
-            coalesce(a.text = b.text, false) AS is_same, a.samples AS samples_a, b.samples AS samples_b,
-            a.key AS key_a, b.key AS key_b, b.lowest - a.highest AS low, b.highest - a.lowest AS high
+            coalesce(a.shown = b.shown, false) AS is_same, a.samples AS samples_a, b.samples AS samples_b,
+            b.lowest - a.highest AS low, b.highest - a.lowest AS high
         FROM ({a}) AS a JOIN ({b}) AS b ON {condition})
 
 -- name: sums
@@ -77,6 +73,12 @@ SELECT name, s FROM (
         SELECT {group} AS name, question, sum(d) AS s FROM pairs WHERE {where} AND d IS NOT NULL GROUP BY name, question)
     WHERE abs(s) > $smallest QUALIFY count(*) OVER (PARTITION BY name) <= $most
 
+-- name: pair_count
+SELECT count(*) FROM pairs
+
+-- name: is_varied
+SELECT coalesce(min({factor}) <> max({factor}) OR count({factor}) NOT IN (0, count(*)), false) FROM pairs
+
 -- name: averaged
 SELECT count(*) FROM pairs WHERE samples_a > 1 OR samples_b > 1
 
@@ -84,15 +86,20 @@ SELECT count(*) FROM pairs WHERE samples_a > 1 OR samples_b > 1
 SELECT status_a, status_b, count(*) FROM pairs GROUP BY status_a, status_b ORDER BY count(*) DESC, status_a, status_b
 
 -- name: Pair
--- The largest changes first; keys are digests, so between equals their order is a fair lot.
-SELECT id_a, id_b, question_id, task, a, b, status_a, status_b, is_same, samples_a, samples_b, key_a, key_b
-    FROM pairs WHERE {where} ORDER BY abs(d) DESC NULLS LAST, key_b, key_a LIMIT $limit
+-- The largest changes first, between equals by lot, and by the same one every time.
+WITH chosen AS (SELECT *, abs(d) AS size, hash(position_b) AS lot FROM pairs WHERE {where}
+    ORDER BY size DESC NULLS LAST, lot LIMIT $limit)
+SELECT one.id, other.id, coalesce(one.question_id, other.question_id), task, a, b, status_a, status_b, is_same,
+    samples_a, samples_b, one.key, other.key
+    FROM chosen JOIN {index_a}.samples AS one ON one.position = position_a
+        JOIN {index_b}.samples AS other ON other.position = position_b
+    ORDER BY size DESC NULLS LAST, lot
 
 -- name: side_size
 SELECT count(*) FROM side_{side}
 
 -- name: unpaired_ids
-SELECT side_{side}.id, position FROM side_{side} ANTI JOIN pairs ON pairs.id_{side} = side_{side}.id
+SELECT id, position FROM side_{side} ANTI JOIN pairs ON position_{side} = position
 
 -- name: unpaired_questions
 SELECT side_{side}.id, position FROM side_{side}

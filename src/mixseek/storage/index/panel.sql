@@ -9,14 +9,19 @@
 SELECT sample_position AS sample, judge, score AS value,
     CASE WHEN status <> 'valid' OR is_unverified THEN 0 ELSE score END AS lowest,
     CASE WHEN status = 'valid' THEN score ELSE 1 END AS highest,
-    verdict, status AS state, is_unverified, 1 AS voices
+    verdict, status AS state, is_unverified, (status = 'valid')::INTEGER AS voices
     FROM {index}.judged WHERE NOT is_control AND (is_final OR NOT {final_only})
+
+-- name: voting
+-- Opinions without those of a log's own scorers, unless nobody else judged: see `domain.panels.voting`.
+SELECT * FROM ({source}) WHERE NOT starts_with(judge, '{witness}') OR (
+    SELECT len(list_filter(judges, lambda one: NOT starts_with(one, '{witness}'))) = 0 FROM {index}.index_state)
 
 -- name: alone
 -- One judge, or a cascade: scores of its repeats are averaged, those without a score are in the bounds with their share.
 SELECT {by}, avg(value) FILTER (state = 'valid') AS value, avg(lowest) AS lowest, avg(highest) AS highest,
-    CASE WHEN count(DISTINCT verdict) FILTER (state = 'valid') = 1 THEN any_value(verdict) FILTER (state = 'valid') END
-        AS verdict,
+    CASE WHEN min(verdict) FILTER (state = 'valid') = max(verdict) FILTER (state = 'valid')
+        THEN min(verdict) FILTER (state = 'valid') END AS verdict,
     {best_state} AS state, coalesce(bool_or(is_unverified), false) AS is_unverified,
     count(*) FILTER (state = 'valid') AS voices
     FROM ({source}) GROUP BY {by}
@@ -62,8 +67,8 @@ SELECT {by}, CASE WHEN is_settled THEN middle END AS value,
 SELECT {by}, avg(value) FILTER (state = 'valid') AS value,
     coalesce(avg(lowest) FILTER (state = 'valid'), 0) AS lowest,
     coalesce(avg(highest) FILTER (state = 'valid'), 1) AS highest,
-    CASE WHEN count(DISTINCT coalesce(verdict, '')) FILTER (state = 'valid') = 1
-        THEN any_value(coalesce(verdict, '')) FILTER (state = 'valid') END AS verdict,
+    CASE WHEN min(coalesce(verdict, '')) FILTER (state = 'valid') = max(coalesce(verdict, '')) FILTER (state = 'valid')
+        THEN min(coalesce(verdict, '')) FILTER (state = 'valid') END AS verdict,
     {best_state} AS state, coalesce(bool_or(is_unverified), false) AS is_unverified,
     count(*) FILTER (state = 'valid') AS voices
     FROM ({source}) GROUP BY {by}
@@ -80,8 +85,9 @@ CASE min(CASE state WHEN 'valid' THEN 0 WHEN 'split' THEN 1 WHEN 'invalid' THEN 
 -- name: units
 -- With what samples are grouped by. `question` is the cluster of every interval, test and gate.
 SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.question_id, samples.key) AS question,
-    samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id, samples.task_name, samples.task_type,
-    samples.language, samples.output_id, settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
+    samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id,
+    samples.task_name, samples.task_type, samples.language, samples.output_id, samples.shown,
+    settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
     settled.highest::DOUBLE AS highest, settled.state, settled.verdict, settled.is_unverified,
     settled.voices::BIGINT AS voices
     FROM ({settled}) AS settled JOIN {index}.samples AS samples ON samples.position = settled.sample

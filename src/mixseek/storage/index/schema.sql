@@ -4,7 +4,7 @@
 CREATE TABLE index_state (
     version INTEGER, journal_bytes BIGINT, journal_changed_ns BIGINT, indexed_bytes BIGINT, last_block VARCHAR,
     verified_bytes BIGINT, verified_crc32 BIGINT, longest_bytes BIGINT, judges VARCHAR[], cascade BOOLEAN,
-    protocol VARCHAR
+    protocol VARCHAR, made_by VARCHAR
 );
 
 -- Texts of samples and replies stay in the journal: this says at which byte each line begins, as arrays of 64-bit
@@ -14,8 +14,8 @@ CREATE TABLE places (kind VARCHAR, first BIGINT, lines BIGINT, offsets BLOB);
 CREATE TABLE samples (
     key VARCHAR, position BIGINT, id VARCHAR, task_name VARCHAR, task_type VARCHAR, question_id VARCHAR,
     prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR,
-    -- A digest of what a judge reads of the sample, whatever the sample is called.
-    text UBIGINT
+    -- A digest of what a judge is shown of the sample, whatever the sample is called.
+    shown UBIGINT
 );
 
 CREATE TABLE replies (

@@ -22,7 +22,7 @@ COPY (
 -- name: units
 -- One row a sample; those without a question of their own stand with others of the same text.
 CREATE TEMP TABLE units AS
-    SELECT judged.* EXCLUDE (question), text, label,
+    SELECT sample, id, target, variant, task_name, task_type, language, value, state, text, label,
         CASE WHEN judged.question = judged.key THEN coalesce(text, judged.key) ELSE judged.question END AS question,
         CASE WHEN state = 'valid' THEN coalesce(verdict, 'split') ELSE state END AS class
     FROM ({units}) AS judged JOIN read_parquet($texts) AS texts USING (key)
@@ -69,20 +69,36 @@ CREATE OR REPLACE TEMP TABLE labels AS
 -- Texts that were in the pool of a draw of another run.
 CREATE OR REPLACE TEMP TABLE covered AS SELECT DISTINCT text FROM read_parquet($pool) WHERE text IS NOT NULL
 
+-- name: parts
+-- What the judges said of all samples, labelled or not, by question and verdict, of the whole and of each target;
+-- `uncovered` ones were not in the pool that labels were drawn from.
+CREATE OR REPLACE TEMP TABLE parts AS
+    SELECT whose, question, cell, value IS NOT NULL AS is_scored, count(*) AS items, coalesce(sum(value), 0) AS total,
+        coalesce(sum(value * value), 0) AS squares, count(*) FILTER (NOT is_covered) AS uncovered
+    FROM ({grouped}) GROUP BY ALL
+
 -- name: cells
--- What the judges said of all samples, labelled or not, of the whole and of each target; `uncovered` ones were not in
--- the pool that labels were drawn from.
-SELECT whose, cell, value IS NOT NULL, count(*), coalesce(sum(value), 0), coalesce(sum(value * value), 0),
-    count(*) FILTER (NOT is_covered)
-    FROM ({grouped}) GROUP BY ALL ORDER BY ALL
+SELECT whose, cell, is_scored, sum(items)::BIGINT, sum(total), sum(squares), sum(uncovered)::BIGINT
+    FROM parts GROUP BY ALL ORDER BY ALL
+
+-- name: repeating
+-- Groups in which several samples share a question.
+SELECT whose FROM (SELECT whose, question, sum(items) AS items FROM parts GROUP BY whose, question)
+    GROUP BY whose HAVING max(items) > 1
 
 -- name: questions
--- The same by question, of groups in which questions repeat.
-SELECT whose, question, cell, value IS NOT NULL, count(*), coalesce(sum(value), 0), coalesce(sum(value * value), 0)
-    FROM ({grouped}) WHERE whose IN (SELECT unnest($groups)) GROUP BY ALL
-
--- name: question_counts
-SELECT whose, count(*), count(DISTINCT question) FROM ({grouped}) GROUP BY whose
+-- Of those groups. Questions without a label are counted by what they are like: few kinds stand for most of a million.
+WITH kinds AS (
+    SELECT whose, question, bit_xor(hash(cell, items, total, squares)) AS kind
+    FROM parts WHERE whose IN (SELECT unnest($groups)) GROUP BY whose, question
+),
+told AS (SELECT DISTINCT question FROM units JOIN labels USING (text)),
+chosen AS (
+    SELECT whose, question, 1 AS times FROM kinds SEMI JOIN told USING (question)
+    UNION ALL
+    SELECT whose, any_value(question), count(*) FROM kinds ANTI JOIN told USING (question) GROUP BY whose, kind
+)
+SELECT whose, cell, is_scored, items, total, squares, 0, question, times FROM parts JOIN chosen USING (whose, question)
 
 -- name: labelled
 SELECT whose, cell, question, value, share, drawn, weight FROM ({grouped}) JOIN labels USING (text)
@@ -90,7 +106,7 @@ SELECT whose, cell, question, value, share, drawn, weight FROM ({grouped}) JOIN 
 
 -- name: grouped
 -- Every sample once in the whole (an empty name), and once in its target where there are several.
-SELECT units.*, whose, {cell} AS cell, {covered} AS is_covered FROM units,
+SELECT sample, text, question, value, whose, {cell} AS cell, {covered} AS is_covered FROM units,
     (SELECT unnest(CASE WHEN {by_target} THEN ['', coalesce('target ' || target, 'no target')] ELSE [''] END) AS whose)
 
 -- name: target_count

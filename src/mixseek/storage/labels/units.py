@@ -18,6 +18,7 @@ from mixseek.storage.duckdb_session import (
     escape_glob,
     fetch_all,
     first_line,
+    private_directory,
     read_statements,
     run_in_scratch,
     session_settings,
@@ -171,19 +172,15 @@ class LabelUnits:
             by_target=str(self.all("target_count")[0][0] > 1).lower(),
         )
 
-        def ask(name: str, **parameters: Any) -> list[tuple[Any, ...]]:
-            return fetch_all(self.connection, _SQL[name].format(grouped=grouped), parameters)
-
-        repeating = [whose for whose, items, questions in ask("question_counts") if questions < items]
-        by_question = ask("questions", groups=repeating) if repeating else []
+        fetch_all(self.connection, _SQL["parts"].format(grouped=grouped), {})
+        repeating = [whose for (whose,) in self.all("repeating")]
+        by_question = self.all("questions", groups=repeating) if repeating else []
+        labelled = fetch_all(self.connection, _SQL["labelled"].format(grouped=grouped), {})
         return LabelledRun(
             is_binary,
-            tuple(CellCount(*row) for row in ask("cells")),
-            tuple(LabelledUnit(*row) for row in ask("labelled")),
-            tuple(
-                CellCount(whose, cell, is_scored, items, total, squares, question=question)
-                for whose, question, cell, is_scored, items, total, squares in by_question
-            ),
+            tuple(CellCount(*row) for row in self.all("cells")),
+            tuple(LabelledUnit(*row) for row in labelled),
+            tuple(CellCount(*row) for row in by_question),
             frozenset(repeating),
         )
 
@@ -197,11 +194,15 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
     """Every sample of the run with its verdict under the panel's rule and its text, while the block lasts."""
     texts = ensure_texts(workspace, run)
     try:
-        with duckdb.connect(config=session_settings(workspace.scratch / "labels")) as connection:
+        with (
+            private_directory(workspace.scratch) as directory,
+            duckdb.connect(config=session_settings(directory / "spilled")) as connection,
+        ):
             attach_index(connection, run)
             connection.execute("USE run_index")
-            query = _SQL["units"].format(units=panel_units(rule, "run_index"))
-            connection.execute(query, {"texts": escape_glob(texts)})
+            ((has_repeats,),) = connection.execute("SELECT coalesce(max(take), 1) > 1 FROM outcomes").fetchall()
+            query = _SQL["units"].format(units=panel_units(rule, "run_index", has_repeats=has_repeats))
+            fetch_all(connection, query, {"texts": escape_glob(texts)})
             yield LabelUnits(connection, run)
     except duckdb.Error as error:
         raise StorageError(f"{run.index}: cannot be read: {first_line(error)}") from error
