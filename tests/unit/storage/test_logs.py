@@ -238,3 +238,52 @@ def test_a_plain_dataset_is_no_log(row: dict[str, Any], count: int, tmp_path: Pa
 
     assert recognise(log_files.write_lines(tmp_path / "plain.jsonl", rows)) is None
     assert recognise(log_files.write_json(tmp_path / "plain.json", rows)) is None
+
+
+# Older versions of the same tools, and what a tool lost.
+
+
+def test_lm_eval_before_it_named_its_metrics_and_arguments_is_read_alike(tmp_path: Path) -> None:
+    row = log_files.lm_eval_row(0, "none", 1.0, arguments=[["Q0?", {"until": []}]], resps=[["It is 7."]])
+    del row["metrics"], row["filter"]
+    (read,) = rows_of(log_files.write_lines(tmp_path / "samples.jsonl", [row]))
+
+    assert (read["question"], read["response"]) == ("Q0?", "It is 7.")
+    assert seen(read)[3] == {"exact_match,none": True}
+
+
+def test_the_one_score_of_an_old_inspect_log_is_kept(tmp_path: Path) -> None:
+    sample = log_files.inspect_sample("a", score={"value": "C"})
+    del sample["scores"]
+    (read,) = rows_of(
+        log_files.write_json(tmp_path / "log.json", {**log_files.INSPECT_HEADER, "version": 1, "samples": [sample]})
+    )
+
+    assert seen(read)[3] == {"score": True}
+
+
+def test_an_unreadable_grade_that_old_inspect_called_incorrect_is_unreadable(tmp_path: Path) -> None:
+    graded = {"model_graded_qa": {"value": "I", "explanation": "Grade not found in model output: fine"}}
+    sample = log_files.inspect_sample("a", scores=graded)
+    path = log_files.write_json(tmp_path / "log.json", {**log_files.INSPECT_HEADER, "samples": [sample]})
+
+    assert seen(rows_of(path)[0])[3] == {"model_graded_qa": "unreadable"}
+
+
+def test_rows_that_evalscope_lost_are_counted_by_the_gaps(tmp_path: Path) -> None:
+    path = log_files.evalscope(tmp_path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], lines[2]]))
+    log, notices = recognise(path), list[str]()
+    assert log is not None
+    list(log.rows(notices))
+
+    assert notices == ["1 of 3 indexes have no row: EvalScope keeps nothing of a request that failed"]
+
+
+def test_outputs_of_several_models_to_one_instruction_are_no_repeats(tmp_path: Path) -> None:
+    row = {"instruction": "How many?", "output_1": "8", "generator_1": "m1", "output_2": "7", "preference": 2}
+    rows = rows_of(log_files.write_json(tmp_path / "a.json", [{**row, "generator_2": name} for name in ("x", "y")]))
+
+    assert [row["repeat"] for row in rows] == [1, 1]
+    assert [row["id"].partition("@")[2] for row in rows] == ["x", "y"]

@@ -167,6 +167,9 @@ def open_alpaca_eval(sniffed: Sniffed) -> Log:
 
 def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """Model outputs have no annotation yet; instructions have no id that all files share, so their digest is it."""
+    # Outputs of several models to one instruction are no repeats of one of them.
+    column = "generator_2" if sniffed.has("output_2") else "generator"
+    is_one = len({as_text(row.get(column)) for _, row in sniffed.rows([])}) == 1
     for number, row in sniffed.rows(notices):
         if "instruction" not in row:
             raise DatasetError(f"{sniffed.path}: item {number}: an AlpacaEval row without `instruction`")
@@ -178,6 +181,7 @@ def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSampl
                 question=question,
                 response=as_text(row.get("output")),
                 target_model=as_text(row.get("generator")),
+                variant=None if is_one else as_text(row.get("generator")),
                 metadata=told,
             )
             continue
@@ -186,6 +190,7 @@ def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSampl
             question=question,
             response=as_text(row["output_2"]),
             target_model=as_text(row.get("generator_2")),
+            variant=None if is_one else as_text(row.get("generator_2")),
             scores={as_text(row.get("annotator")) or "annotator": preference_score(row)},
             metadata={**told, "opponent": row.get("generator_1"), "opponent_response": row.get("output_1")},
         )

@@ -63,17 +63,16 @@ def read_lm_eval(sniffed: Sniffed, task: str | None, model: str | None, notices:
     scores: dict[Any, dict[str, LoggedScore]] = {}
     for _, row in sniffed.rows([]):
         of_document = scores.setdefault(row.get("doc_id"), {})
-        for metric in row.get("metrics") or ():
-            if metric in row:
-                of_document[f"{metric},{row.get('filter', 'none')}"] = read_grade(row[metric])
+        for metric in metrics_of(row):
+            of_document[f"{metric},{row.get('filter', 'none')}"] = read_grade(row[metric])
     shared = 0
     for number, row in sniffed.rows(notices):
         found = scores.pop(row.get("doc_id"), None)
         if found is None:
             # Another filter's line of a document that was read already.
             continue
-        if not as_rows([row.get("doc")]) and not isinstance(row.get("arguments"), Mapping):
-            raise DatasetError(f"{sniffed.path}: line {number}: an lm-eval sample without `doc` and `arguments`")
+        if not isinstance(row.get("doc"), Mapping) or "resps" not in row:
+            raise DatasetError(f"{sniffed.path}: line {number}: an lm-eval sample without `doc` or `resps`")
         samples = list(read_document(row, found, task, model))
         shared += len(samples) > 1 and bool(found)
         yield from samples
@@ -89,7 +88,7 @@ def read_document(
 ) -> Iterator[LoggedSample]:
     """Each of the repeated responses; of loglikelihoods, the choice that is most likely."""
     document = as_table(row.get("doc"))
-    requests = [as_table(one) for one in as_table(row.get("arguments")).values()]
+    requests = requests_of(row.get("arguments"))
     prompt = prompt_text(requests[0].get("arg_0")) if requests else ""
     common: dict[str, Any] = {
         "question_id": own_id(document, row.get("doc_id")),
@@ -122,6 +121,22 @@ def read_document(
             scores=scores if repeat == 1 else {},
             **common,
         )
+
+
+def metrics_of(row: Mapping[str, Any]) -> list[str]:
+    """Their names stand in `metrics`; older versions have only their values, among what every row has."""
+    named = row.get("metrics")
+    if isinstance(named, list):
+        return [name for name in named if isinstance(name, str) and name in row]
+    return [name for name, value in row.items() if isinstance(value, int | float) and name != "doc_id"]
+
+
+def requests_of(arguments: Any) -> list[Mapping[str, Any]]:
+    """By name, or in older versions a list of lists."""
+    if isinstance(arguments, list):
+        pairs = [one if isinstance(one, list) else [one] for one in arguments]
+        return [{f"arg_{index}": part for index, part in enumerate(pair)} for pair in pairs]
+    return [as_table(one) for one in as_table(arguments).values()]
 
 
 def read_likelihoods(responses: Any) -> list[float]:
@@ -262,12 +277,20 @@ def open_evalscope(sniffed: Sniffed) -> Log:
     task = sniffed.path.name.partition(".")[0]
 
     def samples(notices: Notices) -> Iterator[LoggedSample]:
+        count, last = 0, -1
         for number, row in sniffed.rows(notices):
+            index = row.get("index")
+            count, last = count + 1, max(last, index) if isinstance(index, int) else last
             if not isinstance(row.get("sample_score", row.get("model_output")), Mapping):
                 raise DatasetError(
                     f"{sniffed.path}: line {number}: an EvalScope row without `sample_score` or `model_output`"
                 )
             yield read(row, scorer, task)
+        if last >= count:
+            lost = last + 1 - count
+            notices.append(
+                f"{lost:,} of {last + 1:,} indexes have no row: EvalScope keeps nothing of a request that failed"
+            )
 
     return Log(samples)
 

@@ -133,6 +133,9 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
     first = as_table(next(iter(as_rows(output.get("choices"))), {}))
     response = output.get("completion") or content_text(as_table(first.get("message")).get("content"))
     scores = as_table(resolve(sample.get("scores"), attachments))
+    if not scores and isinstance(sample.get("score"), Mapping):
+        # Version 1 had one scorer, without a name.
+        scores = {"score": sample["score"]}
     return LoggedSample(
         question_id=as_text(sample.get("id")) or "",
         question=with_options(question, map(str, choices)) if isinstance(choices, list) else question,
