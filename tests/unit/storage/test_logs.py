@@ -287,3 +287,13 @@ def test_outputs_of_several_models_to_one_instruction_are_no_repeats(tmp_path: P
 
     assert [row["repeat"] for row in rows] == [1, 1]
     assert [row["id"].partition("@")[2] for row in rows] == ["x", "y"]
+
+
+def test_the_answers_that_mt_bench_is_to_judge_are_samples_by_turn(tmp_path: Path) -> None:
+    row = {"question_id": 81, "answer_id": "x", "model_id": "m", "choices": [{"index": 0, "turns": ["7", "Yes."]}]}
+    rows = rows_of(log_files.write_lines(tmp_path / "m.jsonl", [row]))
+
+    assert [(row["id"], row["response"], row["target_model"]) for row in rows] == [
+        ("81", "7", "m"),
+        ("81.turn2", "Yes.", "m"),
+    ]

@@ -12,7 +12,7 @@ from typing import Any
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
 from mixseek.storage.dataset.logs.reading import Sniffed
-from mixseek.storage.dataset.logs.record import LoggedSample, LoggedScore, as_text, digest_name
+from mixseek.storage.dataset.logs.record import LoggedSample, LoggedScore, as_rows, as_text, digest_name
 
 # MT-Bench: question and response stand in the judge's prompt only.
 
@@ -142,13 +142,14 @@ def part_conversation(text: str) -> tuple[str, str]:
 def read_answers(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """MT-Bench's model_answer files: each turn of each choice; the questions stand in another file."""
     for _, row in sniffed.rows(notices):
-        for choice in row.get("choices") or []:
-            for turn, text in enumerate(choice.get("turns") or [], 1):
+        for index, choice in enumerate(as_rows(row.get("choices")), 1):
+            turns = choice.get("turns")
+            for turn, text in enumerate(turns if isinstance(turns, list) else [], 1):
                 yield LoggedSample(
                     question_id=question_name({"question_id": row.get("question_id"), "turn": turn}),
                     response=as_text(text),
                     target_model=as_text(row.get("model_id")),
-                    repeat=int(choice.get("index") or 0) + 1,
+                    repeat=index,
                 )
 
 

@@ -60,14 +60,14 @@ def open_lm_eval(sniffed: Sniffed) -> Log:
 
 def read_lm_eval(sniffed: Sniffed, task: str | None, model: str | None, notices: Notices) -> Iterator[LoggedSample]:
     """Documents in the order of their first line; scores of all filters are collected before."""
-    scores: dict[Any, dict[str, LoggedScore]] = {}
+    scores: dict[str | None, dict[str, LoggedScore]] = {}
     for _, row in sniffed.rows([]):
-        of_document = scores.setdefault(row.get("doc_id"), {})
+        of_document = scores.setdefault(as_text(row.get("doc_id")), {})
         for metric in metrics_of(row):
             of_document[f"{metric},{row.get('filter', 'none')}"] = read_grade(row[metric])
     shared = 0
     for number, row in sniffed.rows(notices):
-        found = scores.pop(row.get("doc_id"), None)
+        found = scores.pop(as_text(row.get("doc_id")), None)
         if found is None:
             # Another filter's line of a document that was read already.
             continue
@@ -212,15 +212,15 @@ def read_helm(sniffed: Sniffed, stats: Path | None, notices: Notices) -> Iterato
         instance, result = as_table(state.get("instance")), as_table(state.get("result"))
         if not instance:
             raise DatasetError(f"{sniffed.path}: request state {number}: a HELM state without `instance`")
-        trial, perturbation = state.get("train_trial_index") or 0, as_table(instance.get("perturbation")).get("name")
+        trial, perturbation = trial_of(state), as_text(as_table(instance.get("perturbation")).get("name"))
         completions = as_rows(result.get("completions"))
         mapping = as_table(state.get("output_mapping"))
         answers = [
             str(as_table(one.get("output")).get("text"))
             for one in as_rows(instance.get("references"))
-            if "correct" in (one.get("tags") or ())
+            if "correct" in (as_text(one.get("tags")) or "")
         ]
-        letters = {text: letter for letter, text in mapping.items()}
+        letters = {str(text): letter for letter, text in mapping.items()}
         question = as_text(as_table(instance.get("input")).get("text")) or ""
         error = as_text(result.get("error")) or "the request failed" if result.get("success") is False else None
         for index, completion in enumerate(completions or [{}]):
@@ -231,14 +231,20 @@ def read_helm(sniffed: Sniffed, stats: Path | None, notices: Notices) -> Iterato
                 error=error,
                 targets=tuple(letters.get(answer, answer) for answer in answers),
                 target_model=as_text(as_table(state.get("request")).get("model")) or task,
-                variant=as_text(perturbation),
-                prompt_variant=as_text(perturbation),
+                variant=perturbation,
+                prompt_variant=perturbation,
                 task_name=run,
-                repeat=int(trial) * max(len(completions), 1) + index + 1,
+                repeat=trial * max(len(completions), 1) + index + 1,
                 stop_reason=as_text(as_table(completion.get("finish_reason")).get("reason")),
                 scores=scores.get((as_text(instance.get("id")), trial, perturbation), {}) if index == 0 else {},
                 metadata=as_table(instance.get("extra_data")),
             )
+
+
+def trial_of(row: Mapping[str, Any]) -> int:
+    """From 0."""
+    trial = row.get("train_trial_index")
+    return trial if isinstance(trial, int) else 0
 
 
 def read_helm_scores(path: Path, notices: Notices) -> dict[tuple[Any, ...], dict[str, LoggedScore]]:
@@ -246,10 +252,8 @@ def read_helm_scores(path: Path, notices: Notices) -> dict[tuple[Any, ...], dict
     scores: dict[tuple[Any, ...], dict[str, LoggedScore]] = {}
     for _, instance in walk_file(path, {(): True}, notices):
         one = as_table(instance)
-        perturbation = as_table(one.get("perturbation")).get("name")
-        found = scores.setdefault(
-            (as_text(one.get("instance_id")), one.get("train_trial_index") or 0, perturbation), {}
-        )
+        perturbation = as_text(as_table(one.get("perturbation")).get("name"))
+        found = scores.setdefault((as_text(one.get("instance_id")), trial_of(one), perturbation), {})
         for stat in as_rows(one.get("stats")):
             name = as_text(as_table(stat.get("name")).get("name")) or ""
             if name and not _BOOKKEEPING.match(name) and stat.get("count"):

@@ -131,7 +131,7 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
     choices = sample.get("choices")
     error = sample.get("error")
     first = as_table(next(iter(as_rows(output.get("choices"))), {}))
-    response = output.get("completion") or content_text(as_table(first.get("message")).get("content"))
+    response = as_text(output.get("completion")) or content_text(as_table(first.get("message")).get("content"))
     scores = as_table(resolve(sample.get("scores"), attachments))
     if not scores and isinstance(sample.get("score"), Mapping):
         # Version 1 had one scorer, without a name.

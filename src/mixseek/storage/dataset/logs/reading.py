@@ -116,10 +116,12 @@ class JsonStream:
             self._expect(b"}")
             return
         while True:
-            key = parse_json(self._value(keep=True))
+            key = parse_or_none(self._value(keep=True))
+            if not isinstance(key, str):
+                raise DatasetError(f"{self._name}: invalid JSON: the name of a value is no text")
             self._expect(b":")
             self.peek()
-            yield str(key)
+            yield key
             if self._expect(b",}") == b"}":
                 return
 
@@ -365,7 +367,7 @@ def sniff(path: Path) -> Sniffed | None:
             return Sniffed(path, Shape.ZIP, names=tuple(one.name for one in list_members(path)))
         with reading(path) as stream:
             return sniff_text(path, stream)
-    except (OSError, DatasetError):
+    except (OSError, DatasetError, CutShortError):
         return None
 
 
@@ -458,7 +460,7 @@ def list_members(path: Path) -> list[Member]:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError):
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error):
         return list(scan_members(path))
     return [
         Member(one.filename, one.header_offset, one.compress_size, one.file_size, one.compress_type) for one in entries
@@ -525,9 +527,12 @@ def read_batch(path: Path, batch: list[Member], notices: list[str]) -> Iterator[
 
 def packed_data(file: BufferedReader, member: Member) -> bytes:
     """As it stands in the zip."""
-    file.seek(member.begin)
-    header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-    file.seek(header[-2] + header[-1], 1)
+    file.seek(max(member.begin, 0))
+    header = file.read(_LOCAL_HEADER.size)
+    if len(header) < _LOCAL_HEADER.size:
+        return b""
+    *_, name_length, extra_length = _LOCAL_HEADER.unpack(header)
+    file.seek(name_length + extra_length, 1)
     return file.read(member.packed_bytes)
 
 

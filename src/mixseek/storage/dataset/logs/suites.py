@@ -72,11 +72,11 @@ def read_promptfoo(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]
         rows = (row for _, row in walk_file(sniffed.path, {_RESULTS: True}, notices))
     names = QuestionNames()
     prompts = several_prompts(sniffed)
-    planned: Counter[Any] = Counter()
+    planned: Counter[str] = Counter()
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping) or "promptIdx" not in row:
             raise DatasetError(f"{sniffed.path}: result {number}: a promptfoo result without `promptIdx`")
-        planned[row["promptIdx"]] += 1
+        planned[str(row["promptIdx"])] += 1
         yield read_promptfoo_row(row, names, prompts)
     if len(set(planned.values())) > 1:
         told = ", ".join(f"{count:,}" for _, count in sorted(planned.items()))
