@@ -68,6 +68,8 @@ def test_a_planted_difference_is_found_with_its_samples(two_runs: Path) -> None:
     assert found["test"]["p_value"] == pytest.approx((2 * (1 + 12 + 66) - 66) / 2**12)
     assert ids(found["better"]) == {f"s{n}" for n in range(20, 30)}
     assert ids(found["worse"]) == {"s0", "s1"}
+    assert found["ids"]["better"] == [f"s{n}" for n in range(20, 30)]
+    assert found["ids"]["worse"] == ["s0", "s1"]
     assert found["paired_by"] == ["id"]
     tasks = {task["name"]: task["difference"] for task in found["groups"]["task"]}
     assert tasks == {"large": pytest.approx(4 / 20), "small": pytest.approx(4 / 20)}
@@ -85,6 +87,19 @@ def test_the_terminal_says_the_same_and_writes_a_page(two_runs: Path) -> None:
     assert page.count('<details class="change"') == 12
     assert "The answer is <mark>7</mark>." in page
     assert not re.search(r'(?:src|href)="https?:', page)
+
+
+def test_a_page_of_many_changes_shows_some_and_says_of_how_many(tmp_path: Path) -> None:
+    """At most 250 of a kind with their texts; a program gets the ids of all."""
+    judge(tmp_path, "a", answers(set(), count=300))
+    judge(tmp_path, "b", answers(set(range(290)), count=300))
+    compare(tmp_path, "a", "b", "--out", "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    assert page.count('<details class="change"') == 250
+    assert "250 of 290 better" in page
+    assert len(page) < 1_000_000
+    assert len(compared(tmp_path, "a", "b")["ids"]["better"]) == 290
 
 
 def test_without_a_name_the_page_stands_beside_the_journal_of_b(two_runs: Path) -> None:
@@ -253,7 +268,7 @@ def test_samples_of_one_side_only_are_named_and_in_no_number(two_runs: Path) -> 
 
     assert found["counts"]["pairs"] == 30
     assert (found["a"]["unpaired"], found["b"]["unpaired"]) == (10, 0)
-    assert found["a"]["unpaired_ids"] == [f"s{n}" for n in range(30, 40)]
+    assert found["a"]["unpaired_ids"] == found["ids"]["only_a"] == [f"s{n}" for n in range(30, 40)]
     assert "Only in A (10 of 40 samples)" in compare(two_runs, "a", "c").stdout
 
 

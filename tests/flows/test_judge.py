@@ -12,6 +12,8 @@ from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, rea
 SUMMARY_KEYS = {
     "needs_maths",
     "headline",
+    "corrected",
+    "baseline",
     "notices",
     "run",
     "workspace",

@@ -69,12 +69,19 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --on lower
     """
-    from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
+    from mixseek.composition.compare import (
+        LISTED,
+        LISTED_IN_JSON,
+        CompareRequest,
+        default_page,
+        load_comparison,
+        write_comparison,
+    )
     from mixseek.reporting.comparison import check_drop, comparison_document, print_comparison
 
     gate = read_drop_gate(max_drop, on, "A")
     request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
-    comparison = load_comparison(request, listed=None if as_json else LISTED)
+    comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
     target = out or (None if as_json else default_page(request.workspace, comparison))
     if target is not None:
         write_comparison(request.workspace, comparison, target)

@@ -106,7 +106,7 @@ def render_corrected(result: DemoResult, console: Console) -> None:
     """Three numbers: what a kind judge says, what people say of a few, and both together."""
     whole, scale = result.corrected.whole, result.corrected.facts.scale
     console.print()
-    told = f"A judge that is too kind, corrected by {whole.labelled} labels of texts drawn blind"
+    told = f"A kind judge that contradicts itself, corrected by {whole.labelled} labels of texts drawn blind"
     console.print(Text(told, style="bold"))
     lines = {
         "judge": f"{judges_text(whole.judges, scale)}; labels alone {corrected_text(whole.labels, scale)}",

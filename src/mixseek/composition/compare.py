@@ -27,8 +27,8 @@ from mixseek.storage.workspace import RunDirectory, Workspace, find_name, list_f
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}
 _DIFFERENCES_NAMED = 5
 LETTERS: tuple[SideName, SideName] = ("a", "b")
-# Pairs of each kind that a page shows with their texts; a program gets the ids of all.
-LISTED = 250
+# Pairs of each kind that a page shows with their texts, and that a program gets with scores; of the rest it gets ids.
+LISTED, LISTED_IN_JSON = 250, 10_000
 _STEM_CHARACTERS = 80
 # Of the pairs that fell behind a baseline.
 _BASELINE_LISTED = 10
@@ -45,8 +45,8 @@ class CompareRequest:
     panel: PanelRule | None = None  # how several judges become one; the runs' own rule where none is named
 
 
-def load_comparison(request: CompareRequest, listed: int | None = None) -> Comparison:
-    """Everything a renderer shows; at most `listed` pairs in each list, or all of them."""
+def load_comparison(request: CompareRequest, listed: int = LISTED, *, is_complete: bool = False) -> Comparison:
+    """Everything a renderer shows: at most `listed` pairs in each list; `is_complete` adds the ids of all."""
     refuse_too_many(request)
     workspace = Workspace(request.workspace)
     runs = find_runs(workspace, request.runs)
@@ -57,7 +57,8 @@ def load_comparison(request: CompareRequest, listed: int | None = None) -> Compa
     with open_pairs(workspace, *runs) as index:
         a, b = (replace(side, rule=rule) for side, rule in zip(choose_sides(index, request, runs), rules, strict=True))
         index.lay_out(a, b)
-        return build_comparison(index, (a, b), manifests, listed)
+        comparison = build_comparison(index, (a, b), manifests, listed)
+        return replace(comparison, ids=name_all(index, comparison)) if is_complete else comparison
 
 
 def find_runs(workspace: Workspace, names: Sequence[str]) -> tuple[RunDirectory, RunDirectory]:
@@ -175,7 +176,7 @@ def short(value: Any) -> str:
 
 
 def build_comparison(
-    index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[Manifest], listed: int | None
+    index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[Manifest], listed: int
 ) -> Comparison:
     names = name_sides(*sides)
     whole = estimate(index)
@@ -201,6 +202,19 @@ def build_comparison(
     )
 
 
+def name_all(index: PairIndex, comparison: Comparison) -> dict[str, tuple[str, ...]]:
+    """The ids of every pair that changed, and of every sample without a partner, however many they are."""
+    wheres = {
+        "better": paired.BETTER,
+        "worse": paired.WORSE,
+        "unscored": paired.UNSCORED,
+        "drift": paired.CHANGED_JUDGMENT,
+    }
+    named = {kind: tuple(index.pair_names(where)) for kind, where in wheres.items()}
+    sides = (("only_a", LETTERS[0], comparison.a.unpaired), ("only_b", LETTERS[1], comparison.b.unpaired))
+    return named | {kind: tuple(index.unpaired(letter)) if count else () for kind, letter, count in sides}
+
+
 def name_sides(a: Side, b: Side) -> tuple[str, str]:
     """By what tells them apart: the run, the target, the variant, or several of these."""
     told = [(one, other) for one, other in zip(parts_of(a), parts_of(b), strict=True) if one != other]
@@ -214,7 +228,7 @@ def parts_of(side: Side) -> tuple[str | None, ...]:
 
 
 def describe_side(
-    index: PairIndex, letter: SideName, name: str, side: Side, manifest: Manifest, listed: int | None
+    index: PairIndex, letter: SideName, name: str, side: Side, manifest: Manifest, listed: int
 ) -> ComparedSide:
     counted = index.count_side(letter)
     return ComparedSide(
@@ -253,7 +267,7 @@ def estimate_groups(index: PairIndex, factor: str) -> tuple[GroupDifference, ...
     return tuple(GroupDifference(name, one, adjusted.get(name)) for name, one in found.items())
 
 
-def find_drift(index: PairIndex, whole: Difference, listed: int | None) -> Drift:
+def find_drift(index: PairIndex, whole: Difference, listed: int) -> Drift:
     """What changed where the judged text did not."""
     shift = estimate(index, paired.SAME_TEXT)
     changed = index.sums(where=paired.CHANGED_JUDGMENT).get(None, paired.NO_PAIRS)

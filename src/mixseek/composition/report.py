@@ -25,7 +25,7 @@ from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.reporting.agreement import Agreement, build_agreement, build_consistency
 from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored
-from mixseek.reporting.headline import summarise_group
+from mixseek.reporting.headline import summarise_group, with_corrected
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
     ReportData,
@@ -99,7 +99,9 @@ def load_report(
         whole = combine_judges(index, manifest) if manifest.cascade else None
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
-    return replace(report, judges=judges, corrected=load_corrected(workspace, run, rule)), run
+    corrected = load_corrected(workspace, run, rule)
+    first = with_corrected(report.headline, corrected) if report.headline else None
+    return replace(report, judges=judges, corrected=corrected, headline=first), run
 
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:

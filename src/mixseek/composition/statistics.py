@@ -260,7 +260,10 @@ class _Analysis:
         is_countable = max(first.distinct, second.distinct) <= MOST_CATEGORIES
         coefficients = list(self._pair_coefficients(counts, groups)) if is_countable and counts else []
         ordered = {} if self._is_nominal else counts
-        turned: formulas.Patterns = {(judge, human): count for (human, judge), count in counts.items()}
+        whole, *parts = (
+            Confusion.of({(judge, human): count for (human, judge), count in one.items()}) if is_binary else None
+            for one in (counts, *groups)
+        )
         return PairLine(
             first.name,
             second.name,
@@ -270,7 +273,8 @@ class _Analysis:
             pearson(ordered),
             spearman(ordered) if ordered else None,
             kendall_tau_b(ordered) if ordered else None,
-            Confusion.of(turned) if is_binary and counts else None,
+            whole if counts else None,
+            formulas.shares_over_questions([part for part in parts if part is not None]),
         )
 
     def _pair_coefficients(self, counts: PairCounts, groups: Sequence[PairCounts]) -> Iterator[Coefficient]:

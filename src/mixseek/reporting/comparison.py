@@ -1,7 +1,7 @@
 """Two sides of a comparison as data, in words, on a terminal and for programs; the page is in `comparison_page`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,8 @@ class Comparison:
     worse: tuple[Pair, ...]
     unscored: tuple[Pair, ...]
     notes: tuple[str, ...] = ()
+    # Of all pairs of each kind and all samples without a partner, where a program asked.
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def is_binary(self) -> bool:
@@ -406,11 +408,14 @@ def headline(comparison: Comparison) -> list[tuple[str, str]]:
 def brief(comparison: Comparison) -> list[tuple[str, str]]:
     """The result and the judge's part in it, in as few lines as there can be."""
     drift, is_binary = comparison.drift, comparison.is_binary
-    lines = headline(comparison)
+    said = dict(headline(comparison))
+    if "test" in said:
+        said["pairs"] = f"{said['pairs']}; {said.pop('test')}"
+    lines = list(said.items())
     if drift.changed and drift.part is not None:
         part = difference_text(drift.part, is_binary=is_binary)
-        said = f"{drift.changed:,} of {drift.same_texts:,} unchanged texts were judged differently: {part} of it"
-        lines.append(("judge", said))
+        texts = f"{drift.changed:,} of {drift.same_texts:,} unchanged texts were judged differently: {part} of it"
+        lines.append(("judge", texts))
         if drift.without.mean is not None:
             interval = drift.without.interval
             within = f" ({range_text(interval, is_binary=is_binary)})" if interval else ""
@@ -513,6 +518,7 @@ def comparison_document(
         "better": [pair_document(pair) for pair in comparison.better],
         "worse": [pair_document(pair) for pair in comparison.worse],
         "unscored": [pair_document(pair) for pair in comparison.unscored],
+        "ids": {kind: list(names) for kind, names in comparison.ids.items()},
         # Where people labelled samples of both sides; nothing is corrected yet.
         "corrected": None,
         "notes": list(comparison.notes),

@@ -112,7 +112,11 @@ def render_comparison(comparison: Comparison, changed: Sequence[ChangedSample]) 
 
 def axis_end(comparison: Comparison) -> float:
     """The same to the left and to the right, so that nought is in the middle."""
-    differences = [comparison.difference, *(group.difference for group in task_groups(comparison))]
+    differences = [
+        comparison.difference,
+        comparison.drift.without,
+        *(group.difference for group in task_groups(comparison)),
+    ]
     ends = [abs(end) for one in differences if one.interval for end in (one.interval.low, one.interval.high)]
     ends += [abs(one.mean) for one in differences if one.mean is not None]
     largest = max(ends, default=0.01)
@@ -126,6 +130,8 @@ def task_groups(comparison: Comparison) -> Sequence[GroupDifference]:
 
 def draw_rows(comparison: Comparison, end: float) -> list[DrawnRow]:
     rows = [draw_row("all pairs", comparison.difference, end, is_whole=True)]
+    if comparison.drift.changed:
+        rows.append(draw_row("without the judge's changes", comparison.drift.without, end, is_whole=True))
     groups = task_groups(comparison)
     rows += [draw_row(group.name or words.NO_GROUP, group.difference, end) for group in groups[:_DRAWN_GROUPS]]
     return rows

@@ -38,6 +38,11 @@ def on_scale(share: float, scale: LabelScale) -> str:
     return f"{scale.minimum + share * (scale.maximum - scale.minimum):.2f}"
 
 
+def scale_tick(share: float, scale: LabelScale) -> str:
+    """The same beside an axis, as short as it can be."""
+    return f"{share:.0%}" if scale.is_binary else f"{scale.minimum + share * (scale.maximum - scale.minimum):g}"
+
+
 def limits_text(low: float | None, high: float | None, scale: LabelScale) -> str:
     """Both ends, the unit once."""
     if low is None or high is None:
@@ -106,12 +111,12 @@ def people_sentence(report: CorrectedReport) -> str | None:
         return None
     if scale.is_binary:
         kappa = "" if report.kappa is None else f"; Cohen's kappa {report.kappa:.2f}"
-        return f"Judges and people agree on {percent(1 - report.distance)} of what both decided{kappa}."
+        return f"Judges and people agree on {percent(1 - report.distance)} of labelled verdicts{kappa}."
     span = scale.maximum - scale.minimum
     way = "above" if report.bias >= 0 else "below"
     return (
-        f"Judges are {abs(report.bias) * span:.2f} {way} people on average, and {report.distance * span:.2f} away from "
-        f"them, on a scale of {scale.describe()}."
+        f"Over labelled texts judges are {abs(report.bias) * span:.2f} {way} people on average, and "
+        f"{report.distance * span:.2f} away from them, on a scale of {scale.describe()}."
     )
 
 

@@ -2,14 +2,25 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mixseek.domain.counts import PanelGroup, PanelGroups
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.reporting import wording
-from mixseek.reporting.model import Breakdown, GroupSummary, Headline, PanelCounts, ScoreSummary, StatusCounts, split_of
-from mixseek.stats.intervals import Interval, unit_bounds, unit_interval
+from mixseek.reporting.corrected import CorrectedGroup, CorrectedReport
+from mixseek.reporting.model import (
+    Beside,
+    Breakdown,
+    GroupSummary,
+    Headline,
+    PanelCounts,
+    ScoreSummary,
+    StatusCounts,
+    split_of,
+)
+from mixseek.stats.corrected import State
+from mixseek.stats.intervals import unit_bounds, unit_interval
 
 # Columns that lead where samples name them, in this order, with the column of the panel's units and a word for a value.
 LEADING: Mapping[str, str] = {"target_model": "target", "prompt_variant": "variant"}
@@ -63,6 +74,27 @@ def ranked(groups: Iterable[GroupSummary]) -> tuple[GroupSummary, ...]:
             ),
         )
     )
+
+
+def with_corrected(headline: Headline, corrected: CorrectedReport | None) -> Headline:
+    """What human labels make of the same means, where they give a number; the section of its own says the rest."""
+    if corrected is None:
+        return headline
+    found = {group.name: _beside_of(group) for group in corrected.targets}
+    columns = tuple(
+        replace(part, groups=tuple(replace(group, beside=found.get(group.name, ())) for group in part.groups))
+        if part.column == "target_model"
+        else part
+        for part in headline.columns
+    )
+    return replace(headline, columns=columns, beside=_beside_of(corrected.whole))
+
+
+def _beside_of(group: CorrectedGroup) -> tuple[Beside, ...]:
+    one = group.corrected
+    if one.point is None or one.state is not State.CORRECTED:
+        return ()
+    return (Beside("corrected", one.point, one.low, one.high),)
 
 
 def summarise_group(group: PanelGroup, *, is_graded: bool) -> ScoreSummary:
@@ -156,19 +188,16 @@ def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
     return [(name, split_of(counts) if name == "split" else getattr(counts, name)) for name in names]
 
 
-def beside_text(mean: float | None, headline: Headline) -> str:
-    """Another estimate, in the unit of the means beside it."""
-    if mean is None:
-        return wording.NOTHING
-    if headline.maximum is not None:
-        return wording.scale_text(mean, headline.maximum)
-    return wording.percent(mean) if headline.score.is_binary else f"{mean:.3f}"
+def beside_text(one: Beside, headline: Headline) -> str:
+    """`corrected 71.2% (64.0–78.5%)`: another estimate, in the unit of the means beside it."""
 
+    def told(share: float) -> str:
+        if headline.maximum is not None:
+            return wording.scale_text(share, headline.maximum)
+        return wording.percent(share) if headline.score.is_binary else f"{share:.3f}"
 
-def beside_range_text(interval: Interval, headline: Headline) -> str:
-    if headline.maximum is not None or headline.score.is_binary:
-        return wording.range_text(interval, headline.maximum)
-    return f"{interval.low:.3f}–{interval.high:.3f}"
+    limits = "" if one.low is None or one.high is None else f" ({told(one.low)}–{told(one.high)})"
+    return f"{one.label} {told(one.mean)}{limits}"
 
 
 def score_sentence(score: ScoreSummary, maximum: float | None) -> str:
@@ -245,8 +274,7 @@ def axis_of(headline: Headline) -> Axis:
         for end in (score.bounds.worst, score.bounds.best)
     ]
     beside = [*headline.beside, *(one for part in headline.columns for group in part.groups for one in group.beside)]
-    ends += [one.mean for one in beside if one.mean is not None]
-    ends += [end for one in beside if one.interval for end in (one.interval.low, one.interval.high)]
+    ends += [end for one in beside for end in (one.mean, one.low, one.high) if end is not None]
     scale = headline.maximum or (100.0 if headline.score.is_binary else 1.0)
     low, high = min(ends, default=0.0) * scale, max(ends, default=1.0) * scale
     # Never closer than a third of the scale: a hair's breadth must not look like a gulf.

@@ -240,8 +240,9 @@ class Beside:
     """Another estimate of the same mean, such as one that human labels correct: drawn and told beside it."""
 
     label: str
-    mean: float | None
-    interval: Interval | None
+    mean: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Statistics of ratings as data, as a JSON document, and on a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
@@ -60,6 +60,7 @@ class PairLine:
     spearman: float | None = None
     kendall_tau_b: float | None = None
     confusion: Confusion | None = None  # of the second against the first, where both say right or wrong
+    shares: Mapping[str, Interval | None] = field(default_factory=dict)  # of that confusion, over questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,31 +193,22 @@ def _pair_document(line: PairLine) -> dict[str, Any]:
         "pearson": line.pearson,
         "spearman": line.spearman,
         "kendall_tau_b": line.kendall_tau_b,
-        "confusion": _confusion_document(line.confusion) if line.confusion else None,
+        "confusion": _confusion_document(line.confusion, line.shares) if line.confusion else None,
     }
 
 
-def _confusion_document(confusion: Confusion) -> dict[str, Any]:
-    """Shares with Wilson's interval."""
-    shares = {
-        "accuracy": (confusion.tp + confusion.tn, confusion.n),
-        "sensitivity": (confusion.tp, confusion.tp + confusion.fn),
-        "specificity": (confusion.tn, confusion.tn + confusion.fp),
-        "ppv": (confusion.tp, confusion.tp + confusion.fp),
-        "npv": (confusion.tn, confusion.tn + confusion.fn),
-    }
-    return {
-        **asdict(confusion),
-        **{name: _share_document(*counts) for name, counts in shares.items()},
-        "mcc": confusion.mcc,
-    }
+def _confusion_document(confusion: Confusion, intervals: Mapping[str, Interval | None]) -> dict[str, Any]:
+    """Shares with the interval over questions, and Wilson's (`low`, `high`), which takes items for independent."""
+    shares = {name: _share_document(*counts, intervals.get(name)) for name, counts in confusion.shares.items()}
+    return {**asdict(confusion), **shares, "mcc": confusion.mcc}
 
 
-def _share_document(part: int, whole: int) -> dict[str, Any] | None:
+def _share_document(part: int, whole: int, interval: Interval | None) -> dict[str, Any] | None:
     if not whole:
         return None
     low, high = wilson_limits(part / whole, whole, _Z)
-    return {"value": part / whole, "low": low, "high": high, "n": whole}
+    over_questions = {"low": interval.low, "high": interval.high, "method": interval.method.value} if interval else None
+    return {"value": part / whole, "low": low, "high": high, "n": whole, "over_questions": over_questions}
 
 
 def _agreement_document(section: AgreementSection) -> dict[str, Any]:
@@ -358,9 +350,12 @@ def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
     for line in lines:
         if line.confusion is None:
             continue
-        document = _confusion_document(line.confusion)
-        shares = (document[name] for name in ("accuracy", "sensitivity", "specificity"))
-        told = [f"{one['value']:.1%} [{one['low']:.1%}, {one['high']:.1%}]" if one else NOTHING for one in shares]
+        told = []
+        for name in ("accuracy", "sensitivity", "specificity"):
+            part, whole = line.confusion.shares[name]
+            interval = line.shares.get(name)
+            limits = f" [{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
+            told.append(f"{part / whole:.1%}{limits}" if whole else NOTHING)
         yield line.second, number_cell(line.items), *told, _number(line.confusion.mcc)
 
 

@@ -14,7 +14,8 @@ from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
 
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.domain.counts import UnitSums
+from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile, unit_interval
 
 Pattern = tuple[float | None, ...]
 Patterns = Mapping[Pattern, int]
@@ -292,6 +293,17 @@ class Confusion:
         return self.tp + self.fp + self.fn + self.tn
 
     @property
+    def shares(self) -> dict[str, tuple[int, int]]:
+        """By name: how many, of how many."""
+        return {
+            "accuracy": (self.tp + self.tn, self.n),
+            "sensitivity": (self.tp, self.tp + self.fn),
+            "specificity": (self.tn, self.tn + self.fp),
+            "ppv": (self.tp, self.tp + self.fp),
+            "npv": (self.tn, self.tn + self.fn),
+        }
+
+    @property
     def accuracy(self) -> float | None:
         """The share on which the judge and people say the same."""
         return _share(self.tp + self.tn, self.n)
@@ -325,6 +337,26 @@ class Confusion:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
+
+
+def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | None]:
+    """Intervals of a judge's shares with the questions, or groups of them, as clusters; None with fewer than two."""
+    found: dict[str, Interval | None] = {}
+    for name in Confusion(0, 0, 0, 0).shares:
+        counts = [group.shares[name] for group in groups if group.shares[name][1]]
+        hits, trials = sum(part for part, _ in counts), sum(whole for _, whole in counts)
+        sums = UnitSums(
+            samples=trials,
+            scored=trials,
+            questions=len(counts),
+            total=hits,
+            total_of_squares=hits,
+            question_squares=sum(part * part for part, _ in counts),
+            question_products=sum(part * whole for part, whole in counts),
+            question_sizes=sum(whole * whole for _, whole in counts),
+        )
+        found[name] = unit_interval(sums)
+    return found
 
 
 def jackknife_interval(

@@ -75,6 +75,26 @@ def private_directory(scratch: Path) -> Iterator[Path]:
             scratch.rmdir()
 
 
+@contextlib.contextmanager
+def spilling_to(scratch: Path) -> Iterator[None]:
+    """The place is there while the block lasts: DuckDB makes no directory in one that is not there.
+
+    Whoever made it takes it away; a workspace that takes no files is read all the same, as long as memory does.
+    """
+    try:
+        scratch.mkdir(parents=True)
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        # Empty again, unless another process is at work beside us.
+        with contextlib.suppress(OSError):
+            scratch.parent.rmdir()
+
+
 def run_in_scratch(scratch: Path, work: Callable[[Path, Settings], T], *, is_ample: bool = False) -> T:
     """What the work gives, done in a private directory; a second time with most of the memory where it ran short."""
     with private_directory(scratch) as directory:

@@ -108,3 +108,17 @@ def test_the_relation_can_be_asked_of_an_attached_index() -> None:
     assert "run_1.judged" in text
     assert "run_1.samples" in text
     assert "main." not in text
+
+
+def test_what_does_not_fit_into_memory_is_spilled_beside_the_runs_and_taken_away(tmp_path: Path) -> None:
+    """Temporary tables of a million samples are larger than what a reader may take."""
+    workspace, run = make_run(tmp_path, lines_of(make_sample(1), {"rules": [CORRECT]}))
+    with open_run_index(workspace, run) as index:
+        panel = index.settle(None, ("rules",))
+        panel.ask("SET memory_limit = '24MB'; SET threads = 1")
+        panel.ask("CREATE TEMP TABLE large AS SELECT range AS n, md5(range::VARCHAR) AS t FROM range(1200000)")
+        spilled = [path for path in (tmp_path / "tmp").rglob("*") if path.is_file()]
+        assert panel.ask("SELECT count(*), max(n) FROM large") == [(1_200_000, 1_199_999)]
+
+    assert spilled
+    assert not (tmp_path / "tmp").exists()

@@ -30,6 +30,7 @@ from mixseek.storage.duckdb_session import (
     read_statements,
     run_in_scratch,
     session_settings,
+    spilling_to,
 )
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.journal.journal import (
@@ -149,15 +150,19 @@ def read_state(path: Path) -> IndexState | None:
 
 def connect_reading(path: Path) -> duckdb.DuckDBPyConnection:
     """With the same scratch for all connections of a process: DuckDB refuses two that differ in their settings."""
-    scratch = path.parent.parent.parent / "tmp" / f"{os.getpid()}-0"
-    return duckdb.connect(str(path), read_only=True, config=session_settings(scratch))
+    return duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path)))
+
+
+def reading_scratch(path: Path) -> Path:
+    """Where a reader of an index spills to."""
+    return path.parent.parent.parent / "tmp" / f"{os.getpid()}-0"
 
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to an index that is in place."""
     try:
-        with connect_reading(path) as connection:
+        with spilling_to(reading_scratch(path)), connect_reading(path) as connection:
             yield connection
     except duckdb.Error as error:
         raise index_error(path, error) from error

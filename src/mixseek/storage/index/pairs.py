@@ -136,9 +136,16 @@ class PairIndex:
         rows = self._all("Pair", where=where, limit=limit, smallest=SMALLEST_DIFFERENCE, **indexes)
         return [Pair(*row) for row in rows]
 
+    def pair_names(self, where: str) -> list[str]:
+        """Of all such pairs, in the order of B's dataset: one id, or both where they differ."""
+        return [row[0] for row in self._all("pair_names", where=where, smallest=SMALLEST_DIFFERENCE)]
+
     def count_side(self, side: SideName) -> SideCount:
         """Samples of a side, and those without a partner."""
         samples = self._count("side_size", side=side)
+        if self.pairing.is_by_id:
+            # Ids are unique in a run.
+            return SideCount(samples, samples - self._count("pair_count"))
         ((unpaired,),) = fetch_all(self._connection, f"SELECT count(*) FROM ({self._unpaired(side)})", {})  # noqa: S608 - ours
         return SideCount(samples, unpaired)
 
