@@ -60,6 +60,14 @@ def test_scorers_of_a_log_have_no_vote_beside_ours(tmp_path: Path) -> None:
     assert "mean score  0.0%" in alone.stdout
 
 
+def test_an_archive_with_scores_of_a_log_checks_without_a_problem(tmp_path: Path) -> None:
+    judge(tmp_path, log_files.inspect_json(tmp_path), "rules", "log")
+    written = mixseek_here("archive", "r", "--workspace", tmp_path / "ws", "--to", tmp_path / "a", cwd=tmp_path)
+    checked = mixseek_here("archive", "--check", tmp_path / "a", cwd=tmp_path)
+
+    assert (written.returncode, checked.returncode) == (0, 0), checked.stderr + checked.stdout
+
+
 def test_imported_samples_are_judged_like_the_log_they_come_from(tmp_path: Path) -> None:
     target = tmp_path / "samples.jsonl"
     done = mixseek_here("import", log_files.inspect_json(tmp_path), "--to", target, cwd=tmp_path)
