@@ -110,7 +110,7 @@ def test_failed_samples_are_named_and_counted_before_anything_is_judged(tmp_path
     path = log_files.langsmith(tmp_path)
     done = mixseek_here("judge", path, "--workspace", tmp_path / "ws", cwd=tmp_path)
 
-    assert "1 of 2 samples have no response, because their model failed (e1#2)" in done.stderr
+    assert "1 of 2 samples have no response, because their model gave none (e1#2)" in done.stderr
 
 
 def test_a_batch_that_was_asked_to_judge_serves_as_recorded_replies(tmp_path: Path) -> None:

@@ -188,7 +188,9 @@ class Remarks:
         if self._failed:
             more = len(self._failed) - _PLACES_KEPT
             first = ", ".join(self._failed[:_PLACES_KEPT]) + (f" and {more:,} more" if more > 0 else "")
-            said = f"{len(self._failed):,} of {rows:,} samples have no response, because their model failed ({first})"
+            said = (
+                f"{len(self._failed):,} of {rows:,} samples have no response, because their model gave none ({first})"
+            )
             notices.append(f"{said}: filed under INCOMPLETE_COVERAGE, without asking any judge")
         return notices
 
