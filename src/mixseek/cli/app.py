@@ -11,6 +11,7 @@ from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compare import compare
 from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
+from mixseek.cli.importing import import_log
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
 from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
@@ -127,6 +128,7 @@ def build_app() -> typer.Typer:
     app.callback()(root)
     for function in (demo, judge, report, compare, runs, show, export, archive, stats, compete, leaderboard):
         app.command()(function)
+    app.command("import")(import_log)
     labels = typer.Typer(rich_markup_mode=MARKUP, help="What people say about judged texts: draw, fill in, take in.")
     labels.command("sample")(sample_labels)
     labels.command("import")(import_sheet)

@@ -22,9 +22,10 @@ from mixseek.cli.options import (
 )
 
 # Help that takes more than a line.
+_DATA = "JSONL, CSV or Parquet, or the log of another tool (see `mixseek import`); `-` reads JSONL from stdin."
 _JUDGE = (
-    "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE or replay; repeat for more. "
-    "Default: rules."
+    "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE, replay, log:SCORER or log; "
+    "repeat for more. Default: rules."
 )
 _CASCADE = "Ask the next judge only where no judge before it gave a valid judgment / each judges all (default)."
 _PLAN = (
@@ -36,7 +37,7 @@ _CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
 
 def judge(
-    data: Annotated[str, Argument(metavar="DATA", help="JSONL, CSV or Parquet; `-` reads JSONL from stdin.")],
+    data: Annotated[str, Argument(metavar="DATA", help=_DATA)],
     protocol: Annotated[
         str | None, Option(metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic.")
     ] = None,
@@ -137,6 +138,7 @@ def judge(
       mixseek judge answers.jsonl --cascade --judge rules --judge openai:gpt-5-mini --max-cost 2
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
+      mixseek judge logs/run.eval --judge rules --judge log
       mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, partial
 from importlib import metadata, resources
@@ -15,6 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixseek.composition.logs import expand_scorers, is_log_judge
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.domain.judgments import Method
 from mixseek.domain.panels import PanelRule
@@ -51,6 +52,16 @@ def refuse_absent_rules(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> 
         raise ConfigurationError(
             f"the {protocol.name} protocol has no rules to decide by; name who judges with --judge PROVIDER:MODEL, "
             "or --judge replay:FILE for recorded replies"
+        )
+
+
+def refuse_log_scores(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
+    """Scorers of other tools say correct or incorrect, or give a number: no other protocol has such verdicts."""
+    named = next((judge.name for judge in judges if is_log_judge(judge.name)), None)
+    if named is not None and not (isinstance(protocol, DeclaredProtocol) and protocol.has_rules):
+        raise ConfigurationError(
+            f"judge {named!r}: the score of another tool is no judgment by the {protocol.name} protocol; "
+            "use --protocol semantic, which asks the same: correct or not"
         )
 
 
@@ -148,6 +159,7 @@ class Plan:
 
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
+    request = replace(request, judges=expand_scorers(request.judges, request.data))
     protocol = load_protocol(request.protocol, request.language, request.parameters)
     timeout = request.live.timeout_seconds
     judges = get_panel(request.judges, request.configured, request.environment, timeout, takes_bundles=request.bundles)
@@ -155,6 +167,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     if request.run is not None:
         workspace.run(request.run)
     refuse_absent_rules(protocol, judges)
+    refuse_log_scores(protocol, judges)
     grid = PlannedGrid(request.planned) if request.planned is not None else None
     dataset = open_requested(request, workspace, protocol, judges, grid)
     refuse_blind_rules(dataset, judges)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, RuleCount, TakeSpread
 from mixseek.domain.judgments import JudgedRow, Status
-from mixseek.domain.panels import PanelRule, default_rule
+from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.errors import ConfigurationError
 from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
@@ -56,7 +56,7 @@ def load_headline(
     """Targets and prompt variants where samples name them, and the columns that were asked for."""
     return build_headline(
         panel.rule,
-        tuple(judge_labels(index, panel.judges).values()),
+        tuple(judge_labels(index, voting(panel.judges)).values()),
         panel.whole(),
         {column: panel.groups(name) for column, name in LEADING.items()},
         asked={column: panel.by(column) for column in dict.fromkeys(by)},

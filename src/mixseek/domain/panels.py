@@ -2,8 +2,9 @@
 
 Votes are verdicts. A judge's repeats are first brought to one opinion of that judge by the same rule, so that asking
 one judge more often gives it no more weight; what is invalid, undecided or missing is no opinion, and a model on its
-own output is not asked. Where the rule finds no verdict the sample is *split*: it has no score, is counted beside the
-mean, and is in the bounds as wrong and as right. Nothing is ever drawn by lot.
+own output is not asked. Nor are the scorers of an imported log, unless there is nobody else: a run is to show where
+they and the panel differ, so they cannot be part of it. Where the rule finds no verdict the sample is *split*: it has
+no score, is counted beside the mean, and is in the bounds as wrong and as right. Nothing is ever drawn by lot.
 
     rule        score and verdict                                                  split
     majority    of more than half of the opinions; their mean score                no verdict has so many
@@ -16,7 +17,17 @@ right and wrong there is nothing. A judge that its own repeats divide has been h
 than half, or all, must agree.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
+
+# How judges are called that only replay what the scorers of another tool said.
+WITNESS_PREFIX = "log:"
+
+
+def voting(judges: Iterable[str]) -> tuple[str, ...]:
+    """Whose opinions make the verdict. A log's own scorers are held against it and have no vote beside others."""
+    named = tuple(judges)
+    return tuple(judge for judge in named if not judge.startswith(WITNESS_PREFIX)) or named
 
 
 class PanelRule(StrEnum):

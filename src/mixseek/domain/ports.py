@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 
 
@@ -80,7 +80,7 @@ class Judge(Protocol):
     @property
     def name(self) -> str: ...
 
-    def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | ValidJudgment | Undecided | Missing:
+    def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Outcome:
         """A raw reply to be parsed by the protocol, or an outcome where no text is involved (rules) or none came."""
 
 

@@ -7,6 +7,10 @@ from typing import Any
 
 # In the metadata of a sample that stands for a hole: it was planned, and the dataset has no output for it.
 PLANNED_WITHOUT_OUTPUT = "planned_without_output"
+# In the metadata of a sample without a response: why the model that was to write it gave none.
+RESPONSE_ERROR = "response_error"
+# In the metadata of a sample that another tool has scored: by scorer, what it said.
+LOG_SCORES = "scores"
 
 
 @dataclass(frozen=True, slots=True)

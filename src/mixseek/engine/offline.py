@@ -20,7 +20,7 @@ from mixseek.domain.judgments import (
     status_of,
 )
 from mixseek.domain.ports import GridProtocol, Judge, JudgeProtocol
-from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
+from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 
 # One sample before its judges.
 
@@ -75,7 +75,7 @@ def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
             return Judged(sample, judge.name, judgment, reply)
         case _ if refused is not None:
             return Judged(sample, judge.name, refused)
-        case ValidJudgment() | Undecided() | Missing() as outcome:
+        case ValidJudgment() | InvalidJudgment() | Undecided() | Missing() as outcome:
             return Judged(sample, judge.name, outcome)
         case unexpected:
             assert_never(unexpected)
@@ -85,6 +85,9 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     """Seed 003 §6: a sample without its place in the grid, or a place without its sample. Nobody is asked about it."""
     if PLANNED_WITHOUT_OUTPUT in sample.metadata:
         detail = "it was planned, and the dataset has no output for it"
+    elif not sample.response and (error := sample.metadata.get(RESPONSE_ERROR)):
+        # An answer that could not be had is not an empty answer: no judge may call it incorrect.
+        detail = f"the model gave no response: {error}"
     # Asked first, because looking whether a class fits a Protocol takes long, and most protocols have no grid.
     elif not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
         return None

@@ -33,6 +33,7 @@ JUDGE_FORMS = {
     "rules": "the protocol's own rules, offline",
     "replay": "replies that stand in the dataset's column `reply`",
     "replay:FILE": "replies in a file: JSON lines matched by id; FILE#JUDGE takes one judge's",
+    "log:SCORER": "what the scorer of another tool's log said, which stays with its samples; `log` is all of them",
     "PROVIDER:MODEL": f"a model behind an endpoint; providers: {', '.join(PROVIDERS)}",
     "PROVIDER:MODEL@BASE_URL": "the same, at another address",
     "gguf:PATH": "a GGUF model in this process (extra `embedded`)",
@@ -47,10 +48,14 @@ _LIVE_KINDS = (*PROVIDERS, _EMBEDDED, _OTHER_PROVIDERS)
 def make_judge(
     spec: str, configured: Mapping[str, JudgeSettings] | None = None, *, takes_bundles: bool = False
 ) -> Judge:
-    """`rules`, `replay` or `replay:FILE`; a replay file is read through here, so that it fails before the run."""
+    """Judges that answer at once; a replay file is read through here, so that it fails before the run."""
     kind, colon, path = spec.partition(":")
     if spec == "rules":
         return RulesJudge(maths=find_maths())
+    if kind == "log" and path:
+        from mixseek.judges.replay.scores import LogScoreJudge
+
+        return LogScoreJudge(spec, path)
     if kind != "replay" or (colon and not path):
         raise unknown_judge(spec, configured or {})
     # Late: no other judge reads bundles.
@@ -64,7 +69,7 @@ def make_judge(
 def is_live(spec: str, configured: Mapping[str, JudgeSettings]) -> bool:
     """True when the judge has to be waited for; a name that nobody knows is not, and `make_judge` says so."""
     kind, colon, _ = spec.partition(":")
-    if kind in ("rules", "replay"):
+    if kind in ("rules", "replay", "log"):
         return False
     return spec in configured or (bool(colon) and kind in _LIVE_KINDS)
 
@@ -102,6 +107,8 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     available = f"available: {', '.join([*JUDGE_FORMS, *configured])}"
     if kind == "rules":
         advice = f"'rules' takes nothing after the colon; {available}"
+    elif kind == "log":
+        advice = f"write log:SCORER with a scorer of the log, which `mixseek import LOG` lists; {available}"
     elif kind == "replay":
         advice = f"give the file of replies after the colon; {available}"
     elif "://" in spec and "@" not in spec:

@@ -121,6 +121,8 @@ def rule_sentence(headline: Headline) -> str:
     if headline.rule is None:
         who = " → ".join(judges)
         return f"One verdict a sample, by the cascade {who}." if len(judges) > 1 else f"Judged by {who}."
+    if len(judges) == 1:
+        return f"Judged by {judges[0]}; a log's own scorers are held against it, without a vote."
     how = {
         PanelRule.MAJORITY: "what more than half of them say, else split",
         PanelRule.UNANIMOUS: "what all of them say, else split",

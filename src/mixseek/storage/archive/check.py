@@ -12,10 +12,12 @@ from typing import Any, assert_never
 import orjson
 
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
+from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import JudgeProtocol, MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, refuse_incomplete
 from mixseek.errors import ConfigurationError
+from mixseek.protocols.log_scores import read_log_score
 from mixseek.storage.archive import documents as names
 from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED
 from mixseek.storage.durable import digest_file, storage_error
@@ -204,6 +206,9 @@ class ArchiveCheck:
     def _judge(self, text: str, row: Mapping[str, Any], sample: Sample) -> ValidJudgment | InvalidJudgment | Undecided:
         if row.get("is_ruled"):
             return self._protocol.decide(sample, self._maths)
+        scorer = row["judge"].removeprefix(WITNESS_PREFIX)
+        if scorer != row["judge"] and refuse_incomplete(sample, self._protocol) is None:
+            return read_log_score(sample, scorer, self._protocol.name)
         details = row.get("reply_details")
         reply = Reply(text, row["judge"], details=details if isinstance(details, dict) else {})
         judgment = judge_reply(reply, sample, self._protocol)

@@ -67,6 +67,10 @@ class RowSource:
     format: str
     unit: str
     rows: Callable[[], Rows]
+    # Files beside it that its rows come from, too.
+    companions: tuple[Path, ...] = ()
+    # What is remarkable about the whole; known after all rows were read.
+    notices: Callable[[], tuple[str, ...]] = tuple
 
 
 def read_json_lines(path: Path) -> Rows:

@@ -1,6 +1,7 @@
 """A dataset as samples: surveyed once so that a bad row is named before anything is judged, then read to be judged."""
 
 import difflib
+import hashlib
 import json
 import stat
 from array import array
@@ -11,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, Sample
+from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
@@ -26,6 +27,7 @@ from mixseek.storage.dataset.files import (
     reading,
     spool_stdin,
 )
+from mixseek.storage.dataset.logs.registry import recognise
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.durable import digest_file
 from mixseek.storage.journal.records import decode_object
@@ -156,6 +158,43 @@ def describe_places(places: Sequence[int], unit: str) -> str:
     return f"in {unit}{'s' if len(places) > 1 else ''} {shown}{more}"
 
 
+class Remarks:
+    """Rows that are taken as they are, and that a person is told of."""
+
+    def __init__(self) -> None:
+        self._unnamed, self._empty = array("q"), array("q")
+        # Ids of samples whose model gave no response.
+        self._failed: list[str] = []
+
+    def note(self, place: int, values: Mapping[str, Any], has_blank_id: bool) -> None:
+        """Told of every row."""
+        if has_blank_id:
+            self._unnamed.append(place)
+        response = values["response"]
+        if not response or response.isspace():
+            metadata = values.get("metadata", {})
+            if metadata.get(RESPONSE_ERROR):
+                self._failed.append(values["id"])
+            elif not metadata.get(RESPONSE_UNKNOWN):
+                self._empty.append(place)
+
+    def describe(self, unit: str, rows: int) -> list[str]:
+        """One sentence each, with the first places."""
+        told = {
+            "blank `id` {}: the number of the row is taken instead": self._unnamed,
+            "empty response {}: judged as no answer": self._empty,
+        }
+        notices = [words.format(describe_places(found, unit)) for words, found in told.items() if found]
+        if self._failed:
+            more = len(self._failed) - _PLACES_KEPT
+            first = ", ".join(self._failed[:_PLACES_KEPT]) + (f" and {more:,} more" if more > 0 else "")
+            said = (
+                f"{len(self._failed):,} of {rows:,} samples have no response, because their model gave none ({first})"
+            )
+            notices.append(f"{said}: filed under INCOMPLETE_COVERAGE, without asking any judge")
+        return notices
+
+
 class Dataset:
     """Streams a file; reading it twice gives the same samples in the same order."""
 
@@ -234,14 +273,9 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        # Numbers of rows that a person is told of.
-        lacking, unnamed, empty = array("q"), array("q"), array("q")
+        lacking, remarks = array("q"), Remarks()
         for place, values in self._checked_rows(reader, attachments):
-            if reader.is_blank_id:
-                unnamed.append(place)
-            response = values["response"]
-            if (not response or response.isspace()) and not values.get("metadata", {}).get(RESPONSE_UNKNOWN):
-                empty.append(place)
+            remarks.note(place, values, reader.is_blank_id)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
             rows += 1
@@ -252,21 +286,18 @@ class Dataset:
                 lacking.append(place)
             without_truth += "ground_truth" not in values
         if not rows:
-            raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`")
+            why = "".join(f"; {notice}" for notice in self._source.notices())
+            raise DatasetError(f"{self.name}: the dataset is empty; give it at least one row with a `response`{why}")
         try:
             reader.check_mapped_columns()
             self._requirements.refuse_absent(incomplete, rows, reader.columns)
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
-        told = {
-            "blank `id` {}: the number of the row is taken instead": unnamed,
-            "empty response {}: judged as no answer": empty,
-        }
-        notices = [words.format(describe_places(found, self._source.unit)) for words, found in told.items() if found]
+        notices = [*self._source.notices(), *remarks.describe(self._source.unit, rows)]
         return Survey(
             rows,
-            attachments.cover(digest_file(self.path)),
+            attachments.cover(self._digest()),
             size_bytes,
             without_truth,
             tuple(reader.columns),
@@ -276,6 +307,11 @@ class Dataset:
             attachments.description(),
             tuple(f"{self.name}: {notice}" for notice in notices),
         )
+
+    def _digest(self) -> str:
+        """Of everything that rows come from: questions or scores of a log may stand in a file beside it."""
+        digests = [digest_file(path) for path in (self.path, *self._source.companions)]
+        return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
     def _reader(self) -> RowReader:
         return RowReader(self._mapping, needs_response=self._requirements.response)
@@ -342,7 +378,13 @@ def open_dataset(
         if source is None:
             plain = choose_source(file)
             source = replace(plain, rows=partial(read_replies, plain, mapping, requirements.bundles))
-    return Dataset(path, source or choose_source(file), mapping, requirements, note_row)
+    return Dataset(path, source or choose_any_source(file), mapping, requirements, note_row)
+
+
+def choose_any_source(path: Path) -> RowSource:
+    """A log of another tool, told by its content, or a plain dataset, told by its suffix."""
+    log = recognise(path)
+    return choose_source(path) if log is None else log.source()
 
 
 def check_file(path: str) -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 
 # Read when the canonical column is absent and nothing is mapped; the first that is present wins.
@@ -88,7 +88,10 @@ class RowReader:
         if not values.get("response") and "response_path" in plan.fields:
             # CSV cannot say null: an empty cell beside a path is no response.
             values.pop("response", None)
-        if "response" not in values and "response_path" not in values:
+        if "response" not in values and row.get(RESPONSE_ERROR):
+            # The model failed: the sample is named and counted, and nobody is asked to judge it.
+            values["response"] = ""
+        elif "response" not in values and "response_path" not in values:
             if self._needs_response or not any(row.get(name) is not None for name in REPLY_COLUMNS):
                 raise RowError(self._describe_missing_response(row))
             values["response"] = ""

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from mixseek.domain.counts import Disagreement, PanelGroup, PanelGroups, Ratings, TakeSums, UnitSums
-from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.storage.duckdb_session import escape_glob, fetch_all, read_statements
 from mixseek.storage.index.loading import object_bytes
@@ -52,6 +52,11 @@ def opinions(rule: PanelRule, index: str = "main", *, has_repeats: bool = True) 
     return settle(takes, "sample, judge", rule, is_graded(index)) if has_repeats else takes
 
 
+def votes(source: str, index: str = "main") -> str:
+    """The opinions that count for the verdict."""
+    return _SQL["voting"].format(source=source, index=index, witness=WITNESS_PREFIX)
+
+
 def is_graded(index: str = "main") -> str:
     """An expression: whether any valid score of the run is neither 0 nor 1."""
     return _SQL["is_graded"].format(index=index)
@@ -70,7 +75,7 @@ def panel_units(rule: PanelRule | None, index: str = "main", *, has_repeats: boo
         # One judge that was asked once: there is nothing to bring together.
         settled = settle(takes, "sample", None) if has_repeats else takes
     else:
-        source = opinions(rule, index, has_repeats=has_repeats)
+        source = votes(opinions(rule, index, has_repeats=has_repeats), index)
         settled = settle(source, "sample", rule, is_graded(index))
     return _SQL["units"].format(settled=settled, index=index)
 
@@ -84,7 +89,7 @@ def settle_panel(
     units = panel_units(rule, has_repeats=has_repeats)
     if rule is not None:
         panel.ask(f"CREATE OR REPLACE TEMP TABLE opinions AS {opinions(rule, has_repeats=has_repeats)}")
-        units = _SQL["units"].format(settled=settle("FROM opinions", "sample", rule, is_graded()), index="main")
+        units = _SQL["units"].format(settled=settle(votes("FROM opinions"), "sample", rule, is_graded()), index="main")
     panel.ask(f"CREATE OR REPLACE TEMP TABLE units AS {units}")
     return panel
 

@@ -12,6 +12,11 @@ SELECT sample_position AS sample, judge, score AS value,
     verdict, status AS state, is_unverified, (status = 'valid')::INTEGER AS voices
     FROM {index}.judged WHERE NOT is_control AND (is_final OR NOT {final_only})
 
+-- name: voting
+-- Opinions without those of a log's own scorers, unless nobody else judged: see `domain.panels.voting`.
+SELECT * FROM ({source}) WHERE NOT starts_with(judge, '{witness}') OR (
+    SELECT len(list_filter(judges, lambda one: NOT starts_with(one, '{witness}'))) = 0 FROM {index}.index_state)
+
 -- name: alone
 -- One judge, or a cascade: scores of its repeats are averaged, those without a score are in the bounds with their share.
 SELECT {by}, avg(value) FILTER (state = 'valid') AS value, avg(lowest) AS lowest, avg(highest) AS highest,

@@ -1,0 +1,356 @@
+"""Logs of evaluation harnesses: lm-eval samples, HELM runs, EvalScope reviews and predictions."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mixseek.errors import DatasetError
+from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
+from mixseek.storage.dataset.logs.reading import Shape, Sniffed, parse_json, sniff, walk_file
+from mixseek.storage.dataset.logs.record import (
+    LoggedSample,
+    LoggedScore,
+    as_rows,
+    as_table,
+    as_text,
+    content_text,
+    last_user_text,
+    question_text,
+    read_grade,
+    role_of,
+    target_texts,
+    with_options,
+)
+
+_ID_KEYS = ("id", "question_id", "qid", "sample_id", "idx")
+
+
+def own_id(table: Mapping[str, Any], otherwise: Any) -> str:
+    """The question's own id, where it has one that can be written as text."""
+    found = next((table[key] for key in _ID_KEYS if isinstance(table.get(key), str | int)), otherwise)
+    return str(found)
+
+
+# lm-eval (EleutherAI): a line for each document and each filter.
+
+_DATED = re.compile(r"^samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+$")
+
+
+def is_lm_eval(sniffed: Sniffed) -> bool:
+    return sniffed.is_rows() and sniffed.has("doc_id", "doc", "arguments", "resps", "filtered_resps", "target")
+
+
+def open_lm_eval(sniffed: Sniffed) -> Log:
+    """The file `results_*.json` of the same run stands beside it and knows model and version."""
+    path = sniffed.path
+    dated = _DATED.match(path.name.removesuffix(".jsonl"))
+    task = dated[1] if dated is not None else None
+    results = next(
+        iter(sorted(path.parent.glob(f"results_{path.name.rpartition('_')[2].removesuffix('.jsonl')}.json"))), None
+    )
+    told = sniff(results) if results is not None and dated is not None else None
+    model = version = None
+    if told is not None and told.shape is Shape.OBJECT:
+        model, version = as_text(told.value("model_name")), as_text(told.value("lm_eval_version"))
+    companions = () if told is None else (told.path,)
+    return Log(partial(read_lm_eval, sniffed, task, model), version, companions=companions)
+
+
+def read_lm_eval(sniffed: Sniffed, task: str | None, model: str | None, notices: Notices) -> Iterator[LoggedSample]:
+    """Documents in the order of their first line; scores of all filters are collected before."""
+    scores: dict[str | None, dict[str, LoggedScore]] = {}
+    for _, row in sniffed.rows([]):
+        of_document = scores.setdefault(as_text(row.get("doc_id")), {})
+        for metric in metrics_of(row):
+            of_document[f"{metric},{row.get('filter', 'none')}"] = read_grade(row[metric])
+    shared = 0
+    for number, row in sniffed.rows(notices):
+        found = scores.pop(as_text(row.get("doc_id")), None)
+        if found is None:
+            # Another filter's line of a document that was read already.
+            continue
+        if not isinstance(row.get("doc"), Mapping) or "resps" not in row:
+            raise DatasetError(f"{sniffed.path}: line {number}: an lm-eval sample without `doc` or `resps`")
+        samples = list(read_document(row, found, task, model))
+        shared += len(samples) > 1 and bool(found)
+        yield from samples
+    if shared:
+        notices.append(
+            f"{shared:,} documents have several responses and one score, which their filter took from the first; "
+            "it is kept with that one"
+        )
+
+
+def read_document(
+    row: Mapping[str, Any], scores: Mapping[str, LoggedScore], task: str | None, model: str | None
+) -> Iterator[LoggedSample]:
+    """Each of the repeated responses; of loglikelihoods, the choice that is most likely."""
+    document = as_table(row.get("doc"))
+    requests = requests_of(row.get("arguments"))
+    prompt = prompt_text(requests[0].get("arg_0")) if requests else ""
+    common: dict[str, Any] = {
+        "question_id": own_id(document, row.get("doc_id")),
+        "target_model": model,
+        "task_name": task,
+        "metadata": {"doc": document},
+    }
+    likelihoods = read_likelihoods(row.get("resps"))
+    if likelihoods:
+        choices = [str(as_text(one.get("arg_1")) or "").strip() for one in requests]
+        best = max(range(len(likelihoods)), key=likelihoods.__getitem__)
+        index = int(row["target"]) if str(row.get("target")).isdigit() else -1
+        target = choices[index] if 0 <= index < len(choices) else as_text(row.get("target"))
+        yield LoggedSample(
+            question=prompt or question_text(document),
+            response=choices[best] if best < len(choices) else None,
+            targets=target_texts(target),
+            scores=scores,
+            **common,
+        )
+        return
+    responses = row.get("resps")
+    responses = responses[0] if isinstance(responses, list) and responses else []
+    for repeat, response in enumerate(responses if isinstance(responses, list) else [responses], 1):
+        yield LoggedSample(
+            question=prompt or question_text(document),
+            response=as_text(response),
+            targets=target_texts(row.get("target")),
+            repeat=repeat,
+            scores=scores if repeat == 1 else {},
+            **common,
+        )
+
+
+def metrics_of(row: Mapping[str, Any]) -> list[str]:
+    """Their names stand in `metrics`; older versions have only their values, among what every row has."""
+    named = row.get("metrics")
+    if isinstance(named, list):
+        return [name for name in named if isinstance(name, str) and name in row]
+    return [name for name, value in row.items() if isinstance(value, int | float) and name != "doc_id"]
+
+
+def requests_of(arguments: Any) -> list[Mapping[str, Any]]:
+    """By name, or in older versions a list of lists."""
+    if isinstance(arguments, list):
+        pairs = [one if isinstance(one, list) else [one] for one in arguments]
+        return [{f"arg_{index}": part for index, part in enumerate(pair)} for pair in pairs]
+    return [as_table(one) for one in as_table(arguments).values()]
+
+
+def read_likelihoods(responses: Any) -> list[float]:
+    """One number for each choice: `[[["-0.26", "False"]], …]`; nothing where the responses are texts."""
+    likelihoods = []
+    for one in responses if isinstance(responses, list) else []:
+        pair = one[0] if isinstance(one, list) and one else None
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            return []
+        try:
+            likelihoods.append(float(pair[0]))
+        except (TypeError, ValueError):
+            return []
+    return likelihoods
+
+
+def prompt_text(argument: Any) -> str:
+    """A text, or the JSON text of messages inside a list, of which the last question counts."""
+    if isinstance(argument, list) and argument:
+        argument = argument[0]
+    if isinstance(argument, str) and argument.lstrip().startswith("[{"):
+        try:
+            return last_user_text(parse_json(argument)) or argument
+        except ValueError:
+            return argument
+    return as_text(argument) or ""
+
+
+# HELM (crfm-helm): scenario_state.json has the responses, per_instance_stats.json beside it the scores.
+
+_STATE, _STATS = "scenario_state.json", "per_instance_stats.json"
+# What HELM counts beside what it scores.
+_BOOKKEEPING = re.compile(
+    r"^(num_|training_|inference_|finish_reason_|batch_size$|max_prob$|logprob|bits_per_byte|perplexity|prompt_truncated|"
+    r"predicted_index|estimated_)"
+)
+
+
+def is_helm(sniffed: Sniffed) -> bool:
+    """The state of a run, or a file that stands beside it."""
+    if sniffed.shape is Shape.OBJECT:
+        outline = set(sniffed.outline)
+        is_specification = {("scenario_spec",), ("adapter_spec",), ("metric_specs",)} <= outline
+        return {("adapter_spec",), ("request_states",)} <= outline or is_specification
+    is_statistic = sniffed.has("name", "count", "sum", "sum_squared")
+    return sniffed.shape is Shape.ITEMS and (sniffed.has("instance_id", "stats") or is_statistic)
+
+
+def open_helm(sniffed: Sniffed) -> Log:
+    """The scores are joined from the file beside it."""
+    path = sniffed.path
+    if ("request_states",) not in sniffed.outline:
+        beside = path.parent / _STATE
+        hint = f"give {beside} instead" if beside.is_file() else f"{_STATE} of the same run is needed"
+        raise DatasetError(f"{path}: a file of a HELM run that holds no responses; {hint}")
+    method = as_text(sniffed.value("adapter_spec", "method")) or ""
+    if "separate" in method:
+        raise DatasetError(
+            f"{path}: a HELM run with the method {method}: it asks about each choice by itself, so there is no response"
+        )
+    stats = path.parent / _STATS
+    companions = (stats,) if stats.is_file() else ()
+    notices = () if companions else (f"{_STATS} is not beside it, so there are no scores",)
+    return Log(partial(read_helm, sniffed, stats if companions else None), companions=companions, notices=notices)
+
+
+def read_helm(sniffed: Sniffed, stats: Path | None, notices: Notices) -> Iterator[LoggedSample]:
+    scores = {} if stats is None else read_helm_scores(stats, notices)
+    task = as_text(sniffed.value("adapter_spec", "model"))
+    run = sniffed.path.parent.name.partition(":")[0]
+    for number, (_, state) in enumerate(walk_file(sniffed.path, {("request_states",): True}, notices), 1):
+        state = as_table(state)
+        instance, result = as_table(state.get("instance")), as_table(state.get("result"))
+        if not instance:
+            raise DatasetError(f"{sniffed.path}: request state {number}: a HELM state without `instance`")
+        trial, perturbation = trial_of(state), as_text(as_table(instance.get("perturbation")).get("name"))
+        completions = as_rows(result.get("completions"))
+        mapping = as_table(state.get("output_mapping"))
+        answers = [
+            str(as_table(one.get("output")).get("text"))
+            for one in as_rows(instance.get("references"))
+            if "correct" in (as_text(one.get("tags")) or "")
+        ]
+        letters = {str(text): letter for letter, text in mapping.items()}
+        question = as_text(as_table(instance.get("input")).get("text")) or ""
+        error = as_text(result.get("error")) or "the request failed" if result.get("success") is False else None
+        for index, completion in enumerate(completions or [{}]):
+            yield LoggedSample(
+                question_id=as_text(instance.get("id")) or "",
+                question=with_options(question, map(str, mapping.values())),
+                response=as_text(completion.get("text")),
+                error=error,
+                targets=tuple(letters.get(answer, answer) for answer in answers),
+                target_model=as_text(as_table(state.get("request")).get("model")) or task,
+                variant=perturbation,
+                prompt_variant=perturbation,
+                task_name=run,
+                repeat=trial * max(len(completions), 1) + index + 1,
+                stop_reason=as_text(as_table(completion.get("finish_reason")).get("reason")),
+                scores=scores.get((as_text(instance.get("id")), trial, perturbation), {}) if index == 0 else {},
+                metadata=as_table(instance.get("extra_data")),
+            )
+
+
+def trial_of(row: Mapping[str, Any]) -> int:
+    """From 0."""
+    trial = row.get("train_trial_index")
+    return trial if isinstance(trial, int) else 0
+
+
+def read_helm_scores(path: Path, notices: Notices) -> dict[tuple[Any, ...], dict[str, LoggedScore]]:
+    """By instance, trial and perturbation; what HELM counts beside scores is left out."""
+    scores: dict[tuple[Any, ...], dict[str, LoggedScore]] = {}
+    for _, instance in walk_file(path, {(): True}, notices):
+        one = as_table(instance)
+        perturbation = as_text(as_table(one.get("perturbation")).get("name"))
+        found = scores.setdefault((as_text(one.get("instance_id")), trial_of(one), perturbation), {})
+        for stat in as_rows(one.get("stats")):
+            name = as_text(as_table(stat.get("name")).get("name")) or ""
+            if name and not _BOOKKEEPING.match(name) and stat.get("count"):
+                found[name] = read_grade(stat.get("mean"))
+    return scores
+
+
+# EvalScope (ModelScope): reviews hold responses and scores, predictions the responses only.
+
+
+def is_evalscope(sniffed: Sniffed) -> bool:
+    is_review = sniffed.has("index", "sample_score", "target")
+    is_prediction = sniffed.has("index", "model_output", "messages")
+    is_report = sniffed.has("schema_version", "dataset_name", "model_name", "metrics")
+    return sniffed.is_rows() and (is_review or is_prediction or is_report)
+
+
+def open_evalscope(sniffed: Sniffed) -> Log:
+    """A report holds numbers only."""
+    if not sniffed.has("index"):
+        raise DatasetError(f"{sniffed.path}: an EvalScope report, which holds no responses; give a file of reviews/")
+    read = read_evalscope_review if sniffed.has("sample_score") else read_evalscope_prediction
+    # A judge that failed says nothing of its scorer's name: the first review that has a score does.
+    scorer = next((name for _, row in sniffed.rows([]) if (name := main_scorer(row))), "judge")
+    task = sniffed.path.name.partition(".")[0]
+
+    def samples(notices: Notices) -> Iterator[LoggedSample]:
+        count, last = 0, -1
+        for number, row in sniffed.rows(notices):
+            index = row.get("index")
+            count, last = count + 1, max(last, index) if isinstance(index, int) else last
+            if not isinstance(row.get("sample_score", row.get("model_output")), Mapping):
+                raise DatasetError(
+                    f"{sniffed.path}: line {number}: an EvalScope row without `sample_score` or `model_output`"
+                )
+            yield read(row, scorer, task)
+        if last >= count:
+            lost = last + 1 - count
+            notices.append(
+                f"{lost:,} of {last + 1:,} indexes have no row: EvalScope keeps nothing of a request that failed"
+            )
+
+    return Log(samples)
+
+
+def main_scorer(row: Mapping[str, Any]) -> str | None:
+    """Of a review that was scored as it was to be."""
+    score = as_table(as_table(row.get("sample_score")).get("score"))
+    return as_text(score.get("main_score_name")) if score.get("status", "success") == "success" else None
+
+
+def read_evalscope_review(row: Mapping[str, Any], scorer: str, task: str) -> LoggedSample:
+    told = as_table(row["sample_score"])
+    score, metadata = as_table(told.get("score")), as_table(told.get("sample_metadata"))
+    answers = [one for one in as_rows(row.get("messages")) if role_of(one) == "assistant"]
+    generation = told.get("generation_index")
+    return LoggedSample(
+        question_id=own_id(metadata, told.get("group_id", row.get("index"))),
+        question=last_user_text(row.get("messages")),
+        response=as_text(score.get("prediction")),
+        targets=target_texts(row.get("target")),
+        target_model=as_text(answers[-1].get("model")) if answers else None,
+        task_name=task,
+        repeat=generation + 1 if isinstance(generation, int) else None,
+        scores=evalscope_scores(score, scorer),
+        metadata={**metadata, "extracted_prediction": score.get("extracted_prediction"), "index": row.get("index")},
+    )
+
+
+def evalscope_scores(score: Mapping[str, Any], scorer: str) -> dict[str, LoggedScore]:
+    """Where no judge gave a usable verdict, EvalScope fills in other metrics: they are not what was asked for."""
+    summary = as_table(score.get("judge_summary"))
+    if score.get("status", "success") != "success":
+        failures = ", ".join(f"{name} {count}" for name, count in as_table(summary.get("failures")).items())
+        why = as_text(summary.get("error")) or f"status {score.get('status')}"
+        return {scorer: LoggedScore(None, problem=f"{why} ({failures})" if failures else why)}
+    reason = as_text(score.get("explanation"))
+    return {name: read_grade(value, reason=reason) for name, value in as_table(score.get("value")).items()}
+
+
+def read_evalscope_prediction(row: Mapping[str, Any], scorer: str, task: str) -> LoggedSample:
+    output = as_table(row["model_output"])
+    choice = as_table(next(iter(as_rows(output.get("choices"))), {}))
+    return LoggedSample(
+        question_id=own_id(as_table(row.get("metadata")), row.get("index")),
+        question=last_user_text(row.get("messages")),
+        response=content_text(as_table(choice.get("message")).get("content")),
+        error=as_text(output.get("error")),
+        target_model=as_text(row.get("model")),
+        task_name=task,
+        stop_reason=as_text(choice.get("stop_reason")),
+        metadata={**as_table(row.get("metadata")), "index": row.get("index")},
+    )
+
+
+FORMATS = (
+    LogFormat("lm_eval", "lm-eval samples", is_lm_eval, open_lm_eval),
+    LogFormat("helm", "HELM run", is_helm, open_helm),
+    LogFormat("evalscope", "EvalScope log", is_evalscope, open_evalscope),
+)
