@@ -102,6 +102,9 @@ def open_session() -> aiohttp.ClientSession:
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
     """More than MAX_BODY_BYTES, once unpacked, is given up on as aiohttp.ClientPayloadError."""
+    length = response.content_length
+    if length is not None and length <= MAX_BODY_BYTES and "Content-Encoding" not in response.headers:
+        return await response.read()
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk

@@ -139,11 +139,12 @@ class OpenAIChat:
         functions = [mapping(call.get("function")) for call in items(message.get("tool_calls"))]
         calls = [{"name": one.get("name"), "arguments": one.get("arguments")} for one in functions]
         text, extra = text_of(message.get("content")), _extra(_first_text(map(message.get, _REASONING_NAMES)), calls)
-        refusal = _first_text(part.get("refusal") for part in (message, *items(message.get("content"))))
-        if refusal is not None and not text:
-            text, finish_reason = refusal, "refusal"
-        elif "tool_calls" in extra and not text:
-            finish_reason = "tool_calls"
+        if not text:
+            refusal = _first_text(part.get("refusal") for part in (message, *items(message.get("content"))))
+            if refusal is not None:
+                text, finish_reason = refusal, "refusal"
+            elif calls:
+                finish_reason = "tool_calls"
         return _reading(document, text, finish_reason, self.usage(document), extra)
 
 
