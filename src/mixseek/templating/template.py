@@ -92,7 +92,8 @@ class StrictTemplate:
         try:
             for piece in self.compiled.generate(variables):
                 length += len(piece)
-                budget.check_length(length)
+                if length > budget.length:
+                    budget.check_length(length)
                 pieces.append(piece)
         except _PROVOKED as error:
             # The opening words are seed 004's.
