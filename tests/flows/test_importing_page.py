@@ -1,38 +1,24 @@
 """What docs/importing.md shows is run here, to the letter, and its table is complete."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.flows.pages import blocks, read_page, run_script, write_files
 
 from mixseek.storage.dataset.logs.registry import FORMATS
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "importing.md").read_text(encoding="utf-8")
+PAGE = read_page("docs/importing.md")
 
 
 def test_the_example_runs_as_written_and_prints_what_is_shown(tmp_path: Path) -> None:
-    for name, text in re.findall(r"^```\w+ file=(\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (script,) = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    (shown,) = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path, "COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    write_files(PAGE, tmp_path)
+    (script,), (shown,) = blocks(PAGE, "sh"), blocks(PAGE, "text")
+    printed = run_script(script, tmp_path)
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(shown)
+    assert printed.startswith(shown)
     # The two verdicts on the sample that the page points at.
-    assert re.search(r"\bincorrect\b", done.stdout)
-    assert "close enough" in done.stdout
+    assert re.search(r"\bincorrect\b", printed)
+    assert "close enough" in printed
 
 
 def test_every_format_has_its_row(tmp_path: Path) -> None:

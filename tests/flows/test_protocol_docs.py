@@ -1,14 +1,12 @@
 """What docs/protocols.md shows is run here, and what it lists is complete."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
+from tests.flows.pages import blocks, read_page, run_script, section
 from tests.flows.running import mixseek_here, read_jsonl
 from tests.unit.protocols.prompt_attacks import ATTACKS
 
@@ -16,31 +14,14 @@ from mixseek.protocols.rubric import lint_task_rubric
 from mixseek.protocols.scored.parameters import ScoredParameters
 from mixseek.protocols.scored.prompt import VARIABLES
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "protocols.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-
-
-def section(heading: str) -> str:
-    return PAGE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+PAGE = read_page("docs/protocols.md")
 
 
 def test_the_example_runs_as_written_and_gives_what_the_table_says(tmp_path: Path) -> None:
     """A protocol with a gate, weights and evidence: new, edit, lint, judge."""
-    (script,) = blocks("sh")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    (script,) = blocks(PAGE, "sh")
+    run_script(script, tmp_path)
 
-    assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").is_file()
     rows = {row["id"]: row for row in read_jsonl(tmp_path / "judgments.jsonl")}
     promised = re.findall(r"^\| (q\d) \| (\w+), `?(\w+)`?(?:, score ([\d.]+))? \|", PAGE, re.MULTILINE)
@@ -55,7 +36,7 @@ def test_the_example_runs_as_written_and_gives_what_the_table_says(tmp_path: Pat
 
 
 def test_every_template_variable_is_explained() -> None:
-    named = set(re.findall(r"`(\w+)`", section("Templates").split("| holds |")[1]))
+    named = set(re.findall(r"`(\w+)`", section(PAGE, "Templates").split("| holds |")[1]))
 
     assert set(VARIABLES) <= named
 
@@ -71,14 +52,14 @@ def keys_of(annotation: Any) -> set[str]:
 
 
 def test_every_key_of_a_declaration_is_explained() -> None:
-    text = section("What can be declared")
+    text = section(PAGE, "What can be declared")
     families = keys_of(ScoredParameters.model_fields["families"].annotation)
 
     assert sorted(key for key in keys_of(ScoredParameters) - families if not re.search(rf"\b{key}\b", text)) == []
 
 
 def test_the_task_rubric_that_is_shown_lints_clean() -> None:
-    (rubric,) = blocks("markdown")
+    (rubric,) = blocks(PAGE, "markdown")
 
     assert lint_task_rubric(rubric, "tea.md") == []
 
@@ -102,7 +83,7 @@ def test_the_complaints_that_are_shown_are_those_of_the_lint(old: str, tmp_path:
     mixseek_here("protocol", "new", "helpdesk.toml", cwd=tmp_path)
     file.write_text(file.read_text(encoding="utf-8").replace(old, FAULTS[old]), encoding="utf-8")
     done = mixseek_here("protocol", "lint", "helpdesk.toml", cwd=tmp_path)
-    shown = [line for line in blocks("text")[0].splitlines() if line in done.stdout.splitlines()]
+    shown = [line for line in blocks(PAGE, "text")[0].splitlines() if line in done.stdout.splitlines()]
 
     assert done.returncode == 1
     assert len(shown) == 1

@@ -1,34 +1,18 @@
 """What the README shows is run here, to the letter."""
 
-import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.flows.pages import blocks, read_page, run_script, section
 
-
-def _blocks(language: str, heading: str) -> list[str]:
-    """The fenced blocks of one language below a heading of the README."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
-    return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+FIVE_MINUTES = section(read_page("README.md"), "Five minutes")
 
 
 def test_the_five_minutes_run_as_written(tmp_path: Path) -> None:
     """Every command of the tour succeeds, in order, in an empty directory."""
-    script = "\n".join(_blocks("sh", "Five minutes"))
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run_script("\n".join(blocks(FIVE_MINUTES, "sh")), tmp_path)
 
-    assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").is_file()
     rows = (tmp_path / "verdicts.csv").read_text(encoding="utf-8").splitlines()
     statuses = {line.split(",")[0]: line for line in rows[1:]}
@@ -40,7 +24,7 @@ def test_the_five_minutes_run_as_written(tmp_path: Path) -> None:
 
 def test_the_python_example_runs_as_written(tmp_path: Path) -> None:
     """The library does what the README says it does."""
-    (example,) = _blocks("python", "Five minutes")
+    (example,) = blocks(FIVE_MINUTES, "python")
     done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True)
 
     assert done.stdout.startswith("q1 correct (")
