@@ -10,10 +10,10 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
-from mixseek.reporting.comparison import brief, comparison_document
-from mixseek.reporting.corrected_text import corrected_document, corrected_text, judges_text
-from mixseek.reporting.headline import score_document
+from mixseek.reporting.comparison.summary import brief, comparison_document
+from mixseek.reporting.labels.corrected_text import corrected_document, corrected_text, judges_text
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
+from mixseek.reporting.panel.headline import score_document
 from mixseek.reporting.summary import summary_document
 from mixseek.reporting.tables import table_of
 

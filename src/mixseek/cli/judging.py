@@ -17,7 +17,7 @@ from mixseek.composition.summary import failure_groups, first_failed_rows
 from mixseek.domain.counts import FailureGroup
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
-from mixseek.reporting.comparison import DropResult, baseline_document, baseline_text, check_drop
+from mixseek.reporting.comparison.summary import DropResult, baseline_document, baseline_text, check_drop
 from mixseek.reporting.summary import (
     GateResult,
     Gates,

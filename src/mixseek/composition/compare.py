@@ -13,8 +13,15 @@ from mixseek.domain.pairs import Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.registry import load_protocol
-from mixseek.reporting.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
-from mixseek.reporting.comparison_page import render_comparison
+from mixseek.reporting.comparison.page import render_comparison
+from mixseek.reporting.comparison.summary import (
+    ChangedSample,
+    ComparedSide,
+    Comparison,
+    Drift,
+    DropGate,
+    GroupDifference,
+)
 from mixseek.reporting.wording import plural
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.uneven import holm_adjusted

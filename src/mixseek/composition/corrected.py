@@ -23,8 +23,8 @@ from mixseek.domain.labels import (
 from mixseek.domain.panels import PanelRule
 from mixseek.protocols.scored.parameters import total_range
 from mixseek.protocols.scored.protocol import ScoredProtocol
-from mixseek.reporting.corrected import CorrectedReport, LabelFacts, build_corrected
-from mixseek.reporting.label_plan import PlanReport, build_plan
+from mixseek.reporting.labels.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.reporting.labels.plan import PlanReport, build_plan
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import Manifest, read_manifest

@@ -17,8 +17,8 @@ from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.errors import MixseekError
-from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.corrected import CorrectedReport
+from mixseek.reporting.comparison.summary import Comparison
+from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.round_controller.controller import watch_nothing

@@ -12,7 +12,7 @@ from mixseek.composition.corrected import ScaleOf, load_plan, open_labelled, sca
 from mixseek.composition.report import find_run
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.reporting.label_plan import PlanReport
+from mixseek.reporting.labels.plan import PlanReport
 from mixseek.stats.corrected import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.manifest import Manifest, read_manifest

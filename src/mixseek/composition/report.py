@@ -23,9 +23,7 @@ from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.reporting.agreement import Agreement, build_agreement, build_consistency
 from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored
-from mixseek.reporting.headline import summarise_group, with_corrected
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import (
     ReportData,
@@ -35,6 +33,8 @@ from mixseek.reporting.model import (
     ScoredReport,
     StatusCounts,
 )
+from mixseek.reporting.panel.agreement import Agreement, build_agreement, build_consistency
+from mixseek.reporting.panel.headline import summarise_group, with_corrected
 from mixseek.storage.durable import replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal

@@ -13,9 +13,9 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
-from mixseek.reporting.agreement import Agreement, Measure, SelfConsistency
 from mixseek.reporting.excerpts import cut_row
 from mixseek.reporting.model import ScoreSummary, is_critical
+from mixseek.reporting.panel.agreement import Agreement, Measure, SelfConsistency
 from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
 from mixseek.stats.uneven import Rate, design_effect, holm_adjusted, uneven_spread_test

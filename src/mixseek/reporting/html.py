@@ -16,10 +16,12 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from mixseek.domain.judgments import JudgedRow, Span
-from mixseek.reporting import corrected_text, headline, trust, wording
+from mixseek.reporting import wording
 from mixseek.reporting.build import grouped
 from mixseek.reporting.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
+from mixseek.reporting.labels import corrected_text
 from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
+from mixseek.reporting.panel import headline, trust
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
 

@@ -9,13 +9,13 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
-from mixseek.reporting.agreement import Agreement, SelfConsistency
+from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
 
 if TYPE_CHECKING:
-    from mixseek.reporting.corrected import CorrectedReport
+    from mixseek.reporting.labels.corrected import CorrectedReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from rich.text import Text
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.reporting import model, tables, wording
-from mixseek.reporting.corrected_text import print_corrected
 from mixseek.reporting.excerpts import left_out
+from mixseek.reporting.labels.corrected_text import print_corrected
 from mixseek.reporting.model import Tone
-from mixseek.reporting.panel_terminal import interval_plot, print_breakdowns, print_headline, print_trust
+from mixseek.reporting.panel.terminal import interval_plot, print_breakdowns, print_headline, print_trust
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
 

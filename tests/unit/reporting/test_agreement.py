@@ -6,8 +6,8 @@ import pytest
 from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import Ratings
-from mixseek.reporting.agreement import Agreement, Measure, build_agreement
-from mixseek.reporting.trust import agreement_document, agreement_sentence, coefficient_interval_text
+from mixseek.reporting.panel.agreement import Agreement, Measure, build_agreement
+from mixseek.reporting.panel.trust import agreement_document, agreement_sentence, coefficient_interval_text
 
 
 def agreement_of(*rows: Sequence[float | None], judges: int = 2) -> Agreement:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mixseek.reporting import wording
-from mixseek.reporting.agreement import Agreement, Coefficient, Measure, SelfConsistency
+from mixseek.reporting.panel.agreement import Agreement, Coefficient, Measure, SelfConsistency
 from mixseek.stats.intervals import Interval
 
 # Words, once for terminal and page.

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.domain.labels import WHOLE, LabelledRun, LabelScale
-from mixseek.reporting.corrected import LEVEL, RIGHT, WRONG, CorrectedReport, scored_sums
-from mixseek.reporting.corrected_text import verdict_word
+from mixseek.reporting.labels.corrected import LEVEL, RIGHT, WRONG, CorrectedReport, scored_sums
+from mixseek.reporting.labels.corrected_text import verdict_word
 from mixseek.reporting.tables import QUIET, Cell, bar_text, print_section, table_of
 from mixseek.reporting.wording import make_visible, percent, plural
 from mixseek.stats.corrected import ASSURANCE

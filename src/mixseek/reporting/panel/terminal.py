@@ -6,9 +6,11 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.reporting import tables, trust, wording
-from mixseek.reporting.agreement import Agreement, Measure, SelfConsistency
-from mixseek.reporting.headline import (
+from mixseek.reporting import tables, wording
+from mixseek.reporting.model import Breakdown, Headline, ScoreSummary
+from mixseek.reporting.panel import trust
+from mixseek.reporting.panel.agreement import Agreement, Measure, SelfConsistency
+from mixseek.reporting.panel.headline import (
     column_title,
     column_word,
     headline_bounds_text,
@@ -18,7 +20,6 @@ from mixseek.reporting.headline import (
     score_sentence,
     without_text,
 )
-from mixseek.reporting.model import Breakdown, Headline, ScoreSummary
 from mixseek.reporting.tables import QUIET, Cell, print_section, table_of
 from mixseek.reporting.wording import make_visible, name_text
 

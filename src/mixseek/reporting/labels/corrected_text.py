@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.domain.labels import LabelScale
-from mixseek.reporting.corrected import (
+from mixseek.reporting.labels.corrected import (
     LEVEL,
     RIGHT,
     WRONG,

@@ -1,0 +1,1 @@
+"""Human labels: what they are, how many it takes, and the headline that they correct."""
