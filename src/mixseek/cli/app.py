@@ -9,7 +9,7 @@ from typer import TyperException
 
 from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compare import compare
-from mixseek.cli.compete import compete, leaderboard
+from mixseek.cli.competitions.compete import compete, leaderboard
 from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.importing import import_log
 from mixseek.cli.judge import demo, judge

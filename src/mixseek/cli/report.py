@@ -95,7 +95,7 @@ def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> Exit
       mixseek runs
       mixseek runs --workspace ws --json
     """
-    from mixseek.composition.leaderboards import list_competitions
+    from mixseek.composition.competitions.leaderboards import list_competitions
     from mixseek.composition.report import list_runs
     from mixseek.reporting.leaderboard import print_competitions
     from mixseek.reporting.summary import runs_document
