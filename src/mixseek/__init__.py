@@ -3,34 +3,52 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mixseek.api.compete import Competition, acompete, compete
+    from mixseek.api.evaluate import aevaluate, evaluate
     from mixseek.composition.protocols import judge
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
     from mixseek.engine.offline import Judged
     from mixseek.errors import MixseekError
     from mixseek.protocols.registry import load_protocol
+    from mixseek.reporting.evaluation import Evaluation
+    from mixseek.round_controller.controller import RoundRecord
 
 __all__ = [
+    "Competition",
+    "Evaluation",
     "InvalidJudgment",
     "Judged",
     "Missing",
     "MixseekError",
+    "RoundRecord",
     "Sample",
     "Undecided",
     "ValidJudgment",
+    "acompete",
+    "aevaluate",
+    "compete",
+    "evaluate",
     "judge",
     "load_protocol",
 ]
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
+    "Competition": "mixseek.api.compete",
+    "Evaluation": "mixseek.reporting.evaluation",
     "InvalidJudgment": "mixseek.domain.judgments",
     "Judged": "mixseek.engine.offline",
     "Missing": "mixseek.domain.judgments",
     "MixseekError": "mixseek.errors",
+    "RoundRecord": "mixseek.round_controller.controller",
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",
+    "acompete": "mixseek.api.compete",
+    "aevaluate": "mixseek.api.evaluate",
+    "compete": "mixseek.api.compete",
+    "evaluate": "mixseek.api.evaluate",
     "judge": "mixseek.composition.protocols",
     "load_protocol": "mixseek.protocols.registry",
 }
