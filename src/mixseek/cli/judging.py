@@ -10,6 +10,7 @@ from typing import Any
 
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
+from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import Baseline, compare_with_baseline
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.request import JudgeRequest
@@ -17,6 +18,7 @@ from mixseek.composition.summary import failure_groups, first_failed_rows
 from mixseek.domain.counts import FailureGroup
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import ProgressSink
+from mixseek.reporting.ci import CiReport
 from mixseek.reporting.comparison.summary import DropResult, baseline_document, baseline_text, check_drop
 from mixseek.reporting.summary import (
     GateResult,
@@ -32,6 +34,7 @@ from mixseek.reporting.summary import (
     summary_document,
 )
 from mixseek.reporting.wording import plural
+from mixseek.settings.models import JudgeSettings
 
 # Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
 
@@ -122,27 +125,52 @@ def describe_seconds(seconds: float) -> str:
     return f"{whole}s"
 
 
-def run_judge(
-    request: JudgeRequest,
-    gates: Gates,
-    baseline: Baseline | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-    log_json: bool,
-    is_dry_run: bool,
-) -> ExitCode:
+@dataclass(frozen=True, slots=True)
+class JudgeOrder:
+    """`mixseek judge` as it was parsed: what to judge, what must hold, and how to tell."""
+
+    request: JudgeRequest
+    gates: Gates
+    baseline: Baseline | None
+    ci: CiTargets | None
+    as_json: bool
+    quiet: bool
+    log_json: bool
+    is_dry_run: bool
+
+    @property
+    def notify(self) -> Notify:
+        return notify_json if self.log_json else notify_plainly
+
+    @property
+    def notify_progress(self) -> Notify:
+        """--quiet takes the progress away, not the reason why a command did not succeed."""
+        return (lambda _: None) if self.quiet else self.notify
+
+
+@dataclass(frozen=True, slots=True)
+class JobPart:
+    """What a job file adds to the command: judges of its own, and what comes between judging and the summary."""
+
+    judges: Mapping[str, JudgeSettings]
+    before_summary: Callable[[RunSummary], RunSummary]
+    # Jobs may share a file: their reports are collected here, and written together.
+    reports: list[tuple[CiTargets, CiReport]]
+
+
+def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
     """Judge, print, decide."""
-    if is_dry_run:
+    request, as_json, notify = order.request, order.as_json, order.notify
+    if order.is_dry_run:
         dry = forecast_run(request)
         return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
-    notify = notify_json if log_json else notify_plainly
-    # --quiet takes the progress away, not the reason why a command did not succeed.
-    notify_progress: Notify = (lambda _: None) if quiet else notify
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(
-                request, lambda total: stop.draining(show_progress(total, quiet, notify)), stop, notify_progress
+                request,
+                lambda total: stop.draining(show_progress(total, order.quiet, notify)),
+                stop,
+                order.notify_progress,
             )
     except KeyboardInterrupt:
         notify("interrupted; what was judged is kept: run the same command again to go on")
@@ -153,12 +181,28 @@ def run_judge(
         # The last judgment and the signal came together.
         notify("interrupted; everything is judged: run the same command again to see it")
         return ExitCode.INTERRUPTED
-    checked: tuple[GateResult | DropResult, ...] = check_gates(gates, result.headlines)
-    said, compared = describe_summary(result), None
-    if baseline is not None:
-        compared = compare_with_baseline(request.workspace, baseline, result.header.run_id)
-        said += f"\n  baseline    {baseline_text(compared)}"
+    return conclude(order, result if job is None else job.before_summary(result), job)
+
+
+def conclude(order: JudgeOrder, result: RunSummary, job: JobPart | None) -> ExitCode:
+    """What is said of a run, here and to a build server, and the exit code."""
+    as_json, notify_progress = order.as_json, order.notify_progress
+    checked: tuple[GateResult | DropResult, ...] = check_gates(order.gates, result.headlines)
+    said, compared, more = describe_summary(result), None, []
+    if (baseline := order.baseline) is not None:
+        compared = compare_with_baseline(order.request.workspace, baseline, result.header.run_id)
+        more = [f"{'baseline':<10}  {baseline_text(compared)}"]
+        said += f"\n  {more[0]}"
         checked += (check_drop(baseline.gate, compared),) if baseline.gate is not None else ()
+    if order.ci is not None:
+        run, rule, seconds = result.header.run_id, order.request.panel, result.seconds
+        told = run_report(
+            order.request.workspace, run, checked, headline=result.headline, rule=rule, more=more, seconds=seconds
+        )
+        if job is None:
+            write_ci(order.ci, [told])
+        else:
+            job.reports.append((order.ci, told))
     groups = failure_groups(result)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(groups, result):
@@ -170,7 +214,7 @@ def run_judge(
         "baseline": baseline_document(compared) if compared is not None else None,
     }
     print_answer(document, said, as_json=as_json)
-    return decide_exit(result, checked, groups, notify)
+    return decide_exit(result, checked, groups, order.notify)
 
 
 def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:

@@ -45,14 +45,15 @@ class GateResult:
     judge: str | None = None  # None for the run as one
 
     def describe(self) -> str:
-        """The gate, the judge and both numbers, for one line on stderr."""
+        """The gate, the judge and both numbers, for one line."""
         actual = "no valid verdict" if self.actual is None else f"{self.actual:.2%}"
-        relation = "under" if self.name == "fail_under" else "over"
+        relation = "within" if self.is_met else "under" if self.name == "fail_under" else "over"
         nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing"}
         noun = nouns.get(self.name, self.name.removeprefix("max_"))
         option = "--" + self.name.replace("_", "-")
         who = f" by {self.judge}" if self.judge is not None else ""
-        return f"gate {option} not met{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
+        said = "met" if self.is_met else "not met"
+        return f"gate {option} {said}{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
 
 
 def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> tuple[GateResult, ...]:
