@@ -10,6 +10,7 @@ from mixseek.cli.compete import compete, leaderboard
 from mixseek.cli.console import print_result
 from mixseek.cli.importing import import_log
 from mixseek.cli.jobs.run import run
+from mixseek.cli.jobs.setup import doctor, init
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
 from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
@@ -83,6 +84,8 @@ def build_app() -> typer.Typer:
     cache.command("size")(show_cache)
     cache.command("prune")(prune)
     app.add_typer(cache, name="cache")
+    app.command()(init)
+    app.command()(doctor)
     app.command("serve-mock")(serve_mock)
     return app
 
