@@ -22,7 +22,7 @@ _LINE_CHARACTERS = 300
 _JUDGES_TOLD = 3
 _OPEN, _CLOSE = "⟦", "⟧"
 # What XML 1.0 has no way to write, beyond what `make_visible` takes out.
-_NOT_IN_XML = re.compile("[\ufffe\uffff]")
+_NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,14 @@ def excerpt_text(row: JudgedRow) -> str:
     return make_visible(("…" if skipped else "") + text + ("…" if found.after else ""))
 
 
+def inert(text: str) -> str:
+    """What XML 1.0 can hold and a reader can see: controls and halves of characters by their code points."""
+    return _NO_CHARACTERS.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", make_visible(text))
+
+
 def one_line(text: str) -> str:
     """However it was broken, and not too long."""
-    return shortened(" ".join(make_visible(text).split()), _LINE_CHARACTERS)
+    return shortened(" ".join(inert(text).split()), _LINE_CHARACTERS)
 
 
 # JUnit XML, in the part of it that Jenkins, GitLab and the actions of GitHub agree on.
@@ -138,12 +143,12 @@ def render_junit(reports: Sequence[CiReport]) -> bytes:
 
 
 def render_suite(root: Xml.Element, report: CiReport) -> Xml.Element:
-    name = in_xml(report.name)
+    name = inert(report.name)
     suite = Xml.SubElement(root, "testsuite", name=name)
     if report.facts:
         properties = Xml.SubElement(suite, "properties")
         for key, value in report.facts.items():
-            Xml.SubElement(properties, "property", name=in_xml(key), value=in_xml(value))
+            Xml.SubElement(properties, "property", name=inert(key), value=inert(value))
     for gate in report.gates:
         case = add_case(suite, f"{name}.gates", "--" + gate.name.replace("_", "-"))
         if not gate.is_met:
@@ -168,18 +173,13 @@ def render_suite(root: Xml.Element, report: CiReport) -> Xml.Element:
 
 
 def add_case(suite: Xml.Element, place: str, name: str) -> Xml.Element:
-    return Xml.SubElement(suite, "testcase", classname=place, name=in_xml(name), time="0")
+    return Xml.SubElement(suite, "testcase", classname=place, name=inert(name), time="0")
 
 
 def add_failure(case: Xml.Element, tag: str, kind: str, message: str, text: str) -> None:
     # GitLab shows the text alone, so the message is in it once more.
-    found = Xml.SubElement(case, tag, message=in_xml(message), type=in_xml(kind))
-    found.text = in_xml(text)
-
-
-def in_xml(text: str) -> str:
-    """What XML 1.0 can hold: controls and halves of characters are shown by their code points."""
-    return _NOT_IN_XML.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", make_visible(text))
+    found = Xml.SubElement(case, tag, message=inert(message), type=inert(kind))
+    found.text = inert(text)
 
 
 # Markdown, in which whatever somebody else wrote is code: neither markup nor a mention, link or image.
@@ -212,7 +212,7 @@ def code_span(text: str) -> str:
 
 
 def code_block(text: str) -> str:
-    said = make_visible(text)
+    said = inert(text)
     fence = "`" * max(3, longest_run(said) + 1)
     return f"{fence}text\n{said}\n{fence}"
 

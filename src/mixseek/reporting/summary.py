@@ -292,11 +292,14 @@ def describe_groups(groups: Sequence[FailureGroup], summary: RunSummary) -> list
 
 
 def describe_group(group: FailureGroup, *, with_judge: bool) -> str:
-    """One line, whatever the judge wrote."""
-    cut = wording.shortened(" ".join(group.why.split()), _WHY_CHARACTERS)
+    """One line, whatever the judge wrote, and however the sample is called."""
+    cut, name = (
+        wording.shortened(" ".join(wording.make_visible(text).split()), _WHY_CHARACTERS)
+        for text in (group.why, group.sample_id)
+    )
     by = f" by {group.judge}" if with_judge else ""
     first = "such as" if group.count > 1 else "sample"
-    return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {group.sample_id})"
+    return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {name})"
 
 
 def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -> list[str]:
