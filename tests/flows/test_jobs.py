@@ -334,6 +334,11 @@ def test_what_init_writes_in_comments_is_valid_too(tmp_path: Path) -> None:
     assert {"labels", "report", "export"} <= set(found.jobs[0].steps)
     assert "--github-summary" in found.jobs[0].arguments
 
+    environment = {"GITHUB_STEP_SUMMARY": "step.md", "MY_KEY": "k"}
+    done = mixseek_here("run", "sub/whole.toml", "model", "--dry-run", cwd=tmp_path, env=environment)
+
+    assert done.returncode == 0, done.stderr
+
 
 @pytest.mark.parametrize(("path", "said"), [("notes.md", "a .toml file"), ("no/where.toml", "cannot be written")])
 def test_init_says_where_it_cannot_write(path: str, said: str, tmp_path: Path) -> None:

@@ -94,25 +94,15 @@ def run(
     # Who carries out, where and how it is told, is the command line's; the workspace may be the file's.
     own = frozenset(key_of(one) for one in command_of(run).params) - {"workspace"}
     jobs = read_jobs(file, names or (), own)
+    flags = {"--dry-run": dry_run, "--quiet": quiet, "--log-json": log_json, "--json": as_json}
     shared = [f"--workspace={workspace}"] if workspace is not None else []
-    shared += [
-        option
-        for option, is_set in (
-            ("--dry-run", dry_run),
-            ("--quiet", quiet),
-            ("--log-json", log_json),
-            ("--json", as_json),
-        )
-        if is_set
-    ]
+    shared += [option for option, is_set in flags.items() if is_set]
     runner = JobRunner(jobs, shared, as_json=as_json, quiet=quiet, log_json=log_json)
     outcomes = runner.run_all()
     code = worst(one.code for one in outcomes if one.code is not None)
     document = {"file": str(file), "exit_code": code, "jobs": [one.to_document() for one in outcomes]}
-    if as_json:
-        print_answer(document, "", as_json=True)
-    elif len(outcomes) > 1:
-        print_answer(document, lambda console: print_outcomes(outcomes, console), as_json=False)
+    if as_json or len(outcomes) > 1:
+        print_answer(document, lambda console: print_outcomes(outcomes, console), as_json=as_json)
     if not dry_run:
         runner.write_reports(outcomes)
     return code
