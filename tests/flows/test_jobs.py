@@ -334,6 +334,7 @@ def test_what_init_writes_in_comments_is_valid_too(tmp_path: Path) -> None:
     assert {"labels", "report", "export"} <= set(found.jobs[0].steps)
     assert "--github-summary" in found.jobs[0].arguments
 
+    write_jsonl(tmp_path / "sub" / "nightly-samples.jsonl", [{"id": "a", "output": "4", "target": "4"}])
     environment = {"GITHUB_STEP_SUMMARY": "step.md", "MY_KEY": "k"}
     done = mixseek_here("run", "sub/whole.toml", "model", "--dry-run", cwd=tmp_path, env=environment)
 
