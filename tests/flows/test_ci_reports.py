@@ -128,6 +128,13 @@ def test_hostile_texts_are_inert_in_xml_and_markdown(tmp_path: Path) -> None:
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u202e\ufffe\uffff]", text)
 
 
+@pytest.mark.parametrize("text", ["```\n# x", "a `` b ```` c", "`", "~~~\n<b>\n``````\n@x", "```text\n```\n[x](y)"])
+def test_no_text_gets_out_of_its_code(text: str) -> None:
+    """Whatever fences it brings along."""
+    assert outside_code(ci.code_block(text)).strip() == ""
+    assert outside_code(ci.code_span(text)).strip() == ""
+
+
 def test_the_files_are_bounded_and_say_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five in the summary; in the XML as many as a build server takes."""
     monkeypatch.setattr("mixseek.composition.ci.MOST_CASES", 8)
