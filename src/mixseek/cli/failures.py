@@ -27,7 +27,7 @@ MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR
 # What people type who know other tools, and what they mean.
 MEANT_COMMANDS = {
     **dict.fromkeys(("diff", "regress", "baseline"), "`mixseek compare A B` says what changed between two runs"),
-    **dict.fromkeys(("eval", "evaluate", "score", "grade"), "`mixseek judge DATA` judges a dataset"),
+    **dict.fromkeys(("eval", "score", "grade"), "`mixseek judge DATA` judges a dataset"),
     **dict.fromkeys(("job", "jobs", "start"), "`mixseek run JOB.toml` runs the jobs of a file"),
     **dict.fromkeys(
         ("check", "diagnose", "status", "env"), "`mixseek doctor` says what is installed and what is wrong"

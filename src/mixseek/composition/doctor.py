@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from mixseek.composition.competitions.leaderboards import list_competitions
 from mixseek.composition.judges import check_one, describe_configured
-from mixseek.composition.leaderboards import list_competitions
 from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
 from mixseek.errors import ConfigurationError, MixseekError, StorageError
 from mixseek.judges.endpoint.address import PROVIDERS
