@@ -15,13 +15,20 @@ from mixseek.errors import ConfigurationError
 def test_the_surface_is_pinned() -> None:
     """A name that appears or disappears here is a decision, not an accident."""
     assert mixseek.__all__ == [
+        "Competition",
+        "Evaluation",
         "InvalidJudgment",
         "Judged",
         "Missing",
         "MixseekError",
+        "RoundRecord",
         "Sample",
         "Undecided",
         "ValidJudgment",
+        "acompete",
+        "aevaluate",
+        "compete",
+        "evaluate",
         "judge",
         "load_protocol",
     ]
