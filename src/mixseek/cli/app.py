@@ -2,6 +2,7 @@
 
 import errno
 import re
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -164,6 +165,7 @@ def build_app() -> typer.Typer:
     return app
 
 
+@cache
 def command() -> Any:
-    """The parsed tree, ready to run; typed Any because typer's own class for it is private."""
+    """The parsed tree, ready to run, made once a process; typed Any because typer's own class for it is private."""
     return typer.main.get_command(build_app())
