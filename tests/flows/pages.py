@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.flows.running import TIMEOUT_SECONDS, environment
+from tests.flows.warm import warm_command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +33,7 @@ def write_files(page: str, place: Path) -> None:
 
 def run_script(script: str, place: Path) -> str:
     """What it prints; every command of it must succeed, with the `mixseek` of these tests on the path."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join((str(warm_command()), str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=place,
