@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scripts.generated_pages import write_or_compare
 from typer import Context
 
 from mixseek.cli.app import command
 from mixseek.cli.console import ExitCode
-from scripts.generated_pages import write_or_compare
 
 TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
 # Fixed, so that the page does not depend on the terminal that wrote it.

@@ -15,15 +15,15 @@ from typing import Any
 import annotated_types
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from scripts.generated_pages import write_or_compare
 
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.prompt_builder.constants import TEMPLATE_VARIABLES
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.settings.models import ENVIRONMENT_PREFIX, JudgeDefaults, JudgeSettings, Settings
-from scripts.generated_pages import write_or_compare
 
 TARGET = Path(__file__).parent.parent / "docs" / "settings.md"
-_SECTION = re.compile(r"(?<=^<!-- )([a-z_]+)( -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
+_SECTION = re.compile(r"(?<=^<!-- )(?!end)([a-z]+)( -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 _BOUNDS = {annotated_types.Ge: "≥", annotated_types.Gt: ">", annotated_types.Le: "≤", annotated_types.Lt: "<"}
 _WORDS: Mapping[Any, str] = {
     str: "text",
@@ -39,7 +39,7 @@ def describe_type(annotation: Any) -> str:
     """In the words of somebody who writes TOML."""
     arguments = typing.get_args(annotation)
     origin = typing.get_origin(annotation)
-    if origin is types.UnionType:
+    if origin in (types.UnionType, typing.Union):
         return " or ".join(describe_type(one) for one in arguments if one is not types.NoneType)
     if origin is typing.Literal:
         return ", ".join(f"`{one}`" for one in arguments)
@@ -133,7 +133,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
 
 def fill(page: str) -> str:
     """The page with every section made anew; a mark that nobody knows is a KeyError."""
-    return _SECTION.sub(lambda found: f"{found[1]}{found[2]}{SECTIONS[found[1]]()}\n", page)
+    return _SECTION.sub(lambda found: f"{found[1]}{found[2]}\n{SECTIONS[found[1]]()}\n\n", page)
 
 
 if __name__ == "__main__":

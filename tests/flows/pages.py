@@ -50,7 +50,7 @@ def check_page(page: str, place: Path, given: Mapping[str, str] | None = None) -
     for script, shown in re.findall(r"^```sh\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", page, re.MULTILINE | re.DOTALL):
         printed = run_script(script, place)
         if shown:
-            assert _PASSING.sub("", printed).strip() == _PASSING.sub("", shown).strip()
+            assert _PASSING.sub("", printed).strip() == _PASSING.sub("", shown).strip(), printed
             compared += 1
     return compared
 

@@ -92,7 +92,7 @@ class JudgeSettings(Table):
     )
     use_proxy: bool = Field(
         default=False,
-        description="Obey `HTTPS_PROXY` and its relatives. Only when asked: a forgotten variable should not see prompts.",
+        description="Obey `HTTPS_PROXY` and its relatives. Only if asked: a forgotten variable should not see prompts.",
     )
 
 
@@ -113,8 +113,8 @@ class JudgeDefaults(Table):
         default=0,
         ge=0,
         le=256,
-        description="`--workers`: processes for `rules`. 0 means as many as there are cores, where the dataset is large "
-        "enough to pay for them.",
+        description="`--workers`: processes for `rules`. 0 means as many as there are cores, where the dataset is "
+        "large enough to pay for them.",
     )
 
 
