@@ -11,7 +11,9 @@
     ├── WorkerError               a judging process died; the run is resumable; exit code 4
     └── JudgeCallError            an endpoint gave no reply
         ├── TransientJudgeError   timeout, 429, 5xx, dropped connection: worth another try
-        └── PermanentJudgeError   401, 400, unknown model, context overflow: asking again changes nothing
+        ├── PermanentJudgeError   401, 400, unknown model, context overflow: asking again changes nothing
+        ├── FunctionJudgeError    a function of the user's failed: not now, but when the run is resumed
+        └── DeclinedError         the judge has looked and does not decide: undecided, not missing
 
 A bad judge reply is not here: it is an `InvalidJudgment`, a value.
 """
@@ -85,3 +87,11 @@ class PermanentJudgeError(JudgeCallError):
     def __init__(self, message: str, *, concerns_everything: bool = False) -> None:
         super().__init__(message)
         self.concerns_everything = concerns_everything
+
+
+class FunctionJudgeError(JudgeCallError):
+    """A function of the user's raised, or returned what is no reply; only its sample is missing."""
+
+
+class DeclinedError(JudgeCallError):
+    """A judge that need not decide has not decided."""

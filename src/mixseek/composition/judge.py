@@ -42,7 +42,6 @@ from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_incomplete
 from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
 from mixseek.matching.languages import written_in
-from mixseek.protocols.registry import load_protocol
 from mixseek.reporting.summary import DryRun, Forecast, RunSummary
 from mixseek.reporting.wording import plural
 from mixseek.storage.journal.journal import JournalFile, read_records, verify_journal
@@ -150,7 +149,7 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
 
 def language_notices(plan: Plan) -> tuple[str, ...]:
     """One sentence where a model is asked in another language than the data's, and nobody chose that."""
-    if not plan.is_live or plan.request.language is not None:
+    if not plan.is_live or plan.request.language is not None or not isinstance(plan.request.protocol, str):
         return ()
     sampled = next(plan.dataset.batches(LANGUAGE_ROWS), [])
     language = written_in(text for sample in sampled for text in (sample.question, sample.response))
@@ -160,7 +159,7 @@ def language_notices(plan: Plan) -> tuple[str, ...]:
     look, asked = LANGUAGE_NAMES[language], LANGUAGE_NAMES.get(own, own)
     said = f"the data look {look}, but the prompts of the {plan.protocol.name} protocol are {asked}"
     try:
-        load_protocol(plan.request.protocol, language, plan.request.parameters)
+        replace(plan.request, language=language).load_protocol()
     except ConfigurationError:
         return (f"{said}; it has none in {look}",)
     return (f"{said}; --language {language} asks in {look}, --language {own} keeps these and this quiet",)

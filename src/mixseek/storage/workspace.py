@@ -36,6 +36,11 @@ class RunDirectory:
         self.protocol = path / "protocol.json"
         self.archive = path / "archive"
 
+    @property
+    def workspace(self) -> Path:
+        """The root of the workspace that it is in."""
+        return self.path.parent.parent
+
     def exists(self) -> bool:
         """A run begins with its manifest."""
         return self.manifest.is_file()
