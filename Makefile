@@ -77,6 +77,7 @@ $(STAMP_DOCS): $(STAMP)
 docs: $(STAMP_DOCS)  ## regenerate the reference pages, and build the site from docs/ into site/
 	@$(BIN)/python -m scripts.write_cli_reference
 	@$(BIN)/python -m scripts.write_settings_reference
+	@$(BIN)/python -m scripts.write_api_reference
 	@rm -rf site
 	@$(BIN)/zensical build --clean --strict
 
