@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mixseek.api.compete import Competition, acompete, compete
+    from mixseek.api.evaluate import aevaluate, evaluate
     from mixseek.api.judging import ajudge, forecast, judge
     from mixseek.api.options import JudgeOptions
     from mixseek.api.run import Run, compare, open_run, statistics
@@ -13,20 +15,29 @@ if TYPE_CHECKING:
     from mixseek.errors import MixseekError
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
+    from mixseek.reporting.evaluation import Evaluation
+    from mixseek.round_controller.controller import RoundRecord
 
 __all__ = [
+    "Competition",
+    "Evaluation",
     "InvalidJudgment",
     "JudgeOptions",
     "Judged",
     "Missing",
     "MixseekError",
+    "RoundRecord",
     "Run",
     "RunState",
     "Sample",
     "Undecided",
     "ValidJudgment",
+    "acompete",
+    "aevaluate",
     "ajudge",
     "compare",
+    "compete",
+    "evaluate",
     "forecast",
     "function_judge",
     "judge",
@@ -37,18 +48,25 @@ __all__ = [
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
+    "Competition": "mixseek.api.compete",
+    "Evaluation": "mixseek.reporting.evaluation",
     "InvalidJudgment": "mixseek.domain.judgments",
     "JudgeOptions": "mixseek.api.options",
     "Judged": "mixseek.engine.offline",
     "Missing": "mixseek.domain.judgments",
     "MixseekError": "mixseek.errors",
+    "RoundRecord": "mixseek.round_controller.controller",
     "Run": "mixseek.api.run",
     "RunState": "mixseek.composition.conclusion",
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",
+    "acompete": "mixseek.api.compete",
+    "aevaluate": "mixseek.api.evaluate",
     "ajudge": "mixseek.api.judging",
     "compare": "mixseek.api.run",
+    "compete": "mixseek.api.compete",
+    "evaluate": "mixseek.api.evaluate",
     "forecast": "mixseek.api.judging",
     "function_judge": "mixseek.judges.function",
     "judge": "mixseek.api.judging",

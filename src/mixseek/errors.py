@@ -9,6 +9,7 @@
     │   ├── BusyError             another process is writing there; exit code 4, because the same command works later
     │   └── DamagedError          a file is not what was written; exit code 2, because only its owner can restore it
     ├── WorkerError               a judging process died; the run is resumable; exit code 4
+    ├── AfterRoundError           a caller's own function failed after a round; the competition is resumable
     └── JudgeCallError            an endpoint gave no reply
         ├── TransientJudgeError   timeout, 429, 5xx, dropped connection: worth another try
         ├── PermanentJudgeError   401, 400, unknown model, context overflow: asking again changes nothing
@@ -53,6 +54,10 @@ class DamagedError(StorageError):
 
 class WorkerError(MixseekError):
     """A process that was judging died; everything journaled is kept and the same command resumes."""
+
+
+class AfterRoundError(MixseekError):
+    """The function that a caller wanted to be told by raised; what it raised is the cause of this."""
 
 
 class JudgeCallError(MixseekError):

@@ -34,7 +34,6 @@ from mixseek.composition.request import (
 )
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.calls import Call, ReplyKey, Usage
-from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, NoCache, PendingSample, estimate_usage
 from mixseek.engine.endings import Ending, RunEnd
@@ -44,10 +43,9 @@ from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
 from mixseek.matching.languages import written_in
 from mixseek.reporting.summary import DryRun, Forecast, RunSummary
 from mixseek.reporting.wording import plural
-from mixseek.storage.journal.journal import JournalFile, read_records, verify_journal
+from mixseek.storage.journal.journal import JournalFile, holding_lock, says_nothing, verify_journal
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal
-from mixseek.storage.journal.records import OutcomeRecord, SampleRecord
 from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
 from mixseek.templating.fence import fence_nonce
 
@@ -178,12 +176,18 @@ def asks_again(plan: Plan, summary: RunSummary) -> bool:
 
 def discard_empty(run: RunDirectory) -> bool:
     """A start that was refused leaves no run behind: nothing was said about any sample, and the name is free."""
-    for record in read_records(run.journal):
-        is_missing = isinstance(record, OutcomeRecord) and isinstance(record.outcome, Missing)
-        if not is_missing and not isinstance(record, SampleRecord):
-            return False
+    if not says_nothing(run.journal):
+        return False
     shutil.rmtree(run.path)
     return True
+
+
+def was_killed_at_start(run: RunDirectory, manifest: Manifest) -> bool:
+    """Whether its process died before anybody had said anything; then it is removed, and the name is free."""
+    if manifest.status is not RunStatus.RUNNING:
+        return False
+    with holding_lock(run.lock):
+        return discard_empty(run)
 
 
 def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
@@ -192,6 +196,8 @@ def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
     if not plan.run.exists():
         return request
     before = read_manifest(plan.run.manifest)
+    if was_killed_at_start(plan.run, before):
+        return request
     before.check_resumable(allow_appended_replies(request, before, plan.judges))
     if before.status is RunStatus.COMPLETE:
         return before

@@ -258,6 +258,11 @@ def render_card(
     return wording.replace_unpaired_surrogates(card)
 
 
+def render_table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """A plain table for a notebook; every text in it is text, whatever it looks like."""
+    return page_environment().get_template("table.html.j2").render(heads=heads, rows=rows, caption=caption)
+
+
 def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Keys with a text or with entries of their own; plain lines first: a reader meets the short facts first."""
     entries = [(str(key), _manifest_value(value)) for key, value in manifest.items()]
