@@ -68,13 +68,16 @@ def documented_members(found: Any) -> list[tuple[str, str]]:
             shown = node.name if is_property else f"{node.name}{arguments_of(node)}"
             described += [(shown, first_paragraph(said))] if said else []
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            said = after.value.value if is_text(after) else ""
+            said = text_of(after)
             described.append((node.target.id, cell(f"`{ast.unparse(node.annotation)}`{'. ' if said else ''}{said}")))
     return described
 
 
-def is_text(node: Any) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def text_of(node: ast.stmt | None) -> str:
+    """Of a text that stands alone, as under a field; empty for anything else."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return node.value.value
+    return ""
 
 
 def arguments_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:

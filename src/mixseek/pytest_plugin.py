@@ -171,17 +171,17 @@ class Judging:
     def judge(self, data: Path | Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> "Run":
         """What cannot be judged at all fails the test with the one line that the command line would print."""
         __tracebackhide__ = True
-        import mixseek
-        from mixseek.errors import BusyError
+        from mixseek.api.judging import judge
+        from mixseek.errors import BusyError, MixseekError
 
         settings = {**self.settings(), **options, "progress": False}
         while True:
             try:
-                return mixseek.judge(data, **settings)
+                return judge(data, **settings)
             except BusyError:
                 # Another worker of pytest-xdist is at the same answers; what it has judged is then there.
                 time.sleep(_LOOKS_AGAIN_SECONDS)
-            except mixseek.MixseekError as error:
+            except MixseekError as error:
                 pytest.fail(f"cannot be judged: {error}", pytrace=False)
 
     def settings(self) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from scripts.write_api_reference import TARGET as API_REFERENCE
+from scripts.write_api_reference import write_page
 from scripts.write_settings_reference import TARGET, fill
 from tests.flows.loopback import loopback
 from tests.flows.pages import ROOT, check_page, read_page
@@ -35,6 +37,22 @@ def test_the_reference_of_settings_is_what_the_models_say() -> None:
     page = TARGET.read_text(encoding="utf-8")
 
     assert fill(page) == page
+
+
+def test_the_page_on_pytest_runs_as_written(tmp_path: Path) -> None:
+    assert check_page(read_page("docs/pytest.md"), tmp_path) == 2
+
+
+def test_every_setting_of_the_pytest_plugin_is_explained() -> None:
+    source = (ROOT / "src/mixseek/pytest_plugin.py").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(mixseek_\w+)` \|", read_page("docs/pytest.md"), re.MULTILINE)
+
+    assert sorted(listed) == sorted(re.findall(r'addini\("(\w+)"', source))
+
+
+def test_the_reference_of_the_python_api_is_what_the_docstrings_say() -> None:
+    """A docstring or a signature changed? Run `make docs`."""
+    assert API_REFERENCE.read_text(encoding="utf-8") == write_page()
 
 
 def test_every_key_and_provider_is_in_the_reference() -> None:

@@ -141,7 +141,7 @@ def test_a_dataset_is_one_test_a_row_and_one_run_for_all_workers(pytester: pytes
         """
     )
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "2", "-v", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "pytest", "-n", "2", "-v", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"],
         cwd=pytester.path,
         env=environment(),
         capture_output=True,
