@@ -148,6 +148,15 @@ def read_state(path: Path) -> IndexState | None:
     return IndexState(*row) if row is not None and is_ours else None
 
 
+def is_damaged_index(path: Path) -> bool:
+    """Whether the file cannot be read at all; one of another version can, and is made anew all the same."""
+    try:
+        with connect_reading(path):
+            return False
+    except duckdb.Error as error:
+        return is_beyond_repair(error)
+
+
 def connect_reading(path: Path) -> duckdb.DuckDBPyConnection:
     """With the same scratch for all connections of a process: DuckDB refuses two that differ in their settings."""
     return duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path)))
