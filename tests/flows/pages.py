@@ -2,14 +2,13 @@
 
 import os
 import re
-import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.flows.running import TIMEOUT_SECONDS, environment, mixseek_here
+from tests.flows.running import TIMEOUT_SECONDS, environment
+from tests.flows.warm import warm_command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,37 +54,9 @@ def check_page(page: str, place: Path, given: Mapping[str, str] | None = None) -
     return compared
 
 
-# A command of ours on a line of its own, and what the shell does with it: `| sed …`, `2>&1`, `|| echo …`.
-_OURS = re.compile(r"^mixseek (?:[^\\\n]|\\\n)*$", re.MULTILINE)
-_SHELL_PART = re.compile(r"\s(?:\||[12]?>|&|<).*", re.DOTALL)
-
-
 def run_script(script: str, place: Path) -> str:
-    """What it prints; every command of it must succeed. Ours run in this process: that takes a third of the time."""
-    printed, done = [], 0
-    for found in _OURS.finditer(script):
-        printed.append(run_in_shell(script[done : found.start()], place))
-        printed.append(run_ours(found[0].replace("\\\n", " "), place))
-        done = found.end()
-    return "".join([*printed, run_in_shell(script[done:], place)])
-
-
-def run_ours(line: str, place: Path) -> str:
-    """The shell's part is given what the command printed, and its exit code."""
-    words = shlex.split(_SHELL_PART.sub("", line), comments=True)
-    done = mixseek_here(*words[1:], cwd=place)
-    with tempfile.TemporaryDirectory() as aside:
-        out, err = Path(aside, "out"), Path(aside, "err")
-        out.write_text(done.stdout, encoding="utf-8")
-        err.write_text(done.stderr, encoding="utf-8")
-        shell_part = "".join(found[0] for found in [_SHELL_PART.search(line)] if found)
-        return run_in_shell(f"{{ cat {out}; cat {err} >&2; (exit {done.returncode}); }}{shell_part}", place)
-
-
-def run_in_shell(script: str, place: Path) -> str:
-    if not script.strip():
-        return ""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    """What it prints; every command of it must succeed, with the `mixseek` of these tests on the path."""
+    path = os.pathsep.join((str(warm_command()), str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=place,
