@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from mixseek.errors import BusyError, StorageError
-from mixseek.storage.duckdb_session import first_line, read_sql, session_settings
+from mixseek.storage.duckdb_session import first_line, open_duckdb, read_sql, session_settings
 from mixseek.storage.durable import storage_error
 
 # Tables of the competitions' store, grown by numbered migrations: what is in a file of a user is never thrown away.
@@ -123,7 +123,7 @@ def _wait_for(attempt: Callable[[], Result | None], path: Path, holder: str, pat
 def _try_open(path: Path, read_only: bool, settings: Any) -> duckdb.DuckDBPyConnection | None:
     """None while another process holds the file, or another part of this one has it open or is closing it."""
     try:
-        return duckdb.connect(str(path), read_only=read_only, config=settings)
+        return open_duckdb(str(path), read_only=read_only, config=settings)
     except duckdb.Error as error:
         if any(words in str(error).lower() for words in _HELD):
             return None
