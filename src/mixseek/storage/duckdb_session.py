@@ -38,7 +38,10 @@ def offline_settings() -> Settings:
 def open_duckdb(path: str = ":memory:", *, read_only: bool = False, config: Settings) -> duckdb.DuckDBPyConnection:
     """Without the bar that DuckDB draws on stdout, among our results, at a prompt and in a notebook."""
     connection = duckdb.connect(path, read_only=read_only, config=config)
-    connection.execute("SET enable_progress_bar = false")
+    # Only where it is on: a kernel without ipywidgets, where it is off, does not even let us say so.
+    ((draws,),) = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+    if draws:
+        connection.execute("SET enable_progress_bar = false")
     return connection
 
 

@@ -313,8 +313,7 @@ def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: P
 @contextlib.contextmanager
 def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex]:
     """The run, indexed first if its journal is newer; open for as long as the block lasts and no longer."""
-    ensure_indexed(workspace, run)
-    with reading(run.index) as connection:
+    with reading(workspace, run) as connection:
         yield RunIndex(connection, run)
 
 
