@@ -18,6 +18,7 @@ from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import archive, export, report, runs, show
 from mixseek.cli.statistics import stats
+from mixseek.cli.view import view
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
@@ -38,7 +39,7 @@ MEANT_COMMANDS = {
     **dict.fromkeys(("diff", "regress", "baseline"), "`mixseek compare A B` says what changed between two runs"),
     **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
     **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
-    **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
+    **dict.fromkeys(("html", "summary", "results"), "`mixseek report RUN` shows a run"),
     **dict.fromkeys(("agreement", "kappa", "statistics"), "`mixseek stats TABLE` counts ratings"),
     **dict.fromkeys(("explain", "inspect"), "`mixseek show RUN ID` explains one verdict"),
     **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),
@@ -126,7 +127,7 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, compare, runs, show, export, archive, stats, compete, leaderboard):
+    for function in (demo, judge, report, view, compare, runs, show, export, archive, stats, compete, leaderboard):
         app.command()(function)
     app.command("import")(import_log)
     labels = typer.Typer(rich_markup_mode=MARKUP, help="What people say about judged texts: draw, fill in, take in.")
