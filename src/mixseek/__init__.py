@@ -3,36 +3,76 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mixseek.composition.protocols import judge
+    from mixseek.api.compete import Competition, acompete, compete
+    from mixseek.api.evaluate import aevaluate, evaluate
+    from mixseek.api.judging import ajudge, forecast, judge
+    from mixseek.api.options import JudgeOptions
+    from mixseek.api.run import Run, compare, open_run, statistics
+    from mixseek.composition.conclusion import RunState
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
     from mixseek.engine.offline import Judged
     from mixseek.errors import MixseekError
+    from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
+    from mixseek.reporting.evaluation import Evaluation
+    from mixseek.round_controller.controller import RoundRecord
 
 __all__ = [
+    "Competition",
+    "Evaluation",
     "InvalidJudgment",
+    "JudgeOptions",
     "Judged",
     "Missing",
     "MixseekError",
+    "RoundRecord",
+    "Run",
+    "RunState",
     "Sample",
     "Undecided",
     "ValidJudgment",
+    "acompete",
+    "aevaluate",
+    "ajudge",
+    "compare",
+    "compete",
+    "evaluate",
+    "forecast",
+    "function_judge",
     "judge",
     "load_protocol",
+    "open_run",
+    "statistics",
 ]
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
+    "Competition": "mixseek.api.compete",
+    "Evaluation": "mixseek.reporting.evaluation",
     "InvalidJudgment": "mixseek.domain.judgments",
+    "JudgeOptions": "mixseek.api.options",
     "Judged": "mixseek.engine.offline",
     "Missing": "mixseek.domain.judgments",
     "MixseekError": "mixseek.errors",
+    "RoundRecord": "mixseek.round_controller.controller",
+    "Run": "mixseek.api.run",
+    "RunState": "mixseek.composition.conclusion",
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",
-    "judge": "mixseek.composition.protocols",
+    "acompete": "mixseek.api.compete",
+    "aevaluate": "mixseek.api.evaluate",
+    "ajudge": "mixseek.api.judging",
+    "compare": "mixseek.api.run",
+    "compete": "mixseek.api.compete",
+    "evaluate": "mixseek.api.evaluate",
+    "forecast": "mixseek.api.judging",
+    "function_judge": "mixseek.judges.function",
+    "judge": "mixseek.api.judging",
     "load_protocol": "mixseek.protocols.registry",
+    "open_run": "mixseek.api.run",
+    "statistics": "mixseek.api.run",
 }
 
 

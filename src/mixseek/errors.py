@@ -9,9 +9,12 @@
     │   ├── BusyError             another process is writing there; exit code 4, because the same command works later
     │   └── DamagedError          a file is not what was written; exit code 2, because only its owner can restore it
     ├── WorkerError               a judging process died; the run is resumable; exit code 4
+    ├── AfterRoundError           a caller's own function failed after a round; the competition is resumable
     └── JudgeCallError            an endpoint gave no reply
         ├── TransientJudgeError   timeout, 429, 5xx, dropped connection: worth another try
-        └── PermanentJudgeError   401, 400, unknown model, context overflow: asking again changes nothing
+        ├── PermanentJudgeError   401, 400, unknown model, context overflow: asking again changes nothing
+        ├── FunctionJudgeError    a function of the user's failed: not now, but when the run is resumed
+        └── DeclinedError         the judge has looked and does not decide: undecided, not missing
 
 A bad judge reply is not here: it is an `InvalidJudgment`, a value.
 """
@@ -53,6 +56,10 @@ class WorkerError(MixseekError):
     """A process that was judging died; everything journaled is kept and the same command resumes."""
 
 
+class AfterRoundError(MixseekError):
+    """The function that a caller wanted to be told by raised; what it raised is the cause of this."""
+
+
 class JudgeCallError(MixseekError):
     """No reply could be had; never a judgment."""
 
@@ -85,3 +92,11 @@ class PermanentJudgeError(JudgeCallError):
     def __init__(self, message: str, *, concerns_everything: bool = False) -> None:
         super().__init__(message)
         self.concerns_everything = concerns_everything
+
+
+class FunctionJudgeError(JudgeCallError):
+    """A function of the user's raised, or returned what is no reply; only its sample is missing."""
+
+
+class DeclinedError(JudgeCallError):
+    """A judge that need not decide has not decided."""

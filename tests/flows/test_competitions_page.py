@@ -26,3 +26,15 @@ def test_the_race_of_models_has_the_shape_of_a_race() -> None:
     (race,) = blocks(section(PAGE, "A race of models"), "toml")
 
     assert len(RaceFile.model_validate(tomllib.loads(race)).teams) == 2
+
+
+def test_the_python_of_the_page_runs_as_written(tmp_path: Path) -> None:
+    """With the files of the example; the record of each round and the board are what the text says."""
+    write_files(section(PAGE, "An example that runs without a key"), tmp_path)
+    (script,) = blocks(section(PAGE, "From Python"), "python")
+    (tmp_path / "script.py").write_text(script, encoding="utf-8")
+    printed = run_script("python script.py", tmp_path).splitlines()
+
+    assert printed[:2] == ["short 20.0 not three lines", "whole 100.0 three lines, as asked"]
+    assert "poet | 1 | 60.0 | one line too few | goes on" in printed
+    assert printed[-2:] == ["1 The Poet 100.0", "2 The Parrot 20.0"]

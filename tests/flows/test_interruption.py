@@ -137,9 +137,9 @@ def test_a_judging_process_that_is_killed_is_one_line_and_resumable(place: Path)
 
 
 def worker_of(process: subprocess.Popen[str]) -> int:
-    """A child that judges; multiprocessing keeps another one, which only cleans up."""
+    """A child that judges."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
-    return next(int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes())
+    return next(int(child) for child in children if b"mixseek.engine" in Path(f"/proc/{child}/cmdline").read_bytes())
 
 
 def test_no_judging_process_outlives_a_kill(place: Path) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import re
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -9,14 +10,16 @@ from typer import TyperException
 
 from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compare import compare
-from mixseek.cli.compete import compete, leaderboard
+from mixseek.cli.competitions.compete import compete, leaderboard
+from mixseek.cli.competitions.evaluate import evaluate
 from mixseek.cli.console import ExitCode, print_result
 from mixseek.cli.importing import import_log
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
 from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
-from mixseek.cli.report import archive, export, report, runs, show
+from mixseek.cli.report import archive, export, report, show
+from mixseek.cli.runs import collect, move, remove, runs
 from mixseek.cli.statistics import stats
 from mixseek.cli.view import view
 from mixseek.errors import (
@@ -37,7 +40,7 @@ MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR
 # What people type who know other tools, and what they mean.
 MEANT_COMMANDS = {
     **dict.fromkeys(("diff", "regress", "baseline"), "`mixseek compare A B` says what changed between two runs"),
-    **dict.fromkeys(("eval", "evaluate", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
+    **dict.fromkeys(("eval", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
     **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
     **dict.fromkeys(("html", "summary", "results"), "`mixseek report RUN` shows a run"),
     **dict.fromkeys(("agreement", "kappa", "statistics"), "`mixseek stats TABLE` counts ratings"),
@@ -127,9 +130,15 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, view, compare, runs, show, export, archive, stats, compete, leaderboard):
+    for function in (demo, judge, report, view, compare, show, export, archive, stats, compete, leaderboard, evaluate):
         app.command()(function)
     app.command("import")(import_log)
+    kept = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
+    kept.callback()(runs)
+    kept.command("rm")(remove)
+    kept.command("mv")(move)
+    kept.command("gc")(collect)
+    app.add_typer(kept, name="runs")
     labels = typer.Typer(rich_markup_mode=MARKUP, help="What people say about judged texts: draw, fill in, take in.")
     labels.command("sample")(sample_labels)
     labels.command("import")(import_sheet)
@@ -157,6 +166,7 @@ def build_app() -> typer.Typer:
     return app
 
 
+@cache
 def command() -> Any:
-    """The parsed tree, ready to run; typed Any because typer's own class for it is private."""
+    """The parsed tree, ready to run, made once a process; typed Any because typer's own class for it is private."""
     return typer.main.get_command(build_app())

@@ -1,17 +1,14 @@
-"""Commands that read what was judged: `report`, `runs`, `show`, `export`, `archive`."""
+"""Commands that read what was judged: `report`, `show`, `export`, `archive`."""
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, hold_against, read_drop_gate
 from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
 from mixseek.cli.options import JsonOption, PanelOption, RunArgument, WorkspaceOption, workspace_path
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _RUNS = "A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side."
 # More do not help anybody who reads; --json has them all.
@@ -85,37 +82,6 @@ def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> Exit
     comparison = compare_runs(workspace, runs)
     document = comparison_document(comparison)
     return print_answer(document, lambda console: print_comparison(comparison, console), as_json=as_json)
-
-
-def runs(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
-    """List the runs and competitions of a workspace, newest first.
-
-    \b
-    Examples:
-      mixseek runs
-      mixseek runs --workspace ws --json
-    """
-    from mixseek.composition.leaderboards import list_competitions
-    from mixseek.composition.report import list_runs
-    from mixseek.reporting.leaderboard import print_competitions
-    from mixseek.reporting.summary import runs_document
-    from mixseek.reporting.terminal import print_runs
-
-    lines, problems = list_runs(workspace_path(workspace))
-    competitions = list_competitions(workspace_path(workspace))
-    for problem in problems:
-        print_notice(f"mixseek: {problem}")
-    document = runs_document(lines)
-    document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
-    document["competitions"] = [line.to_document() for line in competitions]
-
-    def show_both(console: "Console") -> None:
-        if lines or not competitions:
-            print_runs(lines, console)
-        if competitions:
-            print_competitions(competitions, console)
-
-    return print_answer(document, show_both, as_json=as_json)
 
 
 def show(

@@ -10,7 +10,7 @@ from typing import Any
 from mixseek.domain.rounds import ExecutionStatus, RankedTeam, RoundProgress, StopReason, TeamProgress
 from mixseek.engine.endings import all_of
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
-from mixseek.errors import MixseekError, PermanentJudgeError
+from mixseek.errors import AfterRoundError, MixseekError, PermanentJudgeError
 from mixseek.round_controller.controller import (
     RoundController,
     RoundParts,
@@ -106,7 +106,7 @@ class Orchestrator:
         # Why it stops by itself; the first reason counts.
         self._reason: StopReason | None = None
         self._message: str | None = None
-        self._refusal: PermanentJudgeError | None = None
+        self._failure: MixseekError | None = None
 
     async def compete(self) -> CompetitionResult:
         """Raises what makes going on pointless (a disk, a configuration); everything stored before stays."""
@@ -127,8 +127,8 @@ class Orchestrator:
 
     async def _play_all(self, before: Mapping[str, TeamProgress]) -> list[TeamEnd]:
         ends = await all_of([self._play(team, before.get(team.team_id)) for team in self._teams])
-        if self._refusal is not None:
-            raise self._refusal
+        if self._failure is not None:
+            raise self._failure
         return ends
 
     async def _play(self, team: Team, before: TeamProgress | None) -> TeamEnd:
@@ -143,9 +143,10 @@ class Orchestrator:
             reason = self._stop_all(StopReason.BUDGET, str(error))
         except EndpointDownError as error:
             reason = self._stop_all(StopReason.INTERRUPTED, str(error))
-        except PermanentJudgeError as error:
-            # A judge that refuses everybody: what is in flight elsewhere still comes home, then it is said.
-            self._refusal = self._refusal or error
+        except (PermanentJudgeError, AfterRoundError) as error:
+            # A judge that refuses everybody, or a caller who cannot be told: what is in flight elsewhere still comes
+            # home, then it is said.
+            self._failure = self._failure or error
             reason = self._stop_all(StopReason.INTERRUPTED, str(error))
         retries = self._parts.retries_invalid
         ended = None if before is None else end_of(before, retries_invalid=retries)

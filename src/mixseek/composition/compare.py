@@ -12,7 +12,6 @@ from mixseek.composition.summary import dataset_name, panel_rule
 from mixseek.domain.pairs import Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.registry import load_protocol
 from mixseek.reporting.comparison.page import render_comparison
 from mixseek.reporting.comparison.summary import (
     ChangedSample,
@@ -46,7 +45,7 @@ class CompareRequest:
     """One or two runs; a target or variant that is named once limits both sides, named twice it tells them apart."""
 
     workspace: Path
-    runs: Sequence[str] = ()
+    runs: Sequence[str | RunDirectory] = ()
     targets: Sequence[str] = ()
     variants: Sequence[str] = ()
     panel: PanelRule | None = None  # how several judges become one; the runs' own rule where none is named
@@ -60,28 +59,29 @@ def load_comparison(request: CompareRequest, listed: int = LISTED, *, is_complet
     manifests = [read_manifest(run.manifest) for run in runs]
     names = f"run {runs[0].name}", f"run {runs[1].name}"
     refuse_other_protocol(names, manifests[0].protocol, manifests[1].protocol)
-    rules = find_rules(workspace, runs, manifests, request.panel)
-    with open_pairs(workspace, *runs) as index:
+    rules = find_rules(runs, manifests, request.panel)
+    with open_pairs(*runs) as index:
         a, b = (replace(side, rule=rule) for side, rule in zip(choose_sides(index, request, runs), rules, strict=True))
         index.lay_out(a, b)
         comparison = build_comparison(index, (a, b), manifests, listed)
         return replace(comparison, ids=name_all(index, comparison)) if is_complete else comparison
 
 
-def find_runs(workspace: Workspace, names: Sequence[str]) -> tuple[RunDirectory, RunDirectory]:
-    """The two that are named; one, or the only one there is, stands for both."""
-    found = [workspace.resolve(name) for name in names] or [find_run(workspace, None)]
+def find_runs(workspace: Workspace, names: Sequence[str | RunDirectory]) -> tuple[RunDirectory, RunDirectory]:
+    """The two that are named; one, or the only one there is, stands for both. A program may have some elsewhere."""
+    found = [workspace.resolve(name) if isinstance(name, str) else name for name in names]
+    found = found or [find_run(workspace, None)]
     return found[0], found[-1]
 
 
 def find_rules(
-    workspace: Workspace, runs: Sequence[RunDirectory], manifests: Sequence[Manifest], asked: PanelRule | None
+    runs: Sequence[RunDirectory], manifests: Sequence[Manifest], asked: PanelRule | None
 ) -> list[PanelRule | None]:
     """How the judges of each side become one; raises ConfigurationError where two panels would do it differently."""
     cascades = [manifest.cascade and len(manifest.judges) > 1 for manifest in manifests]
     rules = []
     for run, manifest, is_cascade in zip(runs, manifests, cascades, strict=True):
-        with open_run_index(workspace, run) as index:
+        with open_run_index(Workspace(run.workspace), run) as index:
             rules.append(panel_rule(index, manifest, None if is_cascade and not all(cascades) else asked))
     named = list(dict.fromkeys(rule.value for rule in rules if rule is not None))
     if len(named) > 1:
@@ -334,7 +334,7 @@ def find_baseline(request: JudgeRequest, name: str, gate: DropGate | None) -> Ba
     run = Workspace(request.workspace).resolve(name)
     if request.run == run.name:
         raise ConfigurationError(own_baseline(run.name))
-    protocol = load_protocol(request.protocol, request.language, request.parameters)
+    protocol = request.load_protocol()
     before = read_manifest(run.manifest).protocol
     refuse_other_protocol((f"the baseline {run.name}", "this run"), before, describe_protocol(protocol))
     return Baseline(run.name, gate)
@@ -356,11 +356,14 @@ def own_baseline(run: str) -> str:
 # Pairs with their texts, for the page.
 
 
-def read_changed(workspace: Workspace, comparison: Comparison, pairs: Sequence[Pair]) -> list[ChangedSample]:
-    """Every judgment of both sides about each of the pairs, in their order."""
+def read_changed(
+    workspace: Workspace, comparison: Comparison, pairs: Sequence[Pair], runs: Sequence[RunDirectory] = ()
+) -> list[ChangedSample]:
+    """Every judgment of both sides about each of the pairs, in their order; `runs` where they are elsewhere."""
     rows = []
-    for run, keys in ((comparison.a.run, [p.key_a for p in pairs]), (comparison.b.run, [p.key_b for p in pairs])):
-        with open_run_index(workspace, workspace.run(run)) as index:
+    a, b = runs or (workspace.run(comparison.a.run), workspace.run(comparison.b.run))
+    for run, keys in ((a, [p.key_a for p in pairs]), (b, [p.key_b for p in pairs])):
+        with open_run_index(Workspace(run.workspace), run) as index:
             rows.append(index.rows_of(keys))
     by_a, by_b = rows
     return [ChangedSample(pair, tuple(by_a[pair.id_a]), tuple(by_b[pair.id_b])) for pair in pairs]
@@ -375,16 +378,16 @@ def default_page(root: Path, comparison: Comparison) -> Path:
     return Workspace(root).run(b.run).path / f"compare-{stem}.html"
 
 
-def read_listed(root: Path, comparison: Comparison) -> list[ChangedSample]:
+def read_listed(root: Path, comparison: Comparison, runs: Sequence[RunDirectory] = ()) -> list[ChangedSample]:
     """Every pair that a page shows, once, with its texts."""
     pairs = {
         (pair.key_a, pair.key_b): pair
         for kind in (comparison.worse, comparison.better, comparison.drift.pairs, comparison.unscored)
         for pair in kind[:LISTED]
     }
-    return read_changed(Workspace(root), comparison, list(pairs.values()))
+    return read_changed(Workspace(root), comparison, list(pairs.values()), runs)
 
 
-def write_comparison(root: Path, comparison: Comparison, target: Path) -> None:
+def write_comparison(root: Path, comparison: Comparison, target: Path, runs: Sequence[RunDirectory] = ()) -> None:
     """One self-contained file, whole or not at all."""
-    write_page(render_comparison(comparison, read_listed(root, comparison)), target, "compare.html")
+    write_page(render_comparison(comparison, read_listed(root, comparison, runs)), target, "compare.html")

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
-from mixseek.composition.compete import Counting, run_competition
+from mixseek.composition.competitions.asking import Counting
+from mixseek.composition.competitions.compete import CompetitionObserver, run_competition
+from mixseek.composition.competitions.leaderboards import write_leader_board
+from mixseek.composition.competitions.race import CompeteRequest
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.labels import DrawRequest, ImportRequest, draw_sheet, import_labels
-from mixseek.composition.leaderboards import write_leader_board
-from mixseek.composition.race import CompeteRequest
 from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
 from mixseek.domain.judgments import JudgedRow, Status
@@ -21,7 +22,6 @@ from mixseek.reporting.comparison.summary import Comparison
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
-from mixseek.round_controller.controller import watch_nothing
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.workspace import Workspace
@@ -183,7 +183,7 @@ def write_changed(base: Path, changes: str, target: Path) -> None:
 def run_demo_competition(root: Path) -> tuple[LeaderBoard, Path]:
     """Offline, in a moment. The second time it is only shown again."""
     request = CompeteRequest(race=root / RACE, workspace=root, execution=EXECUTION)
-    board = run_competition(request, watch_nothing, stop=lambda: False, notify=lambda _: None).board
+    board = run_competition(request, CompetitionObserver()).board
     page = root / "competitions" / EXECUTION / "leaderboard.html"
     write_leader_board(board, page)
     return board, page

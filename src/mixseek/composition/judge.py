@@ -34,7 +34,6 @@ from mixseek.composition.request import (
 )
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.calls import Call, ReplyKey, Usage
-from mixseek.domain.judgments import Missing
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, NoCache, PendingSample, estimate_usage
 from mixseek.engine.endings import Ending, RunEnd
@@ -42,13 +41,11 @@ from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_incomplete
 from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
 from mixseek.matching.languages import written_in
-from mixseek.protocols.registry import load_protocol
 from mixseek.reporting.summary import DryRun, Forecast, RunSummary
 from mixseek.reporting.wording import plural
-from mixseek.storage.journal.journal import JournalFile, read_records, verify_journal
+from mixseek.storage.journal.journal import JournalFile, holding_lock, says_nothing, verify_journal
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal
-from mixseek.storage.journal.records import OutcomeRecord, SampleRecord
 from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
 from mixseek.templating.fence import fence_nonce
 
@@ -150,7 +147,7 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
 
 def language_notices(plan: Plan) -> tuple[str, ...]:
     """One sentence where a model is asked in another language than the data's, and nobody chose that."""
-    if not plan.is_live or plan.request.language is not None:
+    if not plan.is_live or plan.request.language is not None or not isinstance(plan.request.protocol, str):
         return ()
     sampled = next(plan.dataset.batches(LANGUAGE_ROWS), [])
     language = written_in(text for sample in sampled for text in (sample.question, sample.response))
@@ -160,7 +157,7 @@ def language_notices(plan: Plan) -> tuple[str, ...]:
     look, asked = LANGUAGE_NAMES[language], LANGUAGE_NAMES.get(own, own)
     said = f"the data look {look}, but the prompts of the {plan.protocol.name} protocol are {asked}"
     try:
-        load_protocol(plan.request.protocol, language, plan.request.parameters)
+        replace(plan.request, language=language).load_protocol()
     except ConfigurationError:
         return (f"{said}; it has none in {look}",)
     return (f"{said}; --language {language} asks in {look}, --language {own} keeps these and this quiet",)
@@ -179,12 +176,18 @@ def asks_again(plan: Plan, summary: RunSummary) -> bool:
 
 def discard_empty(run: RunDirectory) -> bool:
     """A start that was refused leaves no run behind: nothing was said about any sample, and the name is free."""
-    for record in read_records(run.journal):
-        is_missing = isinstance(record, OutcomeRecord) and isinstance(record.outcome, Missing)
-        if not is_missing and not isinstance(record, SampleRecord):
-            return False
+    if not says_nothing(run.journal):
+        return False
     shutil.rmtree(run.path)
     return True
+
+
+def was_killed_at_start(run: RunDirectory, manifest: Manifest) -> bool:
+    """Whether its process died before anybody had said anything; then it is removed, and the name is free."""
+    if manifest.status is not RunStatus.RUNNING:
+        return False
+    with holding_lock(run.lock):
+        return discard_empty(run)
 
 
 def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
@@ -193,6 +196,8 @@ def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
     if not plan.run.exists():
         return request
     before = read_manifest(plan.run.manifest)
+    if was_killed_at_start(plan.run, before):
+        return request
     before.check_resumable(allow_appended_replies(request, before, plan.judges))
     if before.status is RunStatus.COMPLETE:
         return before

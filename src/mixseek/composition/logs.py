@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from mixseek.composition.protocols import NamedJudge
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import LOG_SCORES
@@ -30,11 +31,11 @@ def is_log_judge(spec: str) -> bool:
     return spec == _LOG or spec.startswith(WITNESS_PREFIX)
 
 
-def expand_scorers(specs: Sequence[str], data: str) -> tuple[str, ...]:
+def expand_scorers(judges: Sequence[NamedJudge], data: str) -> tuple[NamedJudge, ...]:
     """`log` as one judge for each scorer of the log; a scorer that the log does not have is refused by name."""
-    wanted = [spec for spec in specs if is_log_judge(spec)]
+    wanted = [judge for judge in judges if isinstance(judge, str) and is_log_judge(judge)]
     if not wanted or data == STDIN:
-        return tuple(specs)
+        return tuple(judges)
     scorers = tuple(count_scorers(data))
     if not scorers:
         raise ConfigurationError(f"judge {wanted[0]!r}: {data} holds no scores of another tool (column `{LOG_SCORES}`)")
@@ -45,7 +46,11 @@ def expand_scorers(specs: Sequence[str], data: str) -> tuple[str, ...]:
             meant = f"did you mean {close[0]!r}? " if close else ""
             raise ConfigurationError(f"judge {spec!r}: the log has no such scorer; {meant}it has {', '.join(scorers)}")
     expanded = [f"{WITNESS_PREFIX}{name}" for name in scorers]
-    return tuple(dict.fromkeys(one for spec in specs for one in (expanded if spec == _LOG else [spec])))
+    named: list[NamedJudge] = []
+    for judge in judges:
+        # Named twice, by itself and by `log`, it is still one judge.
+        named += [one for one in (expanded if judge == _LOG else [judge]) if one not in named]
+    return tuple(named)
 
 
 def count_scorers(data: str) -> Counter[str]:

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -12,10 +12,9 @@ import orjson
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge, JudgeProtocol
-from mixseek.domain.samples import Sample
-from mixseek.engine.offline import Judged, judge_one
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
+from mixseek.judges.function import FunctionJudge
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
 from mixseek.protocols.declaration.file import Complaint, PromptSource, ProtocolDeclaration, read_template
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
@@ -32,41 +31,12 @@ if TYPE_CHECKING:
     from mixseek.judges.replay.judge import FileReplayJudge
 
 AnyJudge = Judge | LiveJudge
-
-
-def get_judges(specs: Sequence[str]) -> tuple[Judge, ...]:
-    """Judges that answer at once, in order; two of one name could not be told apart in the journal."""
-    check_specs(specs)
-    waited = [spec for spec in specs if is_live(spec, {})]
-    if waited:
-        raise ConfigurationError(
-            f"judge {waited[0]!r} has to be waited for; `mixseek judge` does that, and journals every reply"
-        )
-    return tuple(make_judge(spec) for spec in specs)
-
-
-def judge(
-    samples: Iterable[Sample],
-    protocol: str | JudgeProtocol = "semantic",
-    judges: Sequence[str | Judge] = ("rules",),
-    cascade: bool = False,
-) -> Iterator[Judged]:
-    """One `Judged` for each sample and each judge that was asked, in order, as soon as it is there.
-
-    `protocol` and `judges` are checked at once, not at the first sample.
-
-    >>> from mixseek import Sample, judge
-    >>> [one.outcome.verdict for one in judge([Sample("1", "So the answer is (B).", ground_truth="(B)")])]
-    ['correct']
-    """
-    chosen = load_protocol(protocol) if isinstance(protocol, str) else protocol
-    named = {spec: made for spec in judges if isinstance(spec, str) for made in get_judges([spec])}
-    panel = [named[one] if isinstance(one, str) else one for one in judges]
-    return (judged for sample in samples for judged in judge_one(sample, chosen, panel, cascade))
+# As a request names it: what may stand after --judge, or a judge itself.
+NamedJudge = str | Judge | LiveJudge
 
 
 def get_panel(
-    specs: Sequence[str],
+    judges: Sequence[NamedJudge],
     configured: Mapping[str, JudgeSettings],
     environment: Mapping[str, str],
     timeout_seconds: float | None = None,
@@ -74,13 +44,18 @@ def get_panel(
     takes_bundles: bool = False,
 ) -> tuple[AnyJudge, ...]:
     """All kinds of judges, in order; nothing is sent yet."""
-    check_specs(specs)
-    return tuple(
-        make_live_judge(spec, with_timeout(spec, configured, timeout_seconds), environment)
-        if is_live(spec, configured)
-        else make_judge(spec, configured, takes_bundles=takes_bundles)
-        for spec in specs
-    )
+    check_specs([judge if isinstance(judge, str) else judge.name for judge in judges])
+
+    def get(judge: NamedJudge) -> AnyJudge:
+        if isinstance(judge, FunctionJudge):
+            return judge if timeout_seconds is None else replace(judge, timeout_seconds=timeout_seconds)
+        if not isinstance(judge, str):
+            return judge
+        if is_live(judge, configured):
+            return make_live_judge(judge, with_timeout(judge, configured, timeout_seconds), environment)
+        return make_judge(judge, configured, takes_bundles=takes_bundles)
+
+    return tuple(map(get, judges))
 
 
 def check_specs(specs: Sequence[str]) -> None:

@@ -41,7 +41,8 @@ from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
 from mixseek.storage.journal.journal import broken_seal, find_wrong_length, is_being_written
-from mixseek.storage.journal.manifest import Manifest, read_manifest
+from mixseek.storage.journal.manifest import Manifest, read_manifest, read_stored_manifest
+from mixseek.storage.upkeep import is_half_renamed
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 
 # Runs for readers: the report, the list of runs, one sample.
@@ -187,13 +188,17 @@ def describe_run(run: RunDirectory) -> RunLine:
         started_at=manifest.started_at.isoformat(),
         is_sealed=manifest.has_ended,
         # A process that died could not say so; its lock is free.
-        is_running=not manifest.has_ended and is_being_written(run.journal.with_suffix(".lock")),
+        is_running=not manifest.has_ended and is_being_written(run.lock),
         problem=why_not_counted(run, manifest, totals),
     )
 
 
 def why_not_counted(run: RunDirectory, manifest: Manifest, totals: RunTotals | None) -> str | None:
     """None where the counts are those of the journal as it is. No journal is read: there may be gigabytes of them."""
+    if is_half_renamed(run):
+        old = read_stored_manifest(run.manifest).run
+        finish = f"`mixseek runs mv {shlex.quote(old)} {shlex.quote(run.name)}`"
+        return f"run {run.name}: was renamed from {old!r}, and that was not finished; {finish} finishes it"
     try:
         state = stat_journal(run.journal)
     except StorageError as error:

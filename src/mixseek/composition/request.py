@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mixseek.composition.logs import expand_scorers, is_log_judge
-from mixseek.composition.protocols import AnyJudge, get_panel, is_remote, replays_file, replays_rows
+from mixseek.composition.protocols import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.domain.judgments import Method
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol
@@ -97,9 +97,9 @@ class JudgeRequest:
 
     data: str
     workspace: Path
-    protocol: str = "semantic"
+    protocol: str | JudgeProtocol = "semantic"
     language: str | None = None
-    judges: Sequence[str] = (RULES,)
+    judges: Sequence[NamedJudge] = (RULES,)
     cascade: bool = False
     run: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -121,8 +121,20 @@ class JudgeRequest:
     rubric: Path | None = None
     # Rows may name files outside the dataset's directory.
     allows_outside_files: bool = False
+    # What the data are called where the file is only a copy of what was in memory.
+    data_name: str | None = None
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def load_protocol(self) -> JudgeProtocol:
+        """By its name and what the request changes of it; one that is given as an object is taken as it is."""
+        if isinstance(self.protocol, str):
+            return load_protocol(self.protocol, self.language, self.parameters)
+        if self.language is not None or self.parameters:
+            raise ConfigurationError(
+                f"the {self.protocol.name} protocol is loaded already; give language and parameters to load_protocol"
+            )
+        return self.protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +172,7 @@ class Plan:
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
     request = replace(request, judges=expand_scorers(request.judges, request.data))
-    protocol = load_protocol(request.protocol, request.language, request.parameters)
+    protocol = request.load_protocol()
     timeout = request.live.timeout_seconds
     judges = get_panel(request.judges, request.configured, request.environment, timeout, takes_bundles=request.bundles)
     workspace = Workspace(request.workspace)
@@ -189,8 +201,9 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         judges=[describe_judge(judge).model_dump_json() for judge in judges],
         options=options_of(request, survey.mapping, samples, judges, grid),
     )
-    # Rules are pure computation and spread well; a replay file would be opened again by every process.
-    spreads = all(judge.name == RULES for judge in judges)
+    # Rules are pure computation and spread well; a replay file would be opened again by every process, and a class of
+    # the user's may not be found there.
+    spreads = isinstance(protocol, DeclaredProtocol) and all(isinstance(judge, RulesJudge) for judge in judges)
     workers = (request.workers or cores) if spreads else 1
     run = workspace.run(name)
     return Plan(request, workspace, run, dataset, samples, protocol, judges, workers, holes, grid)
@@ -221,6 +234,7 @@ def open_requested(
     recorded = [judge for judge in judges if replays_file(judge)]
     return open_dataset(
         request.data,
+        name=request.data_name,
         mapping=request.mapping,
         spool_directory=workspace.spool,
         requirements=requirements,

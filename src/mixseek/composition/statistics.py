@@ -2,8 +2,8 @@
 
 import contextlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -12,7 +12,6 @@ from mixseek.composition.report import find_run
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.statistics import (
     AgreementSection,
-    Coefficient,
     CorrectedLine,
     PairLine,
     RaterLine,
@@ -38,7 +37,7 @@ from mixseek.stats.corrected import (
 )
 from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.paired import paired_test
-from mixseek.stats.raters import AgreementSums, Confusion, Estimate, Scale, Weights
+from mixseek.stats.raters import AgreementSums, Coefficient, Confusion, Measure
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
     LabelPool,
@@ -203,11 +202,8 @@ class _Analysis:
         found = self._ratings.agreement(judges, len(values))
         whole, complete = AgreementSums.total(found.groups), AgreementSums.total(found.complete)
         categories = self._all_categories(values)
-        told = formulas.jackknives_of_sums(found.groups, self._estimates_of_sums(categories))
-        told |= formulas.jackknives_of_sums(found.complete, {"fleiss_kappa": formulas.fleiss_of})
-        coefficients = [
-            Coefficient(name, value, None, interval) for name, (value, interval) in told.items() if value is not None
-        ]
+        coefficients = formulas.coefficients_of_sums(found.groups, self._measures(), categories)
+        coefficients += formulas.coefficients_of_sums(found.complete, (Measure.FLEISS,))
         ratings = round(sum(whole.totals.values()))
         return AgreementSection(names, whole.items, complete.items, ratings, categories or values, coefficients)
 
@@ -219,22 +215,9 @@ class _Analysis:
         given = self._categories()
         return given if given is not None and set(values) <= set(given) else None
 
-    def _estimates_of_sums(
-        self, categories: Sequence[float] | None
-    ) -> dict[str, Callable[[AgreementSums], float | None]]:
-        found: dict[str, Callable[[AgreementSums], float | None]] = {
-            "raw": formulas.raw_of,
-            "alpha_nominal": partial(formulas.alpha_of, scale=Scale.NOMINAL),
-            "ac1": partial(formulas.gwet_of, categories=categories),
-        }
-        if not self._is_nominal:
-            found |= {
-                "alpha_ordinal": partial(formulas.alpha_of, scale=Scale.ORDINAL),
-                "alpha_interval": partial(formulas.alpha_of, scale=Scale.INTERVAL),
-                "ac2_linear": partial(formulas.gwet_of, weights=Weights.LINEAR, categories=categories),
-                "ac2_quadratic": partial(formulas.gwet_of, weights=Weights.QUADRATIC, categories=categories),
-            }
-        return found
+    def _measures(self) -> tuple[Measure, ...]:
+        """Of any number of raters; texts have no order."""
+        return _NOMINAL if self._is_nominal else (*_NOMINAL, *_ORDERED)
 
     def _pairs(self) -> list[PairLine]:
         countable = [one for one in self._ratings.raters if one.distinct <= MOST_CATEGORIES]
@@ -282,24 +265,14 @@ class _Analysis:
         categories = self._all_categories(values)
         patterns, *parts = (patterns_of(one) for one in (counts, *groups))
         sums = [AgreementSums.of(part) for part in parts or [patterns]]
-        weights = {"": Weights.NONE} if self._is_nominal else _KAPPA_WEIGHTS
-        for suffix, weight in weights.items():
-            estimate = partial(formulas.cohen_kappa, weights=weight, categories=categories)
-            kappa = estimate(patterns)
-            if kappa is not None:
-                yield Coefficient(
-                    f"kappa{suffix}", kappa.value, kappa.se, formulas.jackknife_interval(parts, _value_of(estimate))
-                )
-        errors = {
-            "ac1": partial(formulas.gwet_ac, categories=categories),
-            "ac2_linear": partial(formulas.gwet_ac, weights=Weights.LINEAR, categories=categories),
-            "ac2_quadratic": partial(formulas.gwet_ac, weights=Weights.QUADRATIC, categories=categories),
-        }
-        estimates = self._estimates_of_sums(categories)
-        for name, (value, interval) in formulas.jackknives_of_sums(sums, estimates).items():
-            if value is not None:
-                exact = errors[name](patterns) if name in errors else None
-                yield Coefficient(name, value, exact.se if exact else None, interval if groups else None)
+        for measure in _KAPPAS[:1] if self._is_nominal else _KAPPAS:
+            estimate = partial(formulas.estimate_of, measure, categories=categories)
+            if (kappa := estimate(patterns)) is not None:
+                interval = formulas.jackknife_interval(parts, estimate)
+                yield Coefficient(measure, kappa.value, interval, kappa.se)
+        for one in formulas.coefficients_of_sums(sums, self._measures(), categories):
+            exact = formulas.estimate_of(one.measure, patterns, categories) if one.measure in formulas.GWETS else None
+            yield replace(one, se=exact.se if exact else None, interval=one.interval if groups else None)
 
     # Labels.
 
@@ -375,17 +348,10 @@ class _Analysis:
         return SystemComparison(first, second, tests, corrected)
 
 
-_KAPPA_WEIGHTS = {"": Weights.NONE, "_linear": Weights.LINEAR, "_quadratic": Weights.QUADRATIC}
-
-
-def _value_of(estimate: Callable[[formulas.Patterns], Estimate | None]) -> Callable[[formulas.Patterns], float | None]:
-    """The coefficient without its error."""
-
-    def value(patterns: formulas.Patterns) -> float | None:
-        found = estimate(patterns)
-        return None if found is None else found.value
-
-    return value
+# In the order in which they are told.
+_KAPPAS = (Measure.KAPPA, Measure.KAPPA_LINEAR, Measure.KAPPA_QUADRATIC)
+_NOMINAL = (Measure.RAW, Measure.ALPHA_NOMINAL, Measure.AC1)
+_ORDERED = (Measure.ALPHA_ORDINAL, Measure.ALPHA_INTERVAL, Measure.AC2_LINEAR, Measure.AC2_QUADRATIC)
 
 
 def patterns_of(counts: PairCounts) -> formulas.Patterns:

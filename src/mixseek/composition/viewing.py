@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.leaderboards import list_competitions
+from mixseek.composition.competitions.leaderboards import list_competitions
 from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.report import list_runs

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Message
+from mixseek.domain.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class Call:
     reply_schema: Mapping[str, Any]
     take: int = 1
     ask: int = 1
+    # For judges that are no models, and look at the sample itself.
+    sample: Sample | None = None
 
 
 # How a sample is shown to a judge. Today there is this one, and lines of a journal do not name it.
@@ -93,7 +96,7 @@ class LiveJudge(Protocol):
         """For the manifest: provider, model, base URL, decoding parameters. Never a key."""
 
     async def call(self, call: Call) -> Answer:
-        """Raises TransientJudgeError or PermanentJudgeError and nothing else; never retries by itself."""
+        """Raises one of the four kinds of JudgeCallError and nothing else; never retries by itself."""
 
     async def close(self) -> None:
         """Give connections back."""

@@ -16,7 +16,7 @@ from mixseek.engine.endings import FirstReplies
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import Attempts, Budget, Endpoint, NotNowError, RateLimit
 from mixseek.engine.offline import refuse_incomplete
-from mixseek.errors import DatasetError, PermanentJudgeError, TransientJudgeError
+from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
 from mixseek.settings.marked_text import parse_toml
 from mixseek.templating.fence import fence, unused_nonce
 
@@ -270,13 +270,15 @@ async def obtain(context: CallContext, ask: Ask) -> Reply | Missing | Undecided:
             if twin is None:
                 return await request(context, ask, key)
             known = await asyncio.shield(twin)
-    except (TransientJudgeError, PermanentJudgeError) as error:
+    except (TransientJudgeError, PermanentJudgeError, FunctionJudgeError) as error:
         is_permanent = isinstance(error, PermanentJudgeError)
         if isinstance(error, PermanentJudgeError) and error.concerns_everything:
             raise
         if twin is None and is_permanent and context.first_replies is not None:
             context.first_replies.refused(slot.name, str(error))
         return Missing(str(error), is_permanent=is_permanent)
+    except DeclinedError as error:
+        return Undecided(str(error))
     except DatasetError as error:
         # Nothing can be asked about this sample, now or later.
         return Undecided(f"cannot be asked: {error}")
@@ -298,7 +300,8 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     messages = protocol.messages(pending.sample, nonce)
     if ask.objections:
         messages = ask_again(messages, ask.objections, protocol.language, nonce)
-    call = Call(pending.key, messages, context.protocol.reply_schema, ask.wanted.repeat, ask.number)
+    schema, sample = context.protocol.reply_schema, pending.sample
+    call = Call(pending.key, messages, schema, ask.wanted.repeat, ask.number, sample)
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future
     try:

@@ -1,7 +1,10 @@
 """Many samples: batches through one process or several, journaled in dataset order, stoppable at any batch."""
 
-import multiprocessing
+import os
+import pickle
 import signal
+import subprocess
+import sys
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -10,7 +13,6 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from multiprocessing.connection import Connection
 from queue import SimpleQueue
 
 from mixseek.domain.ports import Journal, ProgressSink
@@ -20,7 +22,9 @@ from mixseek.errors import MixseekError, WorkerError
 # The same batches over several processes: order kept, a bounded number in flight, nobody hung and nobody orphaned.
 #
 # Not a ProcessPoolExecutor: when one of its workers is killed while writing a result, its reader waits for the rest
-# for ever. Here every worker has a pipe of its own, whose end is noticed by both sides, however the other one dies.
+# for ever. Here every worker has pipes of its own, whose end is noticed by both sides, however the other one dies.
+# Not multiprocessing either: it runs the user's script a second time in every process that it starts, and who judges
+# from a script must not have to know that.
 
 # Two batches a process: one being judged, one waiting, so that nobody idles while the journal is synced.
 BATCHES_PER_WORKER = 2
@@ -28,24 +32,33 @@ BATCHES_PER_WORKER = 2
 LEAVE_SECONDS = 5.0
 
 
+# What a worker runs. It gets the parent's path, so that it finds what the parent found.
+_BEGIN = "import sys; sys.path[:] = sys.argv[1:]; from mixseek.engine.executor import serve; serve()"
+
+
 class Worker:
     """One process, asked for one batch at a time."""
 
     def __init__(self, assignment: Assignment) -> None:
-        # spawn, not fork: DuckDB and rich run threads, and a forked lock stays locked.
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, assignment), daemon=True)
-        start_unsignalled(self.process.start)
-        # Their end must live in their process alone: only then does its death end the pipe.
-        theirs.close()
+        self._assignment: Assignment | None = assignment
+        command = [sys.executable, *interpreter_flags(), "-c", _BEGIN, *sys.path]
+        self.process = start_unsignalled(command)
+        # Both were asked for; the type does not know.
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._requests, self._answers = self.process.stdin, self.process.stdout
 
     def judge(self, batch: Batch) -> BatchResult:
         """Raises WorkerError when the process is gone, and what a judge raised as it was raised."""
         try:
-            self._pipe.send(batch)
-            answer = self._pipe.recv()
-        except (EOFError, OSError) as error:
+            if self._assignment is not None:
+                # First of all, and here: while one process begins, the next one can be started.
+                pickle.dump(self._assignment, self._requests, pickle.HIGHEST_PROTOCOL)
+                self._assignment = None
+            pickle.dump(batch, self._requests, pickle.HIGHEST_PROTOCOL)
+            self._requests.flush()
+            answer = pickle.load(self._answers)  # noqa: S301 - from our own process
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
             raise WorkerError(
                 "a judging process died (out of memory?); everything journaled is kept: "
                 "run the same command again to resume, with --workers 1 if it happens again"
@@ -57,12 +70,15 @@ class Worker:
 
     def dismiss(self) -> None:
         """Lets it go; a closed pipe is all it needs to know."""
-        self._pipe.close()
-        self.process.join(LEAVE_SECONDS)
-        if self.process.is_alive():
+        with suppress(OSError):
+            # Says that the process is gone, where something was still to be written.
+            self._requests.close()
+        try:
+            self.process.wait(LEAVE_SECONDS)
+        except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.join()
-        self.process.close()
+            self.process.wait()
+        self._answers.close()
 
 
 # The port: who judges batches, here, in several processes or on machines elsewhere. Results come in the order of the
@@ -130,24 +146,47 @@ def in_order(
         raise broken
 
 
-def start_unsignalled(start: Callable[[], None]) -> None:
+def interpreter_flags() -> list[str]:
+    """Options of this interpreter that change how modules are found or what a warning does."""
+    flags = [f"-W{option}" for option in sys.warnoptions]
+    flags += [f"-X{name}" if value is True else f"-X{name}={value}" for name, value in sys._xoptions.items()]
+    for flag, is_set in (
+        ("-I", sys.flags.isolated),
+        ("-E", sys.flags.ignore_environment),
+        ("-s", sys.flags.no_user_site),
+    ):
+        flags += [flag] if is_set else []
+    return flags
+
+
+def start_unsignalled(command: list[str]) -> "subprocess.Popen[bytes]":
     """Signals may go to the whole group; born with them blocked, a worker never sees them, and the parent drains."""
-    if not hasattr(signal, "pthread_sigmask"):
-        start()
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    has_mask = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM}) if has_mask else ()
     try:
-        start()
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ourselves
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if has_mask:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def serve(pipe: Connection, assignment: Assignment) -> None:
+def serve() -> None:
     """The life of a worker: batches in, results out, until the other end is closed or gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # Whatever is printed here must not get between the answers.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
     with suppress(EOFError, OSError):
+        assignment: Assignment = pickle.load(requests)  # noqa: S301 - from our own parent
         while True:
-            pipe.send(answer_batch(assignment, pipe.recv()))
+            answer = answer_batch(assignment, pickle.load(requests))  # noqa: S301 - from our own parent
+            pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+    with suppress(OSError):
+        # Half an answer that nobody waits for is not complained about at the exit.
+        answers.close()
 
 
 def answer_batch(assignment: Assignment, batch: Batch) -> BatchResult | tuple[Exception, str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
 from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
-from mixseek.errors import MixseekError, PermanentJudgeError, TransientJudgeError
+from mixseek.errors import DeclinedError, FunctionJudgeError, MixseekError, PermanentJudgeError, TransientJudgeError
 
 # The one retry policy: what is tried again, after how long, and when it is enough. Pure.
 
@@ -638,7 +638,7 @@ class Turn:
                 attempts.lost.append(Usage(*error.billed_tokens))
             self.endpoint.failed(error, started, id(call), is_probe=self.is_probe)
             return self.endpoint.delay_before_retry(attempts, error)
-        except PermanentJudgeError:
+        except (PermanentJudgeError, FunctionJudgeError, DeclinedError):
             self.endpoint.answered()
             raise
         self.endpoint.answered(started)

@@ -35,11 +35,22 @@ class Judged:
     judge: str
     outcome: Outcome
     reply: Reply | None = None
+    take: int = 1  # which of several independent replies of one judge
 
     @property
     def status(self) -> Status:
         """valid, invalid, undecided or missing."""
         return status_of(self.outcome)
+
+    @property
+    def score(self) -> float | None:
+        """0..1; None unless the judgment is valid."""
+        return self.outcome.score if isinstance(self.outcome, ValidJudgment) else None
+
+    @property
+    def verdict(self) -> str | None:
+        """The protocol's word; None unless the judgment is valid."""
+        return self.outcome.verdict if isinstance(self.outcome, ValidJudgment) else None
 
 
 def judge_one(

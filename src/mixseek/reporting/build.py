@@ -15,9 +15,10 @@ from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
 from mixseek.reporting.excerpts import cut_row
 from mixseek.reporting.model import ScoreSummary, is_critical
-from mixseek.reporting.panel.agreement import Agreement, Measure, SelfConsistency
+from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
+from mixseek.stats.raters import Measure
 from mixseek.stats.uneven import Rate, design_effect, holm_adjusted, uneven_spread_test
 
 _Item = TypeVar("_Item")

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from inspect import isfunction
@@ -15,6 +16,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from mixseek.domain.counts import FailureGroup
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reporting import wording
 from mixseek.reporting.build import grouped
@@ -22,6 +24,7 @@ from mixseek.reporting.excerpts import Excerpt, excerpt_of, field_limit, left_ou
 from mixseek.reporting.labels import corrected_text
 from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
 from mixseek.reporting.panel import headline, trust
+from mixseek.reporting.summary import RunSummary
 
 # The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
 
@@ -198,6 +201,7 @@ STYLES = (
 SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
+_WHY_CHARACTERS = 160
 
 
 def render_html(report: ReportData) -> str:
@@ -248,6 +252,37 @@ def render_page(template: str, styles: Sequence[str], script: str, **context: An
     )
     # Imports and macros leave their line ends before the page begins.
     return wording.replace_unpaired_surrogates(page.lstrip())
+
+
+# Reasons and flags in a cell of a notebook; the report has them all.
+_CARD_LINES = 5
+
+
+def render_card(
+    summary: RunSummary, state: str, reasons: Sequence[str] = (), failures: Sequence[FailureGroup] = ()
+) -> str:
+    """A run as a small table for a notebook: the headline with its interval, counts, flags, and what is not well."""
+    score = summary.headline.score
+    interval = wording.interval_sentence(score) if score.interval else wording.no_interval_sentence(score)
+    card = (
+        page_environment()
+        .get_template("run_card.html.j2")
+        .render(
+            summary=summary,
+            score=score,
+            interval=interval,
+            state=state.replace("_", " "),
+            counts=[(name, count) for name, count in asdict(score.counts).items() if count],
+            failures=[(wording.shortened(one.why, _WHY_CHARACTERS), one.count) for one in failures[:_CARD_LINES]],
+            reasons=reasons,
+        )
+    )
+    return wording.replace_unpaired_surrogates(card)
+
+
+def render_table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """A plain table for a notebook; every text in it is text, whatever it looks like."""
+    return page_environment().get_template("table.html.j2").render(heads=heads, rows=rows, caption=caption)
 
 
 def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:

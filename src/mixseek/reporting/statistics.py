@@ -14,22 +14,18 @@ from mixseek.stats.corrected import Cell as VerdictCell
 from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
 from mixseek.stats.intervals import Interval, StandardErrors, wilson_limits
 from mixseek.stats.paired import PairedTest
-from mixseek.stats.raters import Confusion, Estimate
+from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
 
 _Z = NormalDist().inv_cdf(0.975)
 # Raters whose matrix fits on a terminal.
 _MATRIX_RATERS = 9
 _CLEAR = "clear"
-
-
-@dataclass(frozen=True, slots=True)
-class Coefficient:
-    """`interval` is over questions; `se`, where a formula has one, holds for independent items only."""
-
-    name: str
-    value: float
-    se: float | None = None
-    interval: Interval | None = None
+# The coefficients that fit on a line: of graded scores the weighted ones.
+_SHOWN = (Measure.RAW, Measure.KAPPA, Measure.ALPHA_NOMINAL, Measure.AC1)
+_SHOWN_OF_GRADED = (
+    *(Measure.RAW, Measure.KAPPA, Measure.KAPPA_QUADRATIC, Measure.ALPHA_ORDINAL),
+    Measure.AC2_QUADRATIC,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +170,7 @@ def interval_document(interval: Interval | None) -> dict[str, Any] | None:
 
 
 def _coefficient_document(one: Coefficient) -> dict[str, Any]:
-    independent = Estimate(one.value, one.se).interval()
+    independent = Estimate(one.value, one.se).interval() if one.value is not None else None
     return {
         "value": one.value,
         "interval": interval_document(one.interval),
@@ -188,7 +184,7 @@ def _pair_document(line: PairLine) -> dict[str, Any]:
         "rater_1": line.first,
         "rater_2": line.second,
         "n": line.items,
-        "coefficients": {one.name: _coefficient_document(one) for one in line.coefficients},
+        "coefficients": {one.measure.value: _coefficient_document(one) for one in line.coefficients},
         "mean_difference": line.mean_difference,
         "pearson": line.pearson,
         "spearman": line.spearman,
@@ -218,7 +214,7 @@ def _agreement_document(section: AgreementSection) -> dict[str, Any]:
         "complete_items": section.complete_items,
         "ratings": section.ratings,
         "categories": list(section.categories),
-        "coefficients": {one.name: _coefficient_document(one) for one in section.coefficients},
+        "coefficients": {one.measure.value: _coefficient_document(one) for one in section.coefficients},
     }
 
 
@@ -311,7 +307,7 @@ def print_statistics(found: Statistics, console: Console) -> None:
         title = f"Against {found.human}"
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
         print_section(console, title, table_of(shares, list(_confusion_rows(found.against_human))))
-        heads = ("judge", ">n", *(f">{name}" for name in _shown_names(found.against_human)))
+        heads = ("judge", ">n", *(f">{one.value}" for one in _shown_measures(found.against_human)))
         print_section(console, f"Agreement with {found.human}", table_of(heads, list(_pair_rows(found.against_human))))
     if found.agreement is not None:
         _print_agreement(found.agreement, console)
@@ -359,27 +355,25 @@ def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
         yield line.second, number_cell(line.items), *told, _number(line.confusion.mcc)
 
 
-def _shown_names(lines: Sequence[PairLine]) -> list[str]:
-    """The coefficients that fit: of graded scores the weighted ones."""
-    names = {one.name for line in lines for one in line.coefficients}
-    graded = ("raw", "kappa", "kappa_quadratic", "alpha_ordinal", "ac2_quadratic")
-    plain = ("raw", "kappa", "alpha_nominal", "ac1")
-    is_graded = "kappa_quadratic" in names and any(line.confusion is None and line.coefficients for line in lines)
-    return [name for name in (graded if is_graded else plain) if name in names]
+def _shown_measures(lines: Sequence[PairLine]) -> list[Measure]:
+    """Of those that fit, the ones that are defined."""
+    found = {one.measure for line in lines for one in line.coefficients}
+    is_graded = Measure.KAPPA_QUADRATIC in found and any(line.confusion is None and line.coefficients for line in lines)
+    return [measure for measure in (_SHOWN_OF_GRADED if is_graded else _SHOWN) if measure in found]
 
 
 def _pair_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
-    names = _shown_names(lines)
+    measures = _shown_measures(lines)
     for line in lines:
-        found = {one.name: one for one in line.coefficients}
-        yield line.second, number_cell(line.items), *(_coefficient_text(found.get(name)) for name in names)
+        found = {one.measure: one for one in line.coefficients}
+        yield line.second, number_cell(line.items), *(_coefficient_text(found.get(measure)) for measure in measures)
 
 
 def _coefficient_text(one: Coefficient | None) -> str:
     if one is None:
         return NOTHING
     limits = f" [{one.interval.low:.3f}, {one.interval.high:.3f}]" if one.interval else ""
-    return f"{one.value:.3f}{limits}"
+    return f"{_number(one.value)}{limits}"
 
 
 def _print_agreement(section: AgreementSection, console: Console) -> None:
@@ -387,7 +381,7 @@ def _print_agreement(section: AgreementSection, console: Console) -> None:
     rows: list[Sequence[Cell]] = []
     for one in section.coefficients:
         limits = (one.interval.low, one.interval.high) if one.interval else (None, None)
-        rows.append((one.name, _number(one.value), _range(*limits)))
+        rows.append((one.measure.value, _number(one.value), _range(*limits)))
     print_section(console, title, table_of(("coefficient", ">value", ">95 % over questions"), rows))
 
 
@@ -396,14 +390,13 @@ def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
     names = list(dict.fromkeys(name for line in pairs for name in (line.first, line.second)))
     if len(names) < 3 or len(names) > _MATRIX_RATERS:
         return
-    measure = (
-        "kappa_quadratic" if any(line.confusion is None and line.spearman is not None for line in pairs) else "kappa"
-    )
+    is_graded = any(line.confusion is None and line.spearman is not None for line in pairs)
+    measure = Measure.KAPPA_QUADRATIC if is_graded else Measure.KAPPA
     values = {
         frozenset((line.first, line.second)): one.value
         for line in pairs
         for one in line.coefficients
-        if one.name == measure
+        if one.measure is measure
     }
     rows: list[Sequence[Cell]] = [
         (
@@ -412,7 +405,7 @@ def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
         )
         for number, name in enumerate(names, 1)
     ]
-    title = "Rater by rater: Cohen's kappa" + (", quadratic weights" if measure == "kappa_quadratic" else "")
+    title = "Rater by rater: Cohen's kappa" + (", quadratic weights" if is_graded else "")
     print_section(console, title, table_of(("", *(f">{number}" for number in range(1, len(names) + 1))), rows))
 
 

@@ -1,8 +1,9 @@
 """One team from its first round to its last. Each step is stored before the next: a death costs one step."""
 
 import asyncio
+import inspect
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -21,7 +22,8 @@ from mixseek.domain.rounds import (
     TeamProgress,
 )
 from mixseek.engine.limits import HaltedError
-from mixseek.evaluator.evaluator import Evaluator
+from mixseek.errors import AfterRoundError
+from mixseek.evaluator.evaluator import Evaluator, describe_failure
 from mixseek.evaluator.models import EvaluationRequest
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.formatters import read_clock
@@ -93,6 +95,29 @@ Watcher = Callable[[TeamEvent], None]
 
 def watch_nothing(event: TeamEvent) -> None:
     """Nobody looks."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """One round that is over: stored, scored as far as it could be, and decided upon.
+
+    `feedback` has a score and a comment for each metric; the score is None, and the comment its reason, where one is
+    missing. `score` is None as soon as one is.
+    """
+
+    execution_id: str
+    team_id: str
+    team_name: str
+    round_number: int
+    submission: str
+    score: float | None
+    feedback: Mapping[str, Mapping[str, Any]]
+    opinion: Opinion | None
+    decision: RoundDecision
+
+
+# Whoever wants to know is told in the team's own time: it plays on when this has returned, others do not wait.
+AfterRound = Callable[[RoundRecord], Awaitable[None] | None]
 
 
 # Whether a team plays another round: a pure function of its scores, the judge's opinion and the rules.
@@ -168,6 +193,7 @@ class RoundParts:
     # Rounds whose judge has spoken without giving a score are evaluated again as well.
     retries_invalid: bool = False
     watcher: Watcher = watch_nothing
+    after_round: AfterRound | None = None
     stop: Callable[[], bool] = lambda: False
     clock: Callable[[], datetime] = read_clock
     stopwatch: Callable[[], float] = time.monotonic
@@ -352,7 +378,27 @@ class RoundController:
         decision, at = decide(scores, opinion, parts.rules, parts.on_judge_outage), parts.clock()
         await parts.store.save_decision(parts.execution_id, team.team_id, current.round_number, opinion, decision, at)
         self._tell(current.round_number, Stage.DECIDED, current.score)
+        await self._tell_round(current, opinion, decision)
         return replace(current, opinion=opinion, decision=decision, decided_at=at)
+
+    async def _tell_round(self, current: RoundProgress, opinion: Opinion | None, decision: RoundDecision) -> None:
+        """Raises AfterRoundError for whatever the user's function raises: the round is stored by now."""
+        parts, team, number = self._parts, self._team, current.round_number
+        if parts.after_round is None:
+            return
+        who = parts.execution_id, team.team_id, team.team_name, number
+        feedback = feedback_of(current.details)
+        record = RoundRecord(*who, current.submission, current.score, feedback, opinion, decision)
+        try:
+            told = parts.after_round(record)
+            if inspect.isawaitable(told):
+                await told
+        except Exception as error:
+            where = f"team {team.team_id}, round {number}"
+            raise AfterRoundError(
+                f"after_round failed ({where}): {describe_failure(error)}; everything played is stored, "
+                "and the same call goes on from here"
+            ) from error
 
     def _history(self) -> list[RoundState]:
         return [
@@ -406,6 +452,12 @@ def end_of(team: TeamProgress, *, retries_invalid: bool = False) -> TeamEnd | No
 def without_surrogates(text: str) -> str:
     """Half a surrogate pair, which a model's JSON may hold and no UTF-8 can: U+FFFD in its place, here and for ever."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def feedback_of(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Score and comment of each metric; of a missing one, why it is."""
+    told = {one["name"]: {"score": one["score"], "comment": one["comment"]} for one in details.get("metrics", ())}
+    return told | {one["name"]: {"score": None, "comment": one["reason"]} for one in details.get("missing", ())}
 
 
 def shown_details(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What race.toml may say (task, teams, evaluator with metrics, judgment, rounds, prompts, judges), and reading it."""
+"""What race.toml may say (task, teams, evaluator with metrics, judgment, rounds, prompts, judges), and reading it.
+
+Its part that scores submissions may stand alone: that is an evaluation without a race.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -132,24 +135,15 @@ class PromptsTable(Table):
     judgment_user_prompt: str | None = None
 
 
-class RaceFile(Table):
-    """All of `race.toml`."""
+class EvaluationFile(Table):
+    """What scores submissions: the file of `mixseek evaluate --evaluator`, and a part of every race."""
 
-    task: str | None = None
-    task_file: str | None = None
     # Of everything that teams and judges are shown around the texts of others; None: the evaluator's, else Japanese.
     language: Language | None = None
-    teams: tuple[TeamTable, ...] = Field(min_length=1)
     evaluator: EvaluatorTable
-    judgment: JudgmentTable | None = None
-    rounds: RoundsTable = RoundsTable()
     prompts: PromptsTable = PromptsTable()
     # Beside those of mixseek.toml, and before them.
     judges: dict[str, JudgeSettings] = Field(default_factory=dict)
-
-    @property
-    def team_language(self) -> Language:
-        return self.language or self.evaluator.language or _DEFAULT_LANGUAGE
 
     @property
     def given_language(self) -> Language | None:
@@ -158,7 +152,21 @@ class RaceFile(Table):
 
     @property
     def evaluator_language(self) -> Language:
-        return self.evaluator.language or self.team_language
+        return self.given_language or _DEFAULT_LANGUAGE
+
+
+class RaceFile(EvaluationFile):
+    """All of `race.toml`."""
+
+    task: str | None = None
+    task_file: str | None = None
+    teams: tuple[TeamTable, ...] = Field(min_length=1)
+    judgment: JudgmentTable | None = None
+    rounds: RoundsTable = RoundsTable()
+
+    @property
+    def team_language(self) -> Language:
+        return self.language or self.evaluator.language or _DEFAULT_LANGUAGE
 
     @property
     def judgment_language(self) -> Language:
@@ -176,12 +184,19 @@ class RaceFile(Table):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class Race:
-    """A race with its texts read; paths in it are relative to `directory`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """What scores submissions; paths in it are relative to `directory`."""
+
+    directory: Path
+    file: EvaluationFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race(Scoring):
+    """A race with its texts read."""
 
     name: str
-    directory: Path
     task: str
     file: RaceFile
     instructions: Mapping[str, str]  # by team id
@@ -190,18 +205,40 @@ class Race:
 def load_race(path: Path) -> Race:
     """Raises ConfigurationError naming the file, the key, and the nearest key that exists."""
     with explaining_failures(path, RaceFile):
-        file = RaceFile.model_validate(parse_toml(decode_text(read_bounded(path))))
-    directory = path.resolve().parent
+        document = parse_toml(decode_text(read_bounded(path)))
+    return make_race(document, name=path.stem, directory=path.resolve().parent, where=str(path))
+
+
+def make_race(document: Mapping[str, Any] | RaceFile, *, name: str, directory: Path, where: str) -> Race:
+    """A race that is given as it would stand in a file; `where` is what messages call it."""
+    with explaining_failures(where, RaceFile):
+        file = RaceFile.model_validate(document)
     task = read_text(directory / file.task_file, "task_file") if file.task_file is not None else str(file.task)
     if not task.strip():
-        raise ConfigurationError(f"{path}: the task is empty")
+        raise ConfigurationError(f"{where}: the task is empty")
     # Empty where a model is to be left alone.
     instructions = {team.id: team.instructions or "" for team in file.teams}
     for team in file.teams:
         if team.instructions_file is not None:
-            where = f"teams.{team.id}.instructions_file"
-            instructions[team.id] = read_text(directory / team.instructions_file, where)
-    return Race(path.stem, directory, task, file, instructions)
+            key = f"teams.{team.id}.instructions_file"
+            instructions[team.id] = read_text(directory / team.instructions_file, key)
+    return Race(name=name, directory=directory, task=task, file=file, instructions=instructions)
+
+
+def load_scoring(path: Path) -> Scoring:
+    """Of a file with an `[evaluator]`; a whole race is one, too, and then its task comes with it."""
+    with explaining_failures(path, EvaluationFile):
+        document = parse_toml(decode_text(read_bounded(path)))
+    directory = path.resolve().parent
+    if "teams" in document:
+        return make_race(document, name=path.stem, directory=directory, where=str(path))
+    return make_scoring(document, directory=directory, where=str(path))
+
+
+def make_scoring(document: Mapping[str, Any] | EvaluationFile, *, directory: Path, where: str) -> Scoring:
+    """As it would stand in a file; `where` is what messages call it."""
+    with explaining_failures(where, EvaluationFile):
+        return Scoring(directory=directory, file=EvaluationFile.model_validate(document))
 
 
 def read_text(path: Path, where: str) -> str:

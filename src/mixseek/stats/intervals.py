@@ -1,6 +1,7 @@
 """How far a mean of scores can be trusted: from sampling, and from what was never judged."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
@@ -10,6 +11,7 @@ from mixseek.domain.counts import UnitSums
 # Beyond this many degrees of freedom the four-term expansion is exact to eight digits, and the series costs time.
 _SERIES_LIMIT = 200
 _FEW_QUESTIONS = 20
+_NO_VARIANCE = 1e-18
 
 
 class IntervalMethod(StrEnum):
@@ -144,6 +146,23 @@ def scaled_sums(sums: UnitSums, least: float, greatest: float) -> UnitSums:
         lowest=(sums.lowest - sums.samples * least) / width,
         highest=(sums.highest - sums.samples * least) / width,
     )
+
+
+def jackknife(value: float | None, without: Sequence[float | None], level: float = 0.95) -> Interval | None:
+    """From what the value would be without each group of questions; Student t with the groups' freedom, at most 1.
+
+    None with fewer than two groups, where there is no value without one of them, or where all are alike.
+    """
+    values = [one for one in without if one is not None]
+    if value is None or len(values) < 2 or len(values) < len(without):
+        return None
+    mean = math.fsum(values) / len(values)
+    variance = (len(values) - 1) / len(values) * math.fsum((one - mean) ** 2 for one in values)
+    if variance < _NO_VARIANCE:
+        # Every group alike: a width of nought would claim certainty.
+        return None
+    half = student_quantile((1 + level) / 2, len(values) - 1) * math.sqrt(variance)
+    return Interval(value - half, min(1.0, value + half), level, IntervalMethod.JACKKNIFE)
 
 
 def unit_bounds(sums: UnitSums) -> Bounds | None:

@@ -15,7 +15,7 @@ from statistics import NormalDist
 from typing import Any
 
 from mixseek.domain.counts import UnitSums
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile, unit_interval
+from mixseek.stats.intervals import Interval, jackknife, unit_interval
 
 Pattern = tuple[float | None, ...]
 Patterns = Mapping[Pattern, int]
@@ -23,7 +23,6 @@ Patterns = Mapping[Pattern, int]
 MOST_GROUPS = 200
 # Sums of shares; a single rating among millions is far above it.
 _ROUNDING = 1e-9
-_NO_VARIANCE = 1e-18
 
 
 class Scale(StrEnum):
@@ -42,6 +41,57 @@ class Weights(StrEnum):
     QUADRATIC = "quadratic"
 
 
+class Measure(StrEnum):
+    """Coefficients of agreement in the order in which a report shows them; the name is their key in `mixseek stats`."""
+
+    RAW = "raw"
+    KAPPA = "kappa"
+    KAPPA_LINEAR = "kappa_linear"
+    KAPPA_QUADRATIC = "kappa_quadratic"
+    FLEISS = "fleiss_kappa"
+    ALPHA_NOMINAL = "alpha_nominal"
+    ALPHA_ORDINAL = "alpha_ordinal"
+    ALPHA_INTERVAL = "alpha_interval"
+    AC1 = "ac1"
+    AC2_LINEAR = "ac2_linear"
+    AC2_QUADRATIC = "ac2_quadratic"
+
+
+# Of two raters, who are told apart; with the weights of a near miss.
+_KAPPAS = {
+    Measure.KAPPA: Weights.NONE,
+    Measure.KAPPA_LINEAR: Weights.LINEAR,
+    Measure.KAPPA_QUADRATIC: Weights.QUADRATIC,
+}
+# These and Cohen's have standard errors in closed form.
+GWETS = {
+    Measure.AC1: Weights.NONE,
+    Measure.AC2_LINEAR: Weights.LINEAR,
+    Measure.AC2_QUADRATIC: Weights.QUADRATIC,
+}
+_ALPHAS = {
+    Measure.ALPHA_NOMINAL: Scale.NOMINAL,
+    Measure.ALPHA_ORDINAL: Scale.ORDINAL,
+    Measure.ALPHA_INTERVAL: Scale.INTERVAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """`value` is None where it is not defined; `why` says so, or why there is no interval.
+
+    `interval` is over questions; `se`, where a formula has one, holds for independent items only. `of` is what was
+    compared where there are several things to compare: verdicts, or scores.
+    """
+
+    measure: Measure
+    value: float | None
+    interval: Interval | None = None
+    se: float | None = None
+    of: str = ""
+    why: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A coefficient with its standard error under independent items, where a closed form exists."""
@@ -55,11 +105,6 @@ class Estimate:
             return None
         half = NormalDist().inv_cdf((1 + level) / 2) * self.se
         return self.value - half, self.value + half
-
-
-def categories_of(patterns: Patterns) -> list[float]:
-    """Every value that occurs, in order."""
-    return sorted({value for pattern in patterns for value in pattern if value is not None})
 
 
 def rated_twice(patterns: Patterns) -> Patterns:
@@ -270,6 +315,27 @@ def fleiss_of(complete: AgreementSums) -> float | None:
     return (observed - expected) / (1 - expected) if 1 - expected > 1e-12 else None
 
 
+def estimate_of(measure: Measure, patterns: Patterns, categories: Sequence[float] | None = None) -> Estimate | None:
+    """Any coefficient, with its standard error where a closed form exists."""
+    if measure in _KAPPAS:
+        return cohen_kappa(patterns, _KAPPAS[measure], categories)
+    if measure in GWETS:
+        return gwet_ac(patterns, GWETS[measure], categories)
+    value = fleiss_kappa(patterns) if measure is Measure.FLEISS else value_of(measure, AgreementSums.of(patterns))
+    return None if value is None else Estimate(value)
+
+
+def value_of(measure: Measure, sums: AgreementSums, categories: Sequence[float] | None = None) -> float | None:
+    """Any coefficient but Cohen's, which know who said what; for Fleiss' the sums are of complete items."""
+    if measure is Measure.RAW:
+        return raw_of(sums)
+    if measure is Measure.FLEISS:
+        return fleiss_of(sums)
+    if measure in GWETS:
+        return gwet_of(sums, GWETS[measure], categories)
+    return alpha_of(sums, _ALPHAS[measure])
+
+
 @dataclass(frozen=True, slots=True)
 class Confusion:
     """A judge against people on right-or-wrong verdicts; the first letter says whether the judge was right."""
@@ -294,7 +360,7 @@ class Confusion:
 
     @property
     def shares(self) -> dict[str, tuple[int, int]]:
-        """By name: how many, of how many."""
+        """By name: how many, of how many. Sensitivity is of what people call right, ppv of what the judge does."""
         return {
             "accuracy": (self.tp + self.tn, self.n),
             "sensitivity": (self.tp, self.tp + self.fn),
@@ -304,39 +370,10 @@ class Confusion:
         }
 
     @property
-    def accuracy(self) -> float | None:
-        """The share on which the judge and people say the same."""
-        return _share(self.tp + self.tn, self.n)
-
-    @property
-    def sensitivity(self) -> float | None:
-        """Of what people call right, the share that the judge calls right."""
-        return _share(self.tp, self.tp + self.fn)
-
-    @property
-    def specificity(self) -> float | None:
-        """Of what people call wrong, the share that the judge calls wrong."""
-        return _share(self.tn, self.tn + self.fp)
-
-    @property
-    def ppv(self) -> float | None:
-        """Of what the judge calls right, the share that is."""
-        return _share(self.tp, self.tp + self.fp)
-
-    @property
-    def npv(self) -> float | None:
-        """Of what the judge calls wrong, the share that is."""
-        return _share(self.tn, self.tn + self.fn)
-
-    @property
     def mcc(self) -> float | None:
         """Matthews' correlation; None where a row or a column is empty."""
         sides = (self.tp + self.fp) * (self.tp + self.fn) * (self.tn + self.fp) * (self.tn + self.fn)
         return (self.tp * self.tn - self.fp * self.fn) / math.sqrt(sides) if sides else None
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
 
 
 def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | None]:
@@ -360,7 +397,7 @@ def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | N
 
 
 def jackknife_interval(
-    groups: Sequence[Patterns], estimate: Callable[[Patterns], float | None], level: float = 0.95
+    groups: Sequence[Patterns], estimate: Callable[[Patterns], Estimate | None], level: float = 0.95
 ) -> Interval | None:
     """Of any coefficient, leaving out one group of questions at a time; Student t with the groups' freedom.
 
@@ -370,35 +407,26 @@ def jackknife_interval(
     for group in groups:
         whole.update(group)
 
+    def value(patterns: Patterns) -> float | None:
+        found = estimate(patterns)
+        return None if found is None else found.value
+
     def without(group: Patterns) -> float | None:
-        return estimate({one: rest for one, count in whole.items() if (rest := count - group.get(one, 0)) > 0})
+        return value({one: rest for one, count in whole.items() if (rest := count - group.get(one, 0)) > 0})
 
-    return _jackknife(estimate(whole), [without(group) for group in groups], level)
+    return jackknife(value(whole), [without(group) for group in groups], level)
 
 
-def jackknives_of_sums(
-    groups: Sequence[AgreementSums],
-    estimates: Mapping[str, Callable[[AgreementSums], float | None]],
-    level: float = 0.95,
-) -> dict[str, tuple[float | None, Interval | None]]:
-    """The same of several coefficients that need sums only, by name: each with its value."""
+def coefficients_of_sums(
+    groups: Sequence[AgreementSums], measures: Iterable[Measure], categories: Sequence[float] | None = None
+) -> list[Coefficient]:
+    """The same of several coefficients that need sums only; those that are not defined are left out."""
     whole = AgreementSums.total(groups)
     rests = [whole.minus(group) for group in groups]
-    found = {}
-    for name, estimate in estimates.items():
-        value = estimate(whole)
-        found[name] = value, _jackknife(value, [estimate(rest) for rest in rests], level)
+    found = []
+    for measure in measures:
+        value = value_of(measure, whole, categories)
+        if value is not None:
+            without = [value_of(measure, rest, categories) for rest in rests]
+            found.append(Coefficient(measure, value, jackknife(value, without)))
     return found
-
-
-def _jackknife(value: float | None, without: Sequence[float | None], level: float) -> Interval | None:
-    values = [one for one in without if one is not None]
-    if value is None or len(values) < 2 or len(values) < len(without):
-        return None
-    mean = math.fsum(values) / len(values)
-    variance = (len(values) - 1) / len(values) * math.fsum((one - mean) ** 2 for one in values)
-    if variance < _NO_VARIANCE:
-        # Every group alike: a width of nought would claim certainty.
-        return None
-    half = student_quantile((1 + level) / 2, len(values) - 1) * math.sqrt(variance)
-    return Interval(value - half, min(1.0, value + half), level, IntervalMethod.JACKKNIFE)

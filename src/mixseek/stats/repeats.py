@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mixseek.domain.counts import TakeSums
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.stats.intervals import Interval, jackknife
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +23,9 @@ def own_share_of_variance(hands: Sequence[TakeSums], level: float = 0.95) -> Own
     leaves out one hand at a time (jackknife, Student's t with hands - 1 degrees of freedom).
     """
     value = _share(hands)
-    if value is None or len(hands) < 2:
-        return OwnShare(value, None)
     without = [_share([*hands[:number], *hands[number + 1 :]]) for number in range(len(hands))]
-    found = [one for one in without if one is not None]
-    if len(found) < len(hands):
-        return OwnShare(value, None)
-    mean = math.fsum(found) / len(found)
-    variance = (len(found) - 1) / len(found) * math.fsum((one - mean) ** 2 for one in found)
-    half = student_quantile((1 + level) / 2, len(found) - 1) * math.sqrt(variance)
-    if half < 1e-12:
-        # Every hand alike: a width of nought would claim certainty.
-        return OwnShare(value, None)
-    return OwnShare(value, Interval(max(0.0, value - half), min(1.0, value + half), level, IntervalMethod.JACKKNIFE))
+    interval = jackknife(value, without, level)
+    return OwnShare(value, replace(interval, low=max(0.0, interval.low)) if interval else None)
 
 
 def _share(hands: Sequence[TakeSums]) -> float | None:

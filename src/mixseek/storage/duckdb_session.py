@@ -108,16 +108,29 @@ def run_in_scratch(scratch: Path, work: Callable[[Path, Settings], T], *, is_amp
 
 def remove_leftovers(scratch: Path) -> None:
     """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
+    for entry in find_leftovers(scratch):
+        shutil.rmtree(entry, ignore_errors=True)
+
+
+def find_leftovers(scratch: Path) -> list[Path]:
+    """What processes that are gone had in there."""
+    found = []
     for entry in scratch.iterdir():
         owner, _, number = entry.name.partition("-")
-        if owner.isdecimal() and number.isdecimal():
-            try:
-                os.kill(int(owner), 0)
-            except ProcessLookupError:
-                shutil.rmtree(entry, ignore_errors=True)
-            except OSError:
-                # A process of somebody else's is running too.
-                continue
+        if owner.isdecimal() and number.isdecimal() and is_gone(int(owner)):
+            found.append(entry)
+    return found
+
+
+def is_gone(process: int) -> bool:
+    """Whether there is no such process on this machine; one of somebody else's is there."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def read_sql(package: str, name: str) -> str:

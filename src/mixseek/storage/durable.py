@@ -44,6 +44,14 @@ def sync_directory(directory: Path) -> None:
             os.close(descriptor)
 
 
+def make_directory(path: Path, action: str) -> None:
+    """With its parents; one that is there will do. Raises StorageError where it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(action, path, error) from error
+
+
 @contextlib.contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
     """A name in the same directory that becomes `path` when the block ends well, and vanishes when it does not."""

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.durable import storage_error
+from mixseek.storage.durable import make_directory, storage_error
 from mixseek.storage.journal.manifest import read_manifest
 
 LATEST = "latest"
@@ -27,6 +27,8 @@ class RunDirectory:
         self.name, self.path = name, path
         self.manifest = path / "manifest.json"
         self.journal = path / "journal.jsonl"
+        # Held by whoever writes to the journal.
+        self.lock = path / "journal.lock"
         # Made from the journal, and made anew whenever it is in doubt.
         self.index = path / "index.duckdb"
         # What the index says of the run as a whole, for lists of runs.
@@ -36,16 +38,18 @@ class RunDirectory:
         self.protocol = path / "protocol.json"
         self.archive = path / "archive"
 
+    @property
+    def workspace(self) -> Path:
+        """The root of the workspace that it is in."""
+        return self.path.parent.parent
+
     def exists(self) -> bool:
         """A run begins with its manifest."""
         return self.manifest.is_file()
 
     def create(self) -> None:
         """Raises StorageError where the workspace cannot be written."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise storage_error("create the run", self.path, error) from error
+        make_directory(self.path, "create the run")
 
 
 class Workspace:
@@ -73,7 +77,9 @@ class Workspace:
             return []
         except OSError as error:
             raise storage_error("list the runs", self.root, error) from error
-        found = (RunDirectory(unicodedata.normalize("NFC", entry.name), entry) for entry in entries)
+        # What begins with a dot is on its way out.
+        named = (entry for entry in entries if not entry.name.startswith("."))
+        found = (RunDirectory(unicodedata.normalize("NFC", entry.name), entry) for entry in named)
         return [run for run in found if run.exists()]
 
     def resolve(self, name: str) -> RunDirectory:

@@ -5,7 +5,7 @@ import asyncio
 import orjson
 from aiohttp import web
 
-from mixseek.composition.leaderboards import load_leader_board
+from mixseek.composition.competitions.leaderboards import load_leader_board
 from mixseek.composition.viewing import expected_judgments, list_workspace, read_list_request
 from mixseek.reporting.comparison.summary import comparison_document
 from mixseek.reporting.leaderboard import leader_board_document
@@ -78,7 +78,7 @@ async def live(request: web.Request) -> web.StreamResponse:
 
 async def compare(request: web.Request) -> web.Response:
     """B against A, as `mixseek compare --json` prints it."""
-    found = await viewer_of(request).comparison(compare_request(request))
+    found = await viewer_of(request).comparison(*compare_request(request))
     return answer_pending(found) if isinstance(found, Pending) else answer_json(comparison_document(found[0]))
 
 

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from mixseek.composition.compare import CompareRequest
-from mixseek.composition.leaderboards import load_leader_board
+from mixseek.composition.competitions.leaderboards import load_leader_board
 from mixseek.composition.summary import run_header
 from mixseek.composition.viewing import list_workspace
 from mixseek.domain.rounds import ExecutionStatus
@@ -12,6 +12,7 @@ from mixseek.reporting.comparison.page import comparison_context
 from mixseek.reporting.html import inert_json, manifest_entries, report_context
 from mixseek.reporting.leaderboard import leader_board_context
 from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.workspace import RunDirectory
 from mixseek.web.viewer import answer_page, in_thread, run_of, served_asset, viewer_of
 from mixseek.web.work import Pending
 
@@ -58,23 +59,23 @@ async def sample(request: web.Request) -> web.Response:
 
 async def compare(request: web.Request) -> web.Response:
     """B against A; without names, a form to choose them."""
-    asked = compare_request(request)
-    if not asked.runs:
+    runs, asked = compare_request(request)
+    if not runs:
         listed = await in_thread(list_workspace, viewer_of(request).root)
         return answer_page(request, "choose.html.j2", **listed)
-    found = await viewer_of(request).comparison(asked)
+    found = await viewer_of(request).comparison(runs, asked)
     if isinstance(found, Pending):
-        return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(asked.runs))
+        return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(run.name for run in runs))
     context = await in_thread(comparison_context, *found)
     return answer_page(request, "compare.html.j2", **context)
 
 
-def compare_request(request: web.Request) -> CompareRequest:
+def compare_request(request: web.Request) -> tuple[list[RunDirectory], CompareRequest]:
     """`a` and `b` are runs; `target` or `variant`, given twice, tell the sides apart."""
-    query = request.query
-    runs = [name for name in (query.get("a"), query.get("b")) if name]
+    query, viewer = request.query, viewer_of(request)
+    runs = [viewer.find_run(name) for name in (query.get("a"), query.get("b")) if name]
     targets, variants = (tuple(filter(None, query.getall(name, []))) for name in ("target", "variant"))
-    return CompareRequest(viewer_of(request).root, tuple(runs), targets, variants)
+    return runs, CompareRequest(viewer.root, tuple(runs), targets, variants)
 
 
 async def competition(request: web.Request) -> web.Response:

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
@@ -82,16 +82,17 @@ class Viewer:
 
         return await self._reports.get(run.name, stat_journal(run.journal), make)
 
-    async def comparison(self, request: CompareRequest) -> tuple[Comparison, list[ChangedSample]] | Pending:
+    async def comparison(
+        self, runs: Sequence[RunDirectory], request: CompareRequest
+    ) -> tuple[Comparison, list[ChangedSample]] | Pending:
         """Two runs, or two parts of one, with the texts of the pairs that changed."""
 
         def make() -> tuple[Comparison, list[ChangedSample]]:
             comparison = load_comparison(request)
             return comparison, read_listed(self.root, comparison)
 
-        runs = [self.find_run(name) for name in request.runs]
         version = tuple(stat_journal(run.journal) for run in runs)
-        key = (tuple(request.runs), tuple(request.targets), tuple(request.variants))
+        key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants))
         return await self._comparisons.get(key, version, make)
 
     def tail(self, run: RunDirectory) -> JournalTail:

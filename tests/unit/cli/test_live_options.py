@@ -6,12 +6,10 @@ import pytest
 
 from mixseek.cli import judging
 from mixseek.cli.console import ExitCode, notify_json
-from mixseek.cli.judging import LineProgress, Meter, show_progress
+from mixseek.cli.judging import show_progress
 from mixseek.cli.main import main
-from mixseek.composition.protocols import judge
 from mixseek.composition.request import JudgeRequest, LiveOptions
-from mixseek.domain.samples import Sample
-from mixseek.errors import ConfigurationError
+from mixseek.reporting.progress import LineProgress, Meter
 
 
 def requested(*words: str, monkeypatch: pytest.MonkeyPatch) -> LiveOptions:
@@ -78,9 +76,3 @@ def test_json_lines_take_the_place_of_bar_and_sentences(capsys: pytest.CaptureFi
     line = json.loads(capsys.readouterr().err)
     assert line["message"] == "3 of 10"
     assert line["time"].endswith("+00:00")
-
-
-def test_a_program_is_told_where_judges_that_have_to_be_waited_for_are() -> None:
-    """Replies that cost money belong into a journal."""
-    with pytest.raises(ConfigurationError, match="has to be waited for"):
-        judge([Sample("1", "x")], judges=["openai:gpt-x"])

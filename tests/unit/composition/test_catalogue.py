@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from mixseek.composition.protocols import get_judges, replays_file, replays_rows
+from mixseek.composition.protocols import get_panel, replays_file, replays_rows
 
 
 def test_recorded_replies_are_told_from_rules_by_where_they_stand(tmp_path: Path) -> None:
     """In the rows, in a file, or nowhere."""
     file = tmp_path / "replies.jsonl"
     file.write_text('{"id": "a", "reply": "{}"}\n', encoding="utf-8")
-    judges = get_judges(["rules", "replay", f"replay:{file}"])
+    judges = get_panel(["rules", "replay", f"replay:{file}"], {}, {})
 
     assert [(replays_rows(judge), replays_file(judge)) for judge in judges] == [
         (False, False),

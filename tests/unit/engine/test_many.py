@@ -1,8 +1,11 @@
 """Many samples: order, stopping, crashes, one process or several."""
 
-import multiprocessing
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubRules
@@ -123,7 +126,45 @@ def test_a_journal_that_cannot_be_written_ends_everything(workers: int) -> None:
             make_batches(200), ASSIGNMENT, FullDisk(), Progress(ListJournal()), workers=workers, stop=lambda: False
         )
 
-    assert multiprocessing.active_children() == []
+    assert judging_processes() == []
+
+
+def judging_processes() -> list[int]:
+    """Children of ours that judge, whichever thread has started them."""
+    found = []
+    for task in Path(f"/proc/{os.getpid()}/task").iterdir():
+        children = (task / "children").read_text(encoding="ascii").split()
+        found += [int(pid) for pid in children if b"mixseek.engine" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return found
+
+
+def test_a_script_is_not_run_again_by_the_processes_that_it_starts(tmp_path: Path) -> None:
+    """Nobody who judges from a script needs to know of `if __name__ == "__main__"`."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+from pathlib import Path
+
+with Path("begun.txt").open("a") as file:
+    file.write("begun\\n")
+
+from mixseek.engine import executor
+from tests.unit.engine.test_many import ASSIGNMENT, ListJournal, Progress, make_batches, judge_many
+
+executor.SAMPLES_WORTH_PROCESSES = 20
+journal = ListJournal()
+judge_many(make_batches(60), ASSIGNMENT, journal, Progress(journal), workers=2, stop=lambda: False)
+assert len(journal.lines) == 60
+""",
+        encoding="utf-8",
+    )
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root)}, check=False
+    )
+
+    assert done.returncode == 0
+    assert (tmp_path / "begun.txt").read_text() == "begun\n"
 
 
 def test_processes_killed_together_with_us_are_an_interruption() -> None:

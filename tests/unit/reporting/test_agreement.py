@@ -6,8 +6,9 @@ import pytest
 from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import Ratings
-from mixseek.reporting.panel.agreement import Agreement, Measure, build_agreement
+from mixseek.reporting.panel.agreement import Agreement, build_agreement
 from mixseek.reporting.panel.trust import agreement_document, agreement_sentence, coefficient_interval_text
+from mixseek.stats.raters import Measure
 
 
 def agreement_of(*rows: Sequence[float | None], judges: int = 2) -> Agreement:
@@ -19,6 +20,8 @@ def agreement_of(*rows: Sequence[float | None], judges: int = 2) -> Agreement:
     return build_agreement(ratings, (0, []), is_graded=False)
 
 
+# Weights that only `mixseek stats` tells.
+LINEAR = {Measure.KAPPA_LINEAR, Measure.AC2_LINEAR}
 MIXED = [(1.0, 1.0)] * 6 + [(0.0, 0.0)] * 3 + [(1.0, 0.0)] * 2 + [(0.0, 1.0)]
 
 
@@ -26,8 +29,9 @@ def test_two_judges_have_cohens_kappa_and_more_have_fleiss() -> None:
     two = agreement_of(*MIXED)
     three = agreement_of(*[(*row, row[0]) for row in MIXED], judges=3)
 
-    assert {one.measure for one in two.coefficients} == set(Measure) - {Measure.FLEISS}
-    assert {one.measure for one in three.coefficients} == set(Measure) - {Measure.KAPPA, Measure.WEIGHTED_KAPPA}
+    assert {one.measure for one in two.coefficients} == set(Measure) - LINEAR - {Measure.FLEISS}
+    kappas = {Measure.KAPPA, Measure.KAPPA_QUADRATIC}
+    assert {one.measure for one in three.coefficients} == set(Measure) - LINEAR - kappas
     assert [(pair.first, pair.second, pair.samples) for pair in three.pairs] == [
         ("a", "b", 12),
         ("a", "c", 12),
@@ -52,7 +56,7 @@ def test_of_right_or_wrong_answers_all_alphas_are_one() -> None:
     assert values[Measure.RAW] == pytest.approx(0.75)
     assert values[Measure.ALPHA_NOMINAL] == pytest.approx(values[Measure.ALPHA_ORDINAL])
     assert values[Measure.ALPHA_NOMINAL] == pytest.approx(values[Measure.ALPHA_INTERVAL])
-    assert values[Measure.KAPPA] == pytest.approx(values[Measure.WEIGHTED_KAPPA])
+    assert values[Measure.KAPPA] == pytest.approx(values[Measure.KAPPA_QUADRATIC])
 
 
 def test_judges_that_always_say_the_same_word_have_no_kappa_and_a_sentence() -> None:

@@ -8,7 +8,6 @@ import pytest
 from mixseek.stats.raters import (
     Confusion,
     Pattern,
-    Patterns,
     Scale,
     Weights,
     cohen_kappa,
@@ -87,25 +86,24 @@ def test_without_variation_or_pairs_there_is_no_coefficient(patterns: Counter[Pa
 def test_a_confusion_counts_the_judge_against_people() -> None:
     table = Confusion.of(TEXTBOOK)
     assert (table.tp, table.fp, table.fn, table.tn) == (20, 5, 10, 15)
-    assert table.accuracy == pytest.approx(0.7)
-    assert table.sensitivity == pytest.approx(20 / 30)
-    assert table.specificity == pytest.approx(15 / 20)
+    assert table.shares == {
+        "accuracy": (35, 50),
+        "sensitivity": (20, 30),
+        "specificity": (15, 20),
+        "ppv": (20, 25),
+        "npv": (15, 25),
+    }
     assert table.mcc == pytest.approx((20 * 15 - 50) / math.sqrt(25 * 30 * 20 * 25))
-    assert Confusion(0, 0, 0, 5).sensitivity is None
+    assert Confusion(0, 0, 0, 5).shares["sensitivity"] == (0, 0)
     assert Confusion(0, 0, 0, 5).mcc is None
 
 
 def test_questions_that_repeat_do_not_shrink_the_interval() -> None:
     """Five copies of each item under the same question are one item: the interval stays as it is."""
-
-    def kappa(patterns: Patterns) -> float | None:
-        found = cohen_kappa(patterns)
-        return None if found is None else found.value
-
     items: list[Pattern] = [*[(1, 1)] * 8, *[(1, 0)] * 3, *[(0, 1)] * 2, *[(0, 0)] * 7]
-    once = jackknife_interval([Counter({item: 1}) for item in items], kappa)
-    often = jackknife_interval([Counter({item: 5}) for item in items], kappa)
+    once = jackknife_interval([Counter({item: 1}) for item in items], cohen_kappa)
+    often = jackknife_interval([Counter({item: 5}) for item in items], cohen_kappa)
     assert once is not None
     assert often is not None
     assert (often.low, often.high) == pytest.approx((once.low, once.high))
-    assert jackknife_interval([Counter({(1, 1): 5})], kappa) is None
+    assert jackknife_interval([Counter({(1, 1): 5})], cohen_kappa) is None

@@ -1,51 +1,14 @@
 """Agreement between judges, and of each with itself: from counted patterns to coefficients with intervals; pure."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from functools import partial
 
 from mixseek.domain.counts import Disagreement, Ratings, TakeSums, UnitSums
 from mixseek.stats.intervals import Interval, unit_interval
-from mixseek.stats.raters import (
-    Estimate,
-    Pattern,
-    Patterns,
-    Scale,
-    Weights,
-    cohen_kappa,
-    fleiss_kappa,
-    gwet_ac,
-    jackknife_interval,
-    krippendorff_alpha,
-    raw_agreement,
-)
+from mixseek.stats.raters import Coefficient, Measure, Pattern, Patterns, estimate_of, jackknife_interval
 from mixseek.stats.repeats import own_share_of_variance
-
-
-class Measure(StrEnum):
-    """Coefficients in the order in which they are shown; the name is the key for programs."""
-
-    RAW = "raw_agreement"
-    KAPPA = "cohen_kappa"
-    WEIGHTED_KAPPA = "weighted_kappa"
-    FLEISS = "fleiss_kappa"
-    ALPHA_NOMINAL = "alpha_nominal"
-    ALPHA_ORDINAL = "alpha_ordinal"
-    ALPHA_INTERVAL = "alpha_interval"
-    AC1 = "gwet_ac1"
-    AC2 = "gwet_ac2"
-
-
-@dataclass(frozen=True, slots=True)
-class Coefficient:
-    """`value` is None where it is not defined; `why` says so. `of` is what was compared: verdicts, or scores."""
-
-    measure: Measure
-    of: str
-    value: float | None
-    interval: Interval | None
-    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +62,21 @@ class SelfConsistency:
     own_interval: Interval | None
 
 
-Estimator = Callable[[Patterns], Estimate | float | None]
-# Of any number of judges, then of two; with what each compares.
-_OF_ALL: Mapping[Measure, tuple[str, Estimator]] = {
-    Measure.RAW: ("verdicts", raw_agreement),
-    Measure.FLEISS: ("verdicts", fleiss_kappa),
-    Measure.ALPHA_NOMINAL: ("verdicts", lambda patterns: krippendorff_alpha(patterns, Scale.NOMINAL)),
-    Measure.ALPHA_ORDINAL: ("scores", lambda patterns: krippendorff_alpha(patterns, Scale.ORDINAL)),
-    Measure.ALPHA_INTERVAL: ("scores", lambda patterns: krippendorff_alpha(patterns, Scale.INTERVAL)),
-    Measure.AC1: ("verdicts", gwet_ac),
-    Measure.AC2: ("scores", lambda patterns: gwet_ac(patterns, Weights.QUADRATIC)),
+# What each compares: of any number of judges, then of two.
+_OF_ALL: Mapping[Measure, str] = {
+    Measure.RAW: "verdicts",
+    Measure.FLEISS: "verdicts",
+    Measure.ALPHA_NOMINAL: "verdicts",
+    Measure.ALPHA_ORDINAL: "scores",
+    Measure.ALPHA_INTERVAL: "scores",
+    Measure.AC1: "verdicts",
+    Measure.AC2_QUADRATIC: "scores",
 }
-_OF_TWO: Mapping[Measure, tuple[str, Estimator]] = {
-    Measure.RAW: ("verdicts", raw_agreement),
-    Measure.KAPPA: ("verdicts", cohen_kappa),
-    Measure.WEIGHTED_KAPPA: ("scores", lambda patterns: cohen_kappa(patterns, Weights.QUADRATIC)),
-    Measure.AC1: ("verdicts", gwet_ac),
+_OF_TWO: Mapping[Measure, str] = {
+    Measure.RAW: "verdicts",
+    Measure.KAPPA: "verdicts",
+    Measure.KAPPA_QUADRATIC: "scores",
+    Measure.AC1: "verdicts",
 }
 
 
@@ -126,8 +88,8 @@ def build_agreement(
     of_all = dict(_OF_ALL)
     if len(ratings.judges) == 2:
         # Fleiss' is for more; Cohen's, and its weighted form, for these.
-        of_all = {**_OF_TWO, **{measure: how for measure, how in _OF_ALL.items() if measure is not Measure.FLEISS}}
-    coefficients = [_coefficient(measure, of, estimate, groups[of]) for measure, (of, estimate) in of_all.items()]
+        of_all = {**_OF_TWO, **{measure: of for measure, of in _OF_ALL.items() if measure is not Measure.FLEISS}}
+    coefficients = [_coefficient(measure, of, groups[of]) for measure, of in of_all.items()]
     order = list(Measure)
     return Agreement(
         judges=ratings.judges,
@@ -152,9 +114,7 @@ def _compare_pairs(judges: Sequence[str], groups: Mapping[str, Sequence[Patterns
             own = {of: [_project(hand, first, second) for hand in hands] for of, hands in groups.items()}
             samples = sum(sum(hand.values()) for hand in own["verdicts"])
             if samples:
-                coefficients = tuple(
-                    _coefficient(measure, of, estimate, own[of]) for measure, (of, estimate) in _OF_TWO.items()
-                )
+                coefficients = tuple(_coefficient(measure, of, own[of]) for measure, of in _OF_TWO.items())
                 pairs.append(JudgePair(judges[first], judges[second], samples, coefficients))
     return pairs
 
@@ -169,27 +129,22 @@ def _project(patterns: Patterns, first: int, second: int) -> Patterns:
     return found
 
 
-def _coefficient(measure: Measure, of: str, estimate: Estimator, hands: Sequence[Patterns]) -> Coefficient:
-    def value_of(patterns: Patterns) -> float | None:
-        found = estimate(patterns)
-        return found.value if isinstance(found, Estimate) else found
-
+def _coefficient(measure: Measure, of: str, hands: Sequence[Patterns]) -> Coefficient:
+    estimate = partial(estimate_of, measure)
     filled = [hand for hand in hands if hand]
     whole = Counter[Pattern]()
     for hand in filled:
         whole.update(hand)
-    value = value_of(whole)
-    if value is None:
+    found = estimate(whole)
+    if found is None:
         said = "nobody rated twice" if not whole else f"all {of} are the same, which chance alone explains"
-        return Coefficient(measure, of, None, None, f"not defined: {said}")
+        return Coefficient(measure, None, of=of, why=f"not defined: {said}")
     if len(filled) < 2:
-        return Coefficient(measure, of, value, None, "no interval: one question")
-    interval = _cut(measure, jackknife_interval(filled, value_of))
-    if interval is None:
-        # A width of nought would claim certainty.
-        why = "no interval: every question says the same, or without one of them there is no value"
-        return Coefficient(measure, of, value, None, why)
-    return Coefficient(measure, of, value, interval)
+        return Coefficient(measure, found.value, of=of, why="no interval: one question")
+    interval = _cut(measure, jackknife_interval(filled, estimate))
+    # A width of nought would claim certainty.
+    why = None if interval else "no interval: every question says the same, or without one of them there is no value"
+    return Coefficient(measure, found.value, interval, of=of, why=why)
 
 
 def _cut(measure: Measure, interval: Interval | None) -> Interval | None:

@@ -9,7 +9,7 @@ from rich.text import Text
 from mixseek.reporting import tables, wording
 from mixseek.reporting.model import Breakdown, Headline, ScoreSummary
 from mixseek.reporting.panel import trust
-from mixseek.reporting.panel.agreement import Agreement, Measure, SelfConsistency
+from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.reporting.panel.headline import (
     column_title,
     column_word,
@@ -22,6 +22,7 @@ from mixseek.reporting.panel.headline import (
 )
 from mixseek.reporting.tables import QUIET, Cell, print_section, table_of
 from mixseek.reporting.wording import make_visible, name_text
+from mixseek.stats.raters import Measure
 
 # A terminal shows the shape of a run; the page and the document hold the rest.
 _GROUPS_SHOWN = 60

@@ -5,26 +5,28 @@ from dataclasses import asdict
 from typing import Any
 
 from mixseek.reporting import wording
-from mixseek.reporting.panel.agreement import Agreement, Coefficient, Measure, SelfConsistency
+from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.intervals import Interval
+from mixseek.stats.raters import Coefficient, Measure
 
 # Words, once for terminal and page.
 
+# With the key of each in documents of a report, which is longer than that of `mixseek stats`.
 _NAMES = {
-    Measure.RAW: "raw agreement",
-    Measure.KAPPA: "Cohen's kappa",
-    Measure.WEIGHTED_KAPPA: "weighted kappa (quadratic)",
-    Measure.FLEISS: "Fleiss' kappa",
-    Measure.ALPHA_NOMINAL: "Krippendorff's alpha, nominal",
-    Measure.ALPHA_ORDINAL: "Krippendorff's alpha, ordinal",
-    Measure.ALPHA_INTERVAL: "Krippendorff's alpha, interval",
-    Measure.AC1: "Gwet's AC1",
-    Measure.AC2: "Gwet's AC2 (quadratic)",
+    Measure.RAW: ("raw_agreement", "raw agreement"),
+    Measure.KAPPA: ("cohen_kappa", "Cohen's kappa"),
+    Measure.KAPPA_QUADRATIC: ("weighted_kappa", "weighted kappa (quadratic)"),
+    Measure.FLEISS: ("fleiss_kappa", "Fleiss' kappa"),
+    Measure.ALPHA_NOMINAL: ("alpha_nominal", "Krippendorff's alpha, nominal"),
+    Measure.ALPHA_ORDINAL: ("alpha_ordinal", "Krippendorff's alpha, ordinal"),
+    Measure.ALPHA_INTERVAL: ("alpha_interval", "Krippendorff's alpha, interval"),
+    Measure.AC1: ("gwet_ac1", "Gwet's AC1"),
+    Measure.AC2_QUADRATIC: ("gwet_ac2", "Gwet's AC2 (quadratic)"),
 }
 
 
 def measure_text(measure: Measure) -> str:
-    return _NAMES[measure]
+    return _NAMES[measure][1]
 
 
 def raw_measure() -> Measure:
@@ -34,7 +36,7 @@ def raw_measure() -> Measure:
 
 def pair_measure(agreement: Agreement) -> Measure:
     """What the matrix of judges shows: near misses count where scores are graded."""
-    return Measure.WEIGHTED_KAPPA if agreement.is_graded else Measure.KAPPA
+    return Measure.KAPPA_QUADRATIC if agreement.is_graded else Measure.KAPPA
 
 
 def coefficient_text(value: float | None) -> str:
@@ -122,7 +124,7 @@ def agreement_document(agreement: Agreement | None) -> dict[str, Any] | None:
 
 def _coefficient_documents(coefficients: Sequence[Coefficient]) -> dict[str, Any]:
     return {
-        one.measure.value: {
+        _NAMES[one.measure][0]: {
             "value": one.value,
             "interval": asdict(one.interval) if one.interval else None,
             "of": one.of,

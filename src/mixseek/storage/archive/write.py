@@ -19,7 +19,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.storage.archive import documents as names
 from mixseek.storage.archive.documents import IDENTITY, JudgeTally, encode_document, label_judge
-from mixseek.storage.durable import digest_file, storage_error, sync_directory
+from mixseek.storage.durable import digest_file, replacing, storage_error, sync_directory
 from mixseek.storage.index.loading import NOT_JUDGED
 from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.journal import broken_seal, verify_journal
@@ -94,6 +94,14 @@ def refuse_foreign(to: Path, run: str) -> None:
         raise ConfigurationError(f"{to}: not empty and no archive; name a new directory with --to") from None
     if owner != run:
         raise ConfigurationError(f"{to}: holds the archive of run {owner!r}; name another directory with --to")
+
+
+def rename_archive(directory: Path, run: str) -> None:
+    """The archive in a run's own directory goes with the run to its new name; what it says of the past stays."""
+    path = directory / names.MARKER
+    if path.is_file():
+        with replacing(path) as stream:
+            stream.write(encode_document({**orjson.loads(path.read_bytes()), "run": run}))
 
 
 def fill_rooms(run: RunDirectory, manifest: Manifest, room: Path, read: ReadAgain) -> dict[str, JudgeTally]:

@@ -124,6 +124,9 @@ def read_progress(rounds: Iterable[tuple[Any, ...]], endings: Iterable[tuple[Any
 COMPETITIONS_FILE = "competitions.duckdb"
 _SQL = read_statements("mixseek.storage.competition", "store.sql")
 
+# Each with the execution's name in it; no foreign keys tie them.
+_TABLES = ("leader_board", "round_status", "team_endings", "executions")
+
 Connection = duckdb.DuckDBPyConnection
 
 
@@ -157,6 +160,32 @@ class AggregationStore:
             connection.execute(_SQL["begin_again"], {**running, "finished": ExecutionStatus.FINISHED.value})
 
         await self._worker.run(begin)
+
+    async def remove_execution(self, execution_id: str, *, unless_played: bool = False) -> bool:
+        """All that is stored of it, or none; False where it was not there, or is kept because it holds a round."""
+        where = {"execution": execution_id}
+
+        def remove(connection: Connection) -> bool:
+            is_played = connection.execute(_SQL["has_rounds"], where).fetchone() is not None
+            is_there = connection.execute(_SQL["request"], where).fetchone() is not None
+            if not is_there or (unless_played and is_played):
+                return False
+            for table in _TABLES:
+                connection.execute(_SQL["forget"].format(table=table), where)
+            return True
+
+        return await self._worker.run(remove)
+
+    async def rename_execution(self, execution_id: str, name: str) -> None:
+        """Under its new name wholly, or not at all; raises StorageError where there is none, or the name is taken."""
+        where = {"execution": execution_id, "name": name}
+
+        def rename(connection: Connection) -> None:
+            self._require_execution(connection, execution_id)
+            for table in _TABLES:
+                connection.execute(_SQL["rename_execution"].format(table=table), where)
+
+        await self._worker.run(rename)
 
     async def save_submission(
         self,

@@ -59,3 +59,12 @@ SELECT team_id, team_name, round_number, submission, usage, submitted_at, score,
 
 -- name: endings
 SELECT team_id, team_name, stop_reason, message, finished_at FROM team_endings WHERE execution_id = $execution
+
+-- name: has_rounds
+SELECT 1 FROM leader_board WHERE execution_id = $execution LIMIT 1
+
+-- name: forget
+DELETE FROM {table} WHERE execution_id = $execution
+
+-- name: rename_execution
+UPDATE {table} SET execution_id = $name WHERE execution_id = $execution

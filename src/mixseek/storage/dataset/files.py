@@ -8,8 +8,9 @@ import hashlib
 import json
 import os
 import sys
+import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import chain, islice
@@ -23,7 +24,7 @@ from mixseek.errors import DatasetError
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings
 from mixseek.storage.durable import storage_error
 
-# Stdin as a file, so that it can be read twice and resumed.
+# What comes once as a file, so that it can be read twice and resumed.
 
 _CHUNK_BYTES = 1 << 20
 
@@ -33,19 +34,25 @@ def spool_stdin(directory: Path, stream: BinaryIO | None = None) -> Path:
     stream = sys.stdin.buffer if stream is None else stream
     if stream.isatty():
         raise DatasetError("-: nothing is piped in; use it as `… | mixseek judge -`, or name a file")
+    return keep_copy(directory, "stdin", iter(lambda: stream.read(_CHUNK_BYTES), b""))
+
+
+def keep_copy(directory: Path, kind: str, chunks: Iterable[bytes]) -> Path:
+    """The path of a copy of JSON lines, named by its content."""
     digest = hashlib.sha256()
-    temporary = directory / f".stdin.{os.getpid()}.tmp"
+    temporary = directory / f".{kind}.{os.getpid()}-{threading.get_ident()}.tmp"
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as spooled:
-            while chunk := stream.read(_CHUNK_BYTES):
+            for chunk in chunks:
                 digest.update(chunk)
                 spooled.write(chunk)
-        target = directory / f"stdin-{digest.hexdigest()[:16]}.jsonl"
+        target = directory / f"{kind}-{digest.hexdigest()[:16]}.jsonl"
         temporary.replace(target)
     except OSError as error:
+        raise storage_error(f"keep a copy of {kind}", directory, error) from error
+    finally:
         temporary.unlink(missing_ok=True)
-        raise storage_error("keep a copy of stdin", directory, error) from error
     return target
 
 

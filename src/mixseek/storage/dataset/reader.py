@@ -213,14 +213,17 @@ class Dataset:
         self._requirements = requirements or RowRequirements()
         # Told of every row's fields while the dataset is surveyed.
         self._note_row = note_row
-        # Relative paths in rows begin at the dataset; for what is piped in, where the command was typed.
-        directory = Path() if name == STDIN else source.path.parent
+        # Relative paths in rows begin at the dataset; for a copy of what was piped in or in memory, where we are.
+        self._is_copy = Path(name) != source.path
+        directory = Path() if self._is_copy else source.path.parent
         self._files = ResponseFiles(directory, allows_outside=self._requirements.allows_outside_files)
 
     @property
     def stem(self) -> str:
         """A short name for runs over this dataset."""
-        return "stdin" if self.name == STDIN else self.path.name.partition(".")[0] or self.path.name
+        if self._is_copy:
+            return "stdin" if self.name == STDIN else self.name
+        return self.path.name.partition(".")[0] or self.path.name
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -356,13 +359,17 @@ class Dataset:
 def open_dataset(
     path: str,
     *,
+    name: str | None = None,
     mapping: Mapping[str, str],
     spool_directory: Path | None,
     stdin: BinaryIO | None = None,
     requirements: RowRequirements | None = None,
     note_row: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> Dataset:
-    """The dataset behind a path or `-`, which is copied to be read twice; DatasetError where none can be read."""
+    """The dataset behind a path or `-`, which is copied to be read twice; DatasetError where none can be read.
+
+    `name` is what it is called where the file is a copy of what a program had in memory.
+    """
     RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
     if path != STDIN:
         file = check_file(path)
@@ -378,7 +385,10 @@ def open_dataset(
         if source is None:
             plain = choose_source(file)
             source = replace(plain, rows=partial(read_replies, plain, mapping, requirements.bundles))
-    return Dataset(path, source or choose_any_source(file), mapping, requirements, note_row)
+    chosen = source or choose_any_source(file)
+    if name is not None:
+        chosen = replace(chosen, unit="row")
+    return Dataset(name or path, chosen, mapping, requirements, note_row)
 
 
 def choose_any_source(path: Path) -> RowSource:

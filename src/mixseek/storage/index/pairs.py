@@ -76,7 +76,7 @@ class PairIndex:
             units = panel_units(side.rule, index, has_repeats=bool(self._count("has_repeats", index=index)))
             parameters = {"target": side.target, "variant": side.variant}
             fetch_all(self._connection, _SQL["side"].format(side=name, index=index, units=units), parameters)
-        self.is_one_side = (a.run.name, a.target, a.variant) == (b.run.name, b.target, b.variant)
+        self.is_one_side = (a.run.path, a.target, a.variant) == (b.run.path, b.target, b.variant)
         self._pair_up(Pairing())
         better = self._better_pairing()
         if better is not None:
@@ -172,19 +172,20 @@ class PairIndex:
 
 
 @contextlib.contextmanager
-def open_pairs(workspace: Workspace, a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
+def open_pairs(a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
     """Two runs, or one twice, indexed first if a journal is newer; open for as long as the block lasts."""
-    runs = {run.name: run for run in (a, b)}
+    # By their places: a program may compare runs of one name in two workspaces.
+    runs = {run.path: run for run in (a, b)}
     for run in runs.values():
-        ensure_indexed(workspace, run)
-    attached = {name: f"run_{number}" for number, name in enumerate(runs)}
+        ensure_indexed(Workspace(run.workspace), run)
+    attached = {path: f"run_{number}" for number, path in enumerate(runs)}
     # Not in the workspace, which may be read-only. No text of anybody goes there.
     with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
         try:
             with duckdb.connect(config=session_settings(Path(scratch), is_ample=True)) as connection:
-                for name, run in runs.items():
+                for run in runs.values():
                     path = str(run.index).replace("'", "''")
-                    connection.execute(f"ATTACH '{path}' AS {attached[name]} (READ_ONLY)")
-                yield PairIndex(connection, {"a": attached[a.name], "b": attached[b.name]})
+                    connection.execute(f"ATTACH '{path}' AS {attached[run.path]} (READ_ONLY)")
+                yield PairIndex(connection, {"a": attached[a.path], "b": attached[b.path]})
         except duckdb.Error as error:
             raise index_error(b.index, error) from error

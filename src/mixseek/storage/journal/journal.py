@@ -14,10 +14,11 @@ from pathlib import Path
 from shlex import quote
 from typing import BinaryIO, Self
 
+from mixseek.domain.judgments import Missing
 from mixseek.errors import BusyError, DamagedError
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest
-from mixseek.storage.journal.records import Record, decode_line, decode_record
+from mixseek.storage.journal.records import OutcomeRecord, Record, SampleRecord, decode_line, decode_record
 from mixseek.storage.workspace import RunDirectory, list_first
 
 # One writer for a run, whichever process it lives in.
@@ -53,6 +54,18 @@ def acquire_lock(path: Path) -> FileIO:
         file.truncate(0)
         file.write(b"%d\n" % os.getpid())
     return file
+
+
+@contextlib.contextmanager
+def holding_lock(path: Path) -> Iterator[None]:
+    """For whoever moves or removes a run as a whole: BusyError while somebody writes to it, and nobody begins."""
+    name = os.path.realpath(path)
+    lock = acquire_lock(path)
+    try:
+        yield
+    finally:
+        lock.close()
+        _held.discard(name)
 
 
 def is_being_written(path: Path) -> bool:
@@ -236,6 +249,14 @@ def read_records(path: Path) -> Iterator[Record]:
             yield decode_record(line)
         except ValueError as error:
             raise damaged(path, offset, error) from error
+
+
+def says_nothing(path: Path) -> bool:
+    """Whether nobody has said anything about any sample: no reply, and no outcome but that one is missing."""
+    return not path.is_file() or all(
+        isinstance(record, SampleRecord) or (isinstance(record, OutcomeRecord) and isinstance(record.outcome, Missing))
+        for record in read_records(path)
+    )
 
 
 def damaged(path: Path, offset: int, error: ValueError) -> DamagedError:

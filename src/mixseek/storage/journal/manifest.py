@@ -1,6 +1,7 @@
 """What was run, with what, on what: written before the first call, sealed at the end."""
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -176,7 +177,17 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Raises StorageError where there is none that can be read; DamagedError where it is no manifest."""
+    """Raises StorageError where there is none that can be read; DamagedError where it is no manifest.
+
+    A run is called what its directory is called: renaming that is one step, and whoever dies after it loses nothing.
+    """
+    return read_stored_manifest(path).model_copy(
+        update={"run": unicodedata.normalize("NFC", path.absolute().parent.name)}
+    )
+
+
+def read_stored_manifest(path: Path) -> Manifest:
+    """To the letter: its name is the one under which it was written."""
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except OSError as error:

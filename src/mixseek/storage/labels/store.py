@@ -16,7 +16,7 @@ import orjson
 
 from mixseek.domain.labels import Draw, DrawnRow, Label, Stratum
 from mixseek.errors import DamagedError
-from mixseek.storage.durable import replacing, storage_error
+from mixseek.storage.durable import make_directory, replacing, storage_error
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.records import encode_readable_line
 from mixseek.storage.workspace import Workspace
@@ -43,7 +43,7 @@ class LabelStore:
 
     def append(self, labels: Sequence[Label]) -> None:
         """All of them, with one write, or none."""
-        self._make(self.path.parent)
+        make_directory(self.path.parent, "create")
         journal = JournalFile(self.path)
         try:
             journal.append(encode_readable_line(dataclasses.asdict(label)) for label in labels)
@@ -75,11 +75,16 @@ class LabelStore:
 
     def write_draw(self, draw: Draw) -> Path:
         """Before the sheet: labels of a sheet whose draw is lost would count for nothing."""
-        self._make(self.draws_directory)
+        make_directory(self.draws_directory, "create")
         path = self.draws_directory / f"{draw.draw}.json"
         with replacing(path) as stream:
             stream.write(orjson.dumps(draw_document(draw), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
         return path
+
+    def rename_run(self, old: str, new: str) -> None:
+        """Draws of a run under its new name. Labels belong to texts: they note where they were given, and stay."""
+        for draw in self.draws(old):
+            self.write_draw(dataclasses.replace(draw, run=new))
 
     def _read_draw(self, path: Path) -> Draw:
         try:
@@ -88,13 +93,6 @@ class LabelStore:
             raise storage_error("read the draw", path, error) from error
         except (ValueError, TypeError, KeyError) as error:
             raise self._damaged(path, "not a draw") from error
-
-    @staticmethod
-    def _make(directory: Path) -> None:
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise storage_error("create", directory, error) from error
 
     @staticmethod
     def _damaged(path: Path, why: str) -> DamagedError:

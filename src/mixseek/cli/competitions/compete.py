@@ -68,8 +68,8 @@ def compete(
       mixseek compete race.toml --retry-invalid              ask again for metric replies that cannot be used
       mixseek compete race.toml --fail-under 80 --max-invalid 5%
     """
-    from mixseek.cli.competing import run_compete
-    from mixseek.composition.race import CompeteRequest
+    from mixseek.cli.competitions.competing import run_compete
+    from mixseek.composition.competitions.race import CompeteRequest
     from mixseek.composition.request import LiveOptions
     from mixseek.settings.load import load_settings
 
@@ -115,7 +115,7 @@ def leaderboard(
     """
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.composition.leaderboards import load_leader_board, write_leader_board
+    from mixseek.composition.competitions.leaderboards import load_leader_board, write_leader_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 
     board = load_leader_board(workspace_path(workspace), execution)

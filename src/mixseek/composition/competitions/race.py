@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from mixseek.competition.teams import check_command
-from mixseek.composition.leaderboards import journal_path
+from mixseek.composition.competitions.leaderboards import journal_path
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.composition.request import RULES, LiveOptions, describe_judge
 from mixseek.engine.questions import Answered, Asker, Question
@@ -24,7 +24,7 @@ from mixseek.protocols.registry import protocol_names
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 from mixseek.settings.load import importable_from, is_import_path, load_object
 from mixseek.settings.models import JudgeSettings
-from mixseek.settings.race import MetricTable, Race, TeamTable, load_race, read_text
+from mixseek.settings.race import MetricTable, Race, Scoring, TeamTable, load_race, read_text
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.workspace import check_run_name
 
@@ -35,7 +35,8 @@ _REPLAY = "replay:"
 class CompeteRequest:
     """`mixseek compete` as data."""
 
-    race: Path
+    # A file, or a race that was made without one.
+    race: Path | Race
     workspace: Path
     execution: str | None = None
     # `retry_invalid` asks again for metric replies that cannot be used.
@@ -76,9 +77,11 @@ class NobodyToAsk:
 
 def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     """Raises ConfigurationError, in one line, for the first thing that cannot work."""
-    race = load_race(request.race)
+    race = load_race(request.race) if isinstance(request.race, Path) else request.race
     configured = {**request.configured, **race.file.judges}
-    judges = make_judges(race, configured, request.environment)
+    judgment = race.file.judgment
+    named = [*(team.model for team in race.file.teams), *judges_of(race), None if judgment is None else judgment.judge]
+    judges = make_judges(named, race.directory, configured, request.environment)
     plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):
         builder = UserPromptBuilder(
@@ -86,7 +89,7 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
         )
         for language in dict.fromkeys((builder.language, race.file.evaluator_language, race.file.judgment_language)):
             builder.speaking(language).try_templates(race.task, race.file.rounds.max)
-        evaluator = make_evaluator(plan, NobodyToAsk(), builder)
+        evaluator = make_evaluator(race, NobodyToAsk(), builder)
         make_judgment(plan, NobodyToAsk(), builder)
         for team in race.file.teams:
             check_team(team, race)
@@ -96,28 +99,33 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     return replace(plan, execution_id=execution, configuration=configuration)
 
 
+def judges_of(scoring: Scoring) -> list[str | None]:
+    """Of each metric."""
+    table = scoring.file.evaluator
+    return [metric.judge or table.judge for metric in table.metrics]
+
+
 def make_judges(
-    race: Race, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
+    named: Sequence[str | None],
+    directory: Path,
+    configured: Mapping[str, JudgeSettings],
+    environment: Mapping[str, str],
 ) -> tuple[AnyJudge, ...]:
-    """Everybody who may be asked, once; files of recorded replies lie beside the race."""
-    file = race.file
-    named = [team.model for team in file.teams]
-    named += [metric.judge or file.evaluator.judge for metric in file.evaluator.metrics]
-    named.append(None if file.judgment is None else file.judgment.judge)
+    """Everybody who may be asked, once; files of recorded replies lie in the directory of the file that names them."""
     specs = list(dict.fromkeys(spec for spec in named if spec is not None))
     if "replay" in specs:
-        raise ConfigurationError("judge 'replay': a race has no dataset with replies in it; write replay:FILE")
-    others = [spec for spec in specs if not spec.startswith(_REPLAY)]
+        raise ConfigurationError("judge 'replay': here is no dataset with replies in it; write replay:FILE")
+    asked = [spec for spec in specs if not spec.startswith(_REPLAY)]
     replays: list[AnyJudge] = [
-        FileReplayJudge.open(race.directory / spec.removeprefix(_REPLAY), spec) for spec in specs if spec not in others
+        FileReplayJudge.open(directory / spec.removeprefix(_REPLAY), spec) for spec in specs if spec not in asked
     ]
-    return (*(get_panel(others, configured, environment) if others else ()), *replays)
+    return (*(get_panel(asked, configured, environment) if asked else ()), *replays)
 
 
-def read_prompts(race: Race, workspace: Path) -> PromptBuilderSettings:
-    """The race's own templates before those of the workspace; each is compiled."""
+def read_prompts(scoring: Scoring, workspace: Path) -> PromptBuilderSettings:
+    """The file's own templates before those of the workspace; each is compiled."""
     settings = load_prompt_settings(workspace)
-    given = race.file.prompts.model_dump(exclude_none=True)
+    given = scoring.file.prompts.model_dump(exclude_none=True)
     for name, text in given.items():
         if not text.strip():
             raise ConfigurationError(f"prompts.{name}: prompt template cannot be empty")
@@ -125,22 +133,21 @@ def read_prompts(race: Race, workspace: Path) -> PromptBuilderSettings:
     return settings.model_copy(update=given)
 
 
-def make_evaluator(plan: CompetePlan, asker: Asker, builder: UserPromptBuilder) -> Evaluator:
+def make_evaluator(scoring: Scoring, asker: Asker, builder: UserPromptBuilder) -> Evaluator:
     """All metrics with their weights."""
-    table = plan.race.file.evaluator
-    metrics = [make_one_metric(plan, one, asker, builder) for one in table.metrics]
+    table = scoring.file.evaluator
+    metrics = [make_one_metric(scoring, one, asker, builder) for one in table.metrics]
     weights = {one.shown_name: one.weight for one in table.metrics}
     return Evaluator(metrics, weights, metric_seconds=table.metric_timeout_seconds)
 
 
-def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder: UserPromptBuilder) -> BaseMetric:
+def make_one_metric(scoring: Scoring, table: MetricTable, asker: Asker, builder: UserPromptBuilder) -> BaseMetric:
     """A metric with its judge; rules can judge by a protocol that has some, and by nothing else."""
-    evaluator = plan.race.file.evaluator
-    judge = table.judge or evaluator.judge
-    setting = MetricSetting(table.shown_name, read_options(plan.race, table), Direction(table.direction))
-    language = plan.race.file.evaluator_language
+    judge = table.judge or scoring.file.evaluator.judge
+    setting = MetricSetting(table.shown_name, read_options(scoring, table), Direction(table.direction))
+    language = scoring.file.evaluator_language
     bench = JudgeBench(asker, builder.speaking(language), judge or "", language)
-    metric = make_metric(beside_race(table.type, plan.race), setting, bench, plan.race.file.given_language)
+    metric = make_metric(beside_file(table.type, scoring), setting, bench, scoring.file.given_language)
     if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is None:
         raise ConfigurationError(
             f"metric {metric.name}: no judge; give it one, or name one for all of them with evaluator.judge"
@@ -150,19 +157,19 @@ def make_one_metric(plan: CompetePlan, table: MetricTable, asker: Asker, builder
     return metric
 
 
-def beside_race(kind: str, race: Race) -> str:
+def beside_file(kind: str, scoring: Scoring) -> str:
     """The metric's type, with the file of a protocol found where every other file of a race is: beside it."""
     file = kind.removeprefix(PROTOCOL_PREFIX)
     if file == kind or file in protocol_names():
         return kind
-    return f"{PROTOCOL_PREFIX}{race.directory / file}"
+    return f"{PROTOCOL_PREFIX}{scoring.directory / file}"
 
 
-def read_options(race: Race, table: MetricTable) -> dict[str, Any]:
+def read_options(scoring: Scoring, table: MetricTable) -> dict[str, Any]:
     """A task rubric is a page of its own: `rubric_file` names it beside the race."""
     options = dict(table.options)
     if "rubric_file" in options and not is_import_path(table.type):
-        path = race.directory / str(options.pop("rubric_file"))
+        path = scoring.directory / str(options.pop("rubric_file"))
         options["rubric"] = read_text(path, f"metric {table.shown_name}: rubric_file")
     return options
 
@@ -197,14 +204,6 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
         team.model_dump(include=who, exclude_none=True, mode="json") | {"instructions": race.instructions[team.id]}
         for team in file.teams
     ]
-    metrics = [
-        table.model_dump(mode="json", exclude={"options"})
-        # TOML knows dates and NaN; JSON does not.
-        | {"options": make_plain(read_options(race, table))}
-        # What its judge is asked, to the letter: scores of different prompts do not stand on one board.
-        | {"asked": metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None}
-        for table, metric in zip(file.evaluator.metrics, evaluator.metrics, strict=True)
-    ]
     hidden = {"round_timeout_seconds", "team_timeout_seconds", "parallel_teams"}
     languages = {"team": file.team_language, "evaluator": file.evaluator_language, "judgment": file.judgment_language}
     prompts = {
@@ -222,7 +221,7 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
         "evaluator": {
             **file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds", "metrics"}),
             "language": file.evaluator_language,
-            "metrics": metrics,
+            "metrics": describe_metrics(race, evaluator),
         },
         "judgment": judgment,
         "rounds": file.rounds.model_dump(mode="json", exclude=hidden),
@@ -230,6 +229,18 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
         # Replies may be added to a file while the race is on; whoever corrects one names another execution.
         "judges": [describe_judge(judge).without_replies.model_dump(mode="json") for judge in plan.judges],
     }
+
+
+def describe_metrics(scoring: Scoring, evaluator: Evaluator) -> list[dict[str, Any]]:
+    """What makes a score another one."""
+    return [
+        table.model_dump(mode="json", exclude={"options"})
+        # TOML knows dates and NaN; JSON does not.
+        | {"options": make_plain(read_options(scoring, table))}
+        # What its judge is asked, to the letter: scores of different prompts do not stand on one board.
+        | {"asked": metric.protocol.hash if isinstance(metric, LLMJudgeMetric | ProtocolMetric) else None}
+        for table, metric in zip(scoring.file.evaluator.metrics, evaluator.metrics, strict=True)
+    ]
 
 
 def target_model(plan: CompetePlan, spec: str) -> str | None:

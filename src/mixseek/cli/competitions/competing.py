@@ -9,8 +9,13 @@ from typing import Any
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.competition.orchestrator import CompetitionResult
-from mixseek.composition.compete import Competition, forecast_competition, run_competition
-from mixseek.composition.race import CompeteRequest
+from mixseek.composition.competitions.compete import (
+    Competition,
+    CompetitionObserver,
+    forecast_competition,
+    run_competition,
+)
+from mixseek.composition.competitions.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 from mixseek.reporting.summary import describe_forecast, forecast_document
@@ -106,7 +111,7 @@ def run_compete(
         return print_answer(forecast_document(forecast), describe_forecast(forecast), as_json=as_json)
     notify = (lambda _: None) if quiet else notify_plainly
     with stopping_on_signals() as stop, show_teams(quiet) as watcher:
-        competition = run_competition(request, watcher, stop, notify)
+        competition = run_competition(request, CompetitionObserver(watcher, stop, notify))
     checked = check_gates(competition.result, *gates)
     print_competition(competition, [document for document, _ in checked], as_json=as_json)
     return decide_exit(competition, [(document["gate"], said) for document, said in checked if not document["met"]])
@@ -114,13 +119,12 @@ def run_compete(
 
 def print_competition(competition: Competition, gates: list[dict[str, Any]], *, as_json: bool) -> None:
     """The leader board, also of a competition that is not over."""
-    cost = competition.counts.get("cost_millionths", 0) / 1_000_000
     document = {
         **leader_board_document(competition.board),
         "evaluations": dict(competition.result.evaluations),
         "gates": gates,
         "reason": competition.result.reason,
-        "sent": {**{name: competition.counts.get(name, 0) for name in ("calls", "cached")}, "cost_usd": cost},
+        "sent": competition.counts.sent,
     }
     print_answer(document, lambda console: print_leader_board(competition.board, console), as_json=as_json)
 

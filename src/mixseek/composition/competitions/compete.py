@@ -2,18 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
-from mixseek.competition.teams import CallableTeam, CommandTeam, FreeTextProtocol, ModelTeam
-from mixseek.composition.leaderboards import read_judging
-from mixseek.composition.live import Panel, key_id, open_cache, open_tracer, workspace_key
-from mixseek.composition.protocols import is_remote
-from mixseek.composition.race import (
+from mixseek.competition.teams import CallableTeam, CommandTeam, ModelTeam
+from mixseek.composition.competitions.asking import Counting, open_questions
+from mixseek.composition.competitions.leaderboards import read_judging
+from mixseek.composition.competitions.race import (
     CompetePlan,
     CompeteRequest,
     NobodyToAsk,
@@ -22,49 +19,27 @@ from mixseek.composition.race import (
     make_judgment,
     target_model,
 )
-from mixseek.domain.judgments import Missing
-from mixseek.engine.call import CallContext, NoCache
-from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import Budget
-from mixseek.engine.questions import AnsweredBefore, Asker, LastingQuestions, Place, Questions
+from mixseek.composition.live import Panel, workspace_key
+from mixseek.composition.protocols import is_remote
+from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
 from mixseek.reporting.summary import CallForecast, CompeteForecast
-from mixseek.round_controller.controller import RoundParts, Team, Watcher
+from mixseek.round_controller.controller import AfterRound, RoundParts, Team, Watcher, watch_nothing
 from mixseek.settings.load import importable_from
 from mixseek.settings.race import TeamTable
 from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
-from mixseek.storage.durable import storage_error
-from mixseek.storage.journal import records
-from mixseek.storage.journal.journal import JournalFile, read_records
-from mixseek.templating.fence import fence_nonce
+from mixseek.storage.durable import make_directory
+from mixseek.storage.journal.journal import JournalFile, says_nothing
 
 # From a plan to people who can be asked, and teams that can play.
-
-_NO_PROTOCOL = "0" * 64
 
 
 def panel_of(plan: CompetePlan) -> Panel:
     """Everybody of the race who is asked."""
     return Panel(plan.judges, plan.configured, plan.request.live)
-
-
-def recall_answers(path: Path) -> AnsweredBefore:
-    """All replies of an execution: a competition has thousands of them, not millions."""
-    before = AnsweredBefore()
-    for record in read_records(path):
-        match record:
-            case records.SampleRecord(key=key):
-                before.introduced.add(key)
-            case records.ReplyRecord(key=key, reply=reply):
-                place = Place(key, reply.judge, reply.details.get("take", 1))
-                before.replies[place] = (*before.replies.get(place, ()), reply)
-            case records.OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
-                if not isinstance(outcome, Missing):
-                    before.concluded.add(Place(key, judge, take))
-    return before
 
 
 def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
@@ -105,7 +80,7 @@ def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
         if team.model is not None:
             calls[team.model] += rounds
     with importable_from(plan.race.directory):
-        evaluator = make_evaluator(plan, NobodyToAsk(), UserPromptBuilder(settings=plan.prompts))
+        evaluator = make_evaluator(plan.race, NobodyToAsk(), UserPromptBuilder(settings=plan.prompts))
     for metric, table in zip(evaluator.metrics, file.evaluator.metrics, strict=True):
         judge = table.judge or file.evaluator.judge
         if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is not None:
@@ -129,37 +104,38 @@ class Competition:
 
     result: CompetitionResult
     board: LeaderBoard
-    counts: Mapping[str, int]
+    counts: Counting
 
 
-class Counting(Counter[str]):
-    """What reached the disk."""
+@dataclass(frozen=True, slots=True)
+class CompetitionObserver:
+    """Who looks on. `notify` gets a sentence where a person would otherwise wonder; `stop` is asked now and then."""
 
-    def advance(self, counts: Mapping[str, int]) -> None:
-        self.update(counts)
+    watcher: Watcher = watch_nothing
+    stop: Callable[[], bool] = lambda: False
+    notify: Callable[[str], None] = lambda _: None
+    after_round: AfterRound | None = None
 
 
-def run_competition(
-    request: CompeteRequest, watcher: Watcher, stop: Callable[[], bool], notify: Callable[[str], None]
-) -> Competition:
+def run_competition(request: CompeteRequest, observer: CompetitionObserver) -> Competition:
     """Plays what is not played yet. Again, it resumes; a finished competition is only shown."""
+    return asyncio.run(compete(request, observer))
+
+
+async def compete(request: CompeteRequest, observer: CompetitionObserver) -> Competition:
+    """Raises ConfigurationError before anything is asked or written."""
     plan = make_compete_plan(request)
     panel_of(plan).check_limits()
     for remark in plan.remarks:
-        notify(remark)
-    try:
-        plan.journal.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error("create the competition", plan.journal.parent, error) from error
-    return asyncio.run(compete(plan, watcher, stop, notify))
+        observer.notify(remark)
+    make_directory(plan.journal.parent, "create the competition")
+    return await play(plan, observer)
 
 
-async def compete(
-    plan: CompetePlan, watcher: Watcher, stop: Callable[[], bool], notify: Callable[[str], None]
-) -> Competition:
+async def play(plan: CompetePlan, observer: CompetitionObserver) -> Competition:
     """Connections, programs, the store and the journal are given back whatever happens."""
-    request, options, counting = plan.request, plan.request.live, Counting()
-    key = workspace_key(request.workspace)
+    stop, notify = observer.stop, observer.notify
+    request, counting = plan.request, Counting()
     # Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop.
     patience = Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), notify=notify)
     # The journal's lock is the execution's: a second process on it is told so before it asks anything.
@@ -167,23 +143,15 @@ async def compete(
         JournalFile(plan.journal) as journal,
         closing(AggregationStore(request.workspace, patience=patience)) as store,
         importable_from(plan.race.directory),
-        # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
-        open_cache(request.workspace, is_wanted=options.use_cache, notify=notify) as cache,
-        open_tracer(request.environment) as tracer,
     ):
-        context = CallContext(
-            # Each question brings its own.
-            protocol=FreeTextProtocol(""),
-            encoder=records,
-            commits=GroupCommit(journal, counting),
-            cache=cache or NoCache(),
-            budget=Budget(options.max_calls, options.max_cost_usd),
-            nonce_of=partial(fence_nonce, key),
+        asking = open_questions(
+            panel_of(plan), journal, request.workspace, counting, environment=request.environment, notify=notify
         )
-        slots = panel_of(plan).make_slots(_NO_PROTOCOL, key, notify, tracer)
-        questions = Questions(context, slots, key_id(key), recall_answers(journal.path))
-        parts = make_parts(plan, questions, store, key, watcher, stop)
-        async with questions:
+        # Of a start that failed before anybody had said or handed in anything, nothing is left, its name least of all.
+        if says_nothing(journal.path):
+            await store.remove_execution(plan.execution_id, unless_played=True)
+        async with asking as questions:
+            parts = make_parts(plan, questions, store, observer)
             teams = [make_team(plan, table, questions) for table in plan.race.file.teams]
             parallel = plan.race.file.rounds.parallel_teams
             result = await Orchestrator(
@@ -198,9 +166,7 @@ def make_parts(
     plan: CompetePlan,
     questions: Questions,
     store: AggregationStore,
-    key: bytes,
-    watcher: Watcher,
-    stop: Callable[[], bool],
+    observer: CompetitionObserver,
 ) -> RoundParts:
     """What all teams share."""
     file, request = plan.race.file, plan.request
@@ -208,7 +174,7 @@ def make_parts(
         request.workspace,
         store,
         plan.prompts,
-        fence_key=key,
+        fence_key=workspace_key(request.workspace),
         environment=request.environment,
         language=file.team_language,
     )
@@ -218,13 +184,14 @@ def make_parts(
         task=plan.race.task,
         store=store,
         prompts=prompts,
-        evaluator=make_evaluator(plan, LastingQuestions(questions, retries_invalid), prompts),
+        evaluator=make_evaluator(plan.race, LastingQuestions(questions, retries_invalid), prompts),
         judgment=make_judgment(plan, questions, prompts),
         rules=file.rounds,
         on_judge_outage="continue" if judgment is None else judgment.on_outage,
         asks_after_last_round=judgment is None or judgment.after_last_round,
         on_missing_metric=file.evaluator.on_missing,
         retries_invalid=retries_invalid,
-        watcher=watcher,
-        stop=stop,
+        watcher=observer.watcher,
+        after_round=observer.after_round,
+        stop=observer.stop,
     )

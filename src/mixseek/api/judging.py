@@ -1,0 +1,181 @@
+"""`mixseek.judge` and `mixseek.ajudge`: the command line without a terminal."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import contextvars
+import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from inspect import Parameter, Signature
+from typing import Any, TypeVar, Unpack
+
+from mixseek.api.options import Data, JudgeOptions, JudgeOrder, make_order
+from mixseek.api.run import Run
+from mixseek.composition.conclusion import Conclusion, RunState, conclude_run
+from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
+from mixseek.composition.summary import summarise_run
+from mixseek.domain.ports import ProgressSink
+from mixseek.errors import JudgeCallError
+from mixseek.reporting.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
+from mixseek.reporting.summary import DryRun
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.workspace import Workspace
+
+T = TypeVar("T")
+# Sentences that the command line writes to stderr; nobody sees them unless logging is set up.
+logger = logging.getLogger("mixseek")
+
+
+def judge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
+    """Judge every sample, and give the run: the same engine, the same checks and the same run as `mixseek judge`.
+
+    `data` is a path, a list of dicts or `Sample`s, a generator of them, or a table (pandas, polars, pyarrow,
+    Hugging Face datasets). Options are those of the command; `JudgeOptions` lists them. Without `workspace` nothing is
+    left behind. A run that is incomplete, or whose gates are not met, does not raise: `run.ok` is False.
+
+    Ctrl-C stops after what is in flight and raises KeyboardInterrupt; in a workspace, judging again resumes.
+
+    >>> import mixseek
+    >>> rows = [{"id": "1", "response": "So the answer is (B).", "ground_truth": "(B)"}]
+    >>> run = mixseek.judge(rows, judges="rules")
+    >>> run.ok, [one.verdict for one in run]
+    (True, ['correct'])
+    """
+    order = make_order(data, dict(options))
+    work, stop = start(order)
+    try:
+        return work.result()
+    except KeyboardInterrupt:
+        if work.done():
+            raise
+        stop.set()
+        tell(order, "stopping after what is in flight; interrupt once more to stop at once")
+        # The second interrupt comes out of here; the thread then ends with the process.
+        concurrent.futures.wait([work])
+        raise
+
+
+async def ajudge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
+    """`judge`, awaited: the event loop goes on meanwhile. Cancelled, it stops after what is in flight.
+
+    >>> import asyncio, mixseek
+    >>> rows = [{"id": "1", "response": "So the answer is (B).", "ground_truth": "(B)"}]
+    >>> asyncio.run(mixseek.ajudge(rows, judges="rules", progress=False)).ok
+    True
+    """
+    # Rows may be many, and a generator may take its time.
+    order = await asyncio.to_thread(make_order, data, dict(options))
+    work, stop = start(order)
+    waiting = asyncio.wrap_future(work)
+    try:
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([waiting])
+        if not waiting.cancelled():
+            # Looked at, so that it is not reported as forgotten.
+            waiting.exception()
+        raise
+
+
+def forecast(data: Data, **options: Unpack[JudgeOptions]) -> DryRun:
+    """The calls, tokens and cost to be expected; nothing is sent (`mixseek judge --dry-run`).
+
+    >>> import mixseek
+    >>> mixseek.forecast([{"response": "4", "ground_truth": "4"}], judges="rules").samples
+    1
+    """
+    # Held until the end: a workspace in memory goes with it.
+    order = make_order(data, dict(options))
+    return forecast_run(order.request)
+
+
+def list_options() -> Signature:
+    """For help() and for notebooks: names and defaults as if they had been written out."""
+    kinds = JudgeOptions.__annotations__
+    named = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kinds[name]) for name in kinds]
+    return Signature([Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation=Data), *named])
+
+
+for _function, _answer in ((judge, Run), (ajudge, Run), (forecast, DryRun)):
+    setattr(_function, "__signature__", list_options().replace(return_annotation=_answer))  # noqa: B010 - mypy
+
+
+def start(order: JudgeOrder) -> "tuple[concurrent.futures.Future[Run], threading.Event]":
+    """The run, some day, and what asks it to stop.
+
+    In a thread of its own, always: so it works inside a running event loop, and Ctrl-C finds somebody who is waiting.
+    """
+    stop = threading.Event()
+    return in_thread(lambda: carry_out(order, stop.is_set)), stop
+
+
+def in_thread(work: Callable[[], T]) -> "concurrent.futures.Future[T]":
+    """A thread that ends with the process, whatever it is at; what it shows goes where the caller's goes."""
+    done: concurrent.futures.Future[T] = concurrent.futures.Future()
+    context = contextvars.copy_context()
+
+    def carry() -> None:
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            done.set_exception(error)
+
+    threading.Thread(target=carry, name="mixseek-judge", daemon=True).start()
+    return done
+
+
+def carry_out(order: JudgeOrder, stop: Callable[[], bool]) -> Run:
+    """From the request to the run; one that nobody will get leaves nothing behind."""
+
+    def show_progress(total: int) -> AbstractContextManager[ProgressSink]:
+        return choose_progress(total, order)
+
+    try:
+        result = judge_dataset(order.request, show_progress, stop, lambda sentence: tell(order, sentence))
+        return Run(conclude(order, result), order.temporary, tuple(order.notices))
+    except BaseException:
+        if order.temporary is not None:
+            order.temporary.remove()
+        raise
+
+
+def conclude(order: JudgeOrder, result: Any) -> Conclusion:
+    """What became of it; a run that stopped by itself is incomplete, and one that was asked to is interrupted."""
+    if not isinstance(result, Interruption):
+        return conclude_run(result, order.gates, order.baseline)
+    if result.reason is None:
+        where = "nothing was judged" if result.journal is None else f"what was judged is in {result.journal}"
+        raise KeyboardInterrupt(f"interrupted: {where}")
+    if result.journal is None:
+        raise JudgeCallError(result.reason)
+    workspace = Workspace(order.request.workspace)
+    run = workspace.run(result.run)
+    summary = summarise_run(workspace, run, read_manifest(run.manifest), order.request.panel)
+    concluded = conclude_run(summary, order.gates)
+    return replace(concluded, state=RunState.INCOMPLETE, reasons=(f"stopped: {result.reason}",))
+
+
+def tell(order: JudgeOrder, sentence: str) -> None:
+    """To whoever listens to the log, and kept with the run."""
+    order.notices.append(sentence)
+    logger.info(sentence)
+
+
+@contextlib.contextmanager
+def choose_progress(total: int, order: JudgeOrder) -> Iterator[ProgressSink]:
+    """What fits where somebody is looking; elsewhere a line of the log now and then."""
+    if not order.shows_progress:
+        yield Meter(total)
+    elif is_notebook():
+        with drawing_in_notebook(total) as progress:
+            yield progress
+    elif sys.stderr is not None and sys.stderr.isatty():
+        with drawing_bar(total) as bar:
+            yield bar
+    else:
+        yield LineProgress(total, notify=logger.info)

@@ -1,0 +1,312 @@
+"""A judged run as an object: its numbers, its judgments one by one, and as tables and pages."""
+
+import importlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import duckdb
+
+from mixseek.api.options import Data, TemporaryWorkspace
+from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
+from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
+from mixseek.composition.corrected import load_corrected
+from mixseek.composition.report import find_run, load_report, write_html
+from mixseek.composition.statistics import StatisticsRequest, load_statistics
+from mixseek.composition.summary import summarise_run
+from mixseek.domain.judgments import Missing, Status
+from mixseek.domain.panels import PanelRule
+from mixseek.engine.offline import Judged
+from mixseek.errors import ConfigurationError
+from mixseek.reporting.comparison.summary import Comparison
+from mixseek.reporting.html import render_card
+from mixseek.reporting.statistics import Statistics
+from mixseek.reporting.summary import Gates, RunSummary
+from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
+from mixseek.settings.load import load_settings
+from mixseek.stats.corrected import Drawing
+from mixseek.storage.dataset.memory import keep_rows
+from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings
+from mixseek.storage.index.export import export_run
+from mixseek.storage.index.run import JudgedTake, open_run_index
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample
+from mixseek.storage.ratings import RatingColumns, RatingSource
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+if TYPE_CHECKING:
+    # Not in the core: whoever asks for such a table has it.
+    import pandas
+    import polars
+    import pyarrow
+
+Rule = PanelRule | Literal["majority", "unanimous", "median", "mean"]
+
+
+class Run:
+    """What `mixseek.judge` gives. Iterating over it gives its judgments, in the order of the data.
+
+    >>> import mixseek
+    >>> rows = [{"id": "1", "response": "The answer is 4.", "ground_truth": "4"},
+    ...         {"id": "2", "response": "The answer is 5.", "ground_truth": "4"}]
+    >>> run = mixseek.judge(rows, fail_under=0.8)
+    >>> run
+    <Run data-semantic-...: 2 samples, mean score 50.0% (95% Wilson interval ...), gate_not_met>
+    >>> [(one.sample.id, one.verdict) for one in run]
+    [('1', 'correct'), ('2', 'incorrect')]
+    >>> run.ok, run.reasons
+    (False, ('gate --fail-under not met: mean score 50.00%, under the limit of 80.00%',))
+    >>> run.sql("select verdict, count(*) as n from judgments group by all order by all").fetchall()
+    [('correct', 1), ('incorrect', 1)]
+    """
+
+    def __init__(
+        self, conclusion: Conclusion, temporary: TemporaryWorkspace | None = None, notices: Sequence[str] = ()
+    ) -> None:
+        self._conclusion = conclusion
+        # Held, because it goes when nobody holds it.
+        self._temporary = temporary
+        self.notices = tuple(notices)
+        """What the command line would have said on stderr."""
+
+    # What it comes to.
+
+    @property
+    def name(self) -> str:
+        """Of the run; `mixseek report NAME` knows it, where it is kept in a workspace."""
+        return self.summary.header.run_id
+
+    @property
+    def workspace(self) -> Path:
+        """Where its files are; a run in memory has them in a directory that goes with this object."""
+        return self.summary.workspace
+
+    @property
+    def summary(self) -> RunSummary:
+        """Every number: headline, score, counts, judges, calls and cost."""
+        return self._conclusion.summary
+
+    @property
+    def state(self) -> RunState:
+        """ok, gate_not_met or incomplete."""
+        return self._conclusion.state
+
+    @property
+    def ok(self) -> bool:
+        """Everything is judged, and every gate is met."""
+        return self.state is RunState.OK
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """A sentence for each thing that is not as it should be."""
+        return self._conclusion.reasons
+
+    @property
+    def gates(self) -> tuple[AnyGate, ...]:
+        """Each with its limit, the actual number and whether it is met."""
+        return self._conclusion.gates
+
+    @property
+    def baseline(self) -> Comparison | None:
+        """The run against its baseline, where one was named."""
+        return self._conclusion.compared
+
+    def document(self) -> dict[str, Any]:
+        """What `mixseek judge --json` prints."""
+        return self._conclusion.document()
+
+    # Its judgments.
+
+    def __iter__(self) -> Iterator[Judged]:
+        return self.judgments()
+
+    def judgments(
+        self, status: Status | Literal["valid", "invalid", "undecided", "missing"] | None = None
+    ) -> Iterator[Judged]:
+        """One for each sample, judge and repeat, in the order of the data; one in memory at a time."""
+        wanted = None if status is None else Status(status)
+        with open_run_index(Workspace(self.workspace), self.directory) as index:
+            for take in index.takes():
+                judged = read_take(take)
+                if wanted in (None, judged.status):
+                    yield judged
+
+    def sql(self, query: str) -> duckdb.DuckDBPyRelation:
+        """A query over the table `judgments`, which has the columns of `mixseek export`.
+
+        The answer shows itself, and has `.fetchall()`, `.df()`, `.pl()` and `.to_arrow_table()`; it needs this object.
+        """
+        try:
+            return self._connection.sql(query)
+        except duckdb.Error as error:
+            raise ConfigurationError(f"sql: {first_line(error)}") from error
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """All judgments as a table of pyarrow."""
+        require("pyarrow", "to_arrow")
+        return self.sql("FROM judgments").to_arrow_table()
+
+    def to_polars(self) -> "polars.DataFrame":
+        """All judgments as a frame of polars."""
+        polars: Any = require("polars", "to_polars")
+        return polars.read_parquet(self._table)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """All judgments as a frame of pandas."""
+        require("pandas", "to_pandas")
+        return self.sql("FROM judgments").df()
+
+    # Pages and comparisons.
+
+    def report(self, path: str | Path | None = None, *, by: Sequence[str] = (), panel: Rule | None = None) -> Path:
+        """Write the HTML report, one file that needs no other; where it is."""
+        report, directory = load_report(self.workspace, self.name, panel and PanelRule(panel), by)
+        target = directory.report if path is None else Path(path)
+        write_html(report, target)
+        return target
+
+    def compare(self, other: "Run | str", path: str | Path | None = None, *, panel: Rule | None = None) -> Comparison:
+        """This run (B) against another (A), sample by sample; with a path, as a page too. See `mixseek.compare`."""
+        return compare(other, self, path, panel=panel)
+
+    def __repr__(self) -> str:
+        score = self.summary.headline.score
+        interval = interval_sentence(score) if score.interval else no_interval_sentence(score)
+        mean = "no valid verdict" if score.mean is None else f"mean score {score_text(score)} ({interval})"
+        return f"<Run {self.name}: {plural(self.summary.header.samples, 'sample')}, {mean}, {self.state.value}>"
+
+    def _repr_html_(self) -> str:
+        return render_card(self.summary, self.state.value, self.reasons, self._conclusion.failures)
+
+    @property
+    def directory(self) -> RunDirectory:
+        """The files of the run."""
+        return Workspace(self.workspace).run(self.name)
+
+    @cached_property
+    def _exported(self) -> TemporaryWorkspace:
+        return TemporaryWorkspace()
+
+    @cached_property
+    def _table(self) -> Path:
+        """All judgments as a Parquet file, made when it is first asked for."""
+        path = self._exported.path / "judgments.parquet"
+        export_run(Workspace(self.workspace), self.directory, path)
+        return path
+
+    @cached_property
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(config=offline_settings())
+        table = escape_glob(self._table).replace("'", "''")
+        connection.execute(f"CREATE VIEW judgments AS FROM read_parquet('{table}')")
+        return connection
+
+
+def read_take(take: JudgedTake) -> Judged:
+    """From the records of the journal; what is still due is missing until it is asked for."""
+    outcome = Missing("not asked yet") if take.outcome is None else decode_outcome(take.outcome)
+    reply = None if take.reply is None else decode_reply(take.reply)
+    return Judged(decode_sample(take.sample), take.judge, outcome, reply, take.take)
+
+
+def require(module: str, method: str) -> Any:
+    """The module; one clear line where it is not installed."""
+    if importlib.util.find_spec(module) is None:
+        raise ConfigurationError(f"{method}: {module} is not installed; pip install {module}")
+    return importlib.import_module(module)
+
+
+def open_run(name: str | None = None, workspace: str | Path | None = None) -> Run:
+    """A run that was judged before; without a name the only one, `latest` the one started last.
+
+    Without `workspace` it is looked for where the command line looks: `$MIXSEEK_WORKSPACE`, mixseek.toml, `.mixseek`.
+    """
+    place = Workspace(Path(workspace) if workspace is not None else load_settings().workspace)
+    directory = find_run(place, name)
+    manifest = read_manifest(directory.manifest)
+    summary = replace(summarise_run(place, directory, manifest), corrected=load_corrected(place, directory))
+    limits = {gate: limit for gate, limit in manifest.gates.items() if gate != "max_drop"}
+    return Run(conclude_run(summary, Gates(**limits)))
+
+
+def compare(
+    a: Run | str,
+    b: Run | str,
+    path: str | Path | None = None,
+    *,
+    targets: Sequence[str] = (),
+    variants: Sequence[str] = (),
+    panel: Rule | None = None,
+    workspace: str | Path | None = None,
+) -> Comparison:
+    """B against A, sample by sample, as `mixseek compare` does it; with a path, as an HTML page too.
+
+    A and B are runs, or names of runs in `workspace`. `print` shows the result.
+
+    >>> import mixseek
+    >>> before = mixseek.judge([{"id": "1", "response": "It is 5.", "ground_truth": "4"}])
+    >>> after = mixseek.judge([{"id": "1", "response": "It is 4.", "ground_truth": "4"}])
+    >>> mixseek.compare(before, after).difference.sums.better
+    1
+    """
+    runs = tuple(find_directory(one, workspace) for one in (a, b))
+    root = Path(workspace) if workspace is not None else runs[-1].workspace
+    request = CompareRequest(root, runs, targets, variants, panel and PanelRule(panel))
+    comparison = load_comparison(request, is_complete=True)
+    if path is not None:
+        write_comparison(root, comparison, Path(path), runs)
+    return comparison
+
+
+def find_directory(run: Run | str, workspace: str | Path | None) -> RunDirectory:
+    if isinstance(run, Run):
+        return run.directory
+    return Workspace(Path(workspace) if workspace is not None else load_settings().workspace).resolve(run)
+
+
+def statistics(
+    ratings: "Run | Data",
+    *,
+    item: str | None = None,
+    judge: str | None = None,
+    score: str | None = None,
+    question: str | None = None,
+    system: str | None = None,
+    where: str | None = None,
+    order: str | None = None,
+    repeats: Literal["first", "mean"] = "first",
+    human: str | None = None,
+    labelled: str | None = None,
+    labels: Literal["random", "stratified", "elsewhere", "unknown"] = "unknown",
+    pool: Literal["judged", "rated"] = "judged",
+    scale: tuple[float, float] | None = None,
+    compare: tuple[str, str] | None = None,
+    workspace: str | Path | None = None,
+) -> Statistics:
+    """Means, agreement, and what labels make of them, as `mixseek stats` counts them; `print` shows the result.
+
+    `ratings` is a run, the name of one in `workspace`, a file, rows in memory or a table.
+
+    >>> import mixseek
+    >>> rows = [{"item": n, "judge": who, "score": 1} for n in range(3) for who in "ab"]
+    >>> mixseek.statistics(rows).ratings
+    6
+    """
+    if human is None and (labelled is not None or labels != "unknown"):
+        raise ConfigurationError("labels: they are somebody's; name the rater with human")
+    temporary = None
+    if isinstance(ratings, Run):
+        name, root = ratings.name, ratings.workspace
+    else:
+        root = Path(workspace) if workspace is not None else load_settings().workspace
+        if isinstance(ratings, str | Path):
+            name = str(ratings)
+        else:
+            temporary = TemporaryWorkspace()
+            name = str(keep_rows(ratings, temporary.path))
+    columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
+    source = RatingSource(columns, human, repeats == "mean")
+    return load_statistics(StatisticsRequest(name, root, source, Drawing(labels), pool == "rated", scale, compare))

@@ -1,0 +1,293 @@
+"""What `import mixseek` offers: the names, their types, and what `judge` takes and refuses."""
+
+import doctest
+import inspect
+import logging
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import duckdb
+import pytest
+from tests.flows.running import mixseek_here, sums, write_jsonl
+
+import mixseek
+from mixseek.api.options import RANGES
+from mixseek.cli.judge import judge as judge_command
+from mixseek.cli.options import parse_share
+from mixseek.domain.judgments import Missing, Reply
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.errors import ConfigurationError, DatasetError
+
+SURFACE = [
+    "InvalidJudgment",
+    "JudgeOptions",
+    "Judged",
+    "Missing",
+    "MixseekError",
+    "Run",
+    "RunState",
+    "Sample",
+    "Undecided",
+    "ValidJudgment",
+    "ajudge",
+    "compare",
+    "forecast",
+    "function_judge",
+    "judge",
+    "load_protocol",
+    "open_run",
+    "statistics",
+]
+RIGHT = {"id": "1", "response": "The answer is 4.", "ground_truth": "4"}
+WRONG = {"id": "2", "response": "The answer is 5.", "ground_truth": "4"}
+# Options of the command that Python has another word for, and those whose work is done by the run or the caller.
+RENAMED = {"no_cache": "cache", "planned": "plan"}
+ELSEWHERE = {
+    "data": "the first argument",
+    "as_json": "run.document()",
+    "quiet": "progress=False",
+    "log_json": "the logger `mixseek`",
+    "dry_run": "mixseek.forecast",
+}
+
+
+def test_the_surface_is_pinned() -> None:
+    """A name that appears or disappears here is a decision, not an accident."""
+    assert mixseek.__all__ == SURFACE
+
+
+@pytest.mark.parametrize("name", mixseek.__all__)
+def test_every_name_of_the_surface_is_there(name: str) -> None:
+    """Lazily, and in dir() as well."""
+    assert getattr(mixseek, name).__name__ == name
+    assert name in dir(mixseek)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    """Not a KeyError from inside."""
+    with pytest.raises(AttributeError, match="no attribute 'jugde'"):
+        _ = mixseek.jugde  # type: ignore[attr-defined]  # the point of the test
+
+
+def command_options() -> dict[str, Any]:
+    """What stands in the annotation of each parameter of the command."""
+    hints = get_type_hints(judge_command, include_extras=True)
+    return {name: get_args(hint)[-1] for name, hint in hints.items() if get_origin(hint) is Annotated}
+
+
+def test_the_command_and_the_function_take_the_same() -> None:
+    """What one of them can do and the other cannot is a defect."""
+    typed = {RENAMED.get(name, name) for name in command_options()} - ELSEWHERE.keys()
+
+    assert typed | {"progress"} == set(mixseek.JudgeOptions.__annotations__)
+    assert set(inspect.signature(mixseek.judge).parameters) == {"data", *mixseek.JudgeOptions.__annotations__}
+
+
+def test_numbers_have_the_bounds_of_the_command() -> None:
+    """Shares are in 0..1 on both sides."""
+    infinite = float("inf")
+    typed = {
+        name: (0, 1) if option.parser is parse_share else (option.min, infinite if option.max is None else option.max)
+        for name, option in command_options().items()
+        if option.parser is parse_share or option.min is not None
+    }
+
+    assert typed == RANGES
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"protocol": "semantci"}, "semantci"),
+        ({"judges": ["rulse"]}, "did you mean 'rules'"),
+        ({"judges": []}, "no judge"),
+        ({"judges": 5}, "type int"),
+        ({"judges": ["rules", "rules"]}, "given twice"),
+        ({"limit": 0}, "limit=0: give a number of at least 1"),
+        ({"fail_under": 80}, "fail_under=80: give a number from 0 to 1"),
+        ({"max_undecided": float("nan")}, "max_undecided=nan"),
+        ({"panel": "most"}, "majority, unanimous"),
+        ({"panel": "mean", "cascade": True}, "choose one of both"),
+        ({"max_drop": 0.1}, "give baseline"),
+        ({"baseline": "x"}, "give workspace"),
+        ({"on": "lower"}, "give that too"),
+        ({"mapping": {"response": "nowhere"}}, "nowhere"),
+    ],
+)
+def test_what_cannot_work_is_refused_in_one_line(options: dict[str, Any], message: str) -> None:
+    """Before anything is judged, and with the words of the command line."""
+    with pytest.raises(ConfigurationError, match=message) as refused:
+        mixseek.judge([RIGHT], **options)
+
+    assert "\n" not in str(refused.value)
+
+
+def test_an_option_that_is_none_is_a_type_error() -> None:
+    """As for any function; with what was probably meant."""
+    with pytest.raises(TypeError, match="no option 'jugdes'; did you mean 'judges'"):
+        mixseek.judge([RIGHT], jugdes="rules")  # type: ignore[call-arg]  # the point of the test
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (5, "a value of type int"),
+        ({"response": "x"}, "a value of type dict"),
+        ([RIGHT, "x"], "data: row 2 is a value of type str"),
+        ([RIGHT, {"id": "2"}], "data: row 2: row has no `response`"),
+        ([RIGHT, RIGHT], "data: rows 1 and 2 have the same id '1'"),
+        ([], "data: the dataset is empty"),
+        ("nowhere.jsonl", "nowhere.jsonl: no such file"),
+    ],
+)
+def test_data_that_cannot_be_judged_are_named_by_their_row(data: Any, message: str, tmp_path: Path) -> None:
+    """As a line of a file would be."""
+    with pytest.raises(DatasetError, match=message):
+        mixseek.judge(data, workspace=tmp_path / "ws")
+
+
+def as_relation(rows: list[dict[str, str]]) -> duckdb.DuckDBPyRelation:
+    """A table that offers the Arrow stream interface, and nothing else of a frame."""
+    values = ", ".join(f"({row['id']!r}, {row['response']!r}, {row['ground_truth']!r})" for row in rows)
+    return duckdb.connect().sql(f"FROM (VALUES {values}) AS t(id, response, ground_truth)")
+
+
+class Stream:
+    """Anything with the one method."""
+
+    def __init__(self, rows: list[dict[str, str]]) -> None:
+        self._relation = as_relation(rows)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._relation.__arrow_c_stream__(requested_schema)
+
+
+def test_every_kind_of_data_is_the_same_data(tmp_path: Path) -> None:
+    """List, generator, samples, a file and a table: the same judgments, and in memory even the same run."""
+    rows = [RIGHT, WRONG]
+    samples = [mixseek.Sample(row["id"], row["response"], ground_truth=row["ground_truth"]) for row in rows]
+    kinds: dict[str, Any] = {
+        "list": rows,
+        "generator": (row for row in rows),
+        "samples": samples,
+        "stream": Stream(rows),
+        "relation": as_relation(rows),
+    }
+    runs = {kind: mixseek.judge(data) for kind, data in kinds.items()}
+    file = mixseek.judge(write_jsonl(tmp_path / "rows.jsonl", rows))
+
+    assert len({run.name for run in runs.values()}) == 1
+    for run in (*runs.values(), file):
+        assert [(one.sample, one.verdict) for one in run] == list(zip(samples, ("correct", "incorrect"), strict=True))
+
+
+def test_in_memory_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in the working directory, and not in the temporary one once the run is gone."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    run = mixseek.judge([RIGHT])
+    run.report()
+    run.sql("FROM judgments").fetchall()
+    assert list(tmp_path.iterdir())
+    del run
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_leaves_nothing_behind_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is found before judging or by the engine."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for data in ([RIGHT, 5], [RIGHT, RIGHT]):
+        with pytest.raises(DatasetError):
+            mixseek.judge(data)  # type: ignore[arg-type]  # the point of the test
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workspace_is_that_of_the_command_line(tmp_path: Path) -> None:
+    """The same file, the same request: the command shows the run that Python has judged, and Python opens it again."""
+    data = write_jsonl(tmp_path / "rows.jsonl", sums(20))
+    run = mixseek.judge(data, workspace=tmp_path / "ws", max_undecided=0.5)
+    shown = mixseek_here(
+        "judge", data, "--workspace", tmp_path / "ws", "--json", "--max-undecided", "0.5", cwd=tmp_path
+    )
+    again = mixseek.open_run(run.name, tmp_path / "ws")
+
+    assert shown.returncode == 0
+    assert "nothing was judged again" in shown.stderr
+    document = run.document()
+    assert {**document, "seconds": 0} == {**again.document(), "seconds": 0, "notices": document["notices"]}
+    assert f'"run": "{run.name}"' in shown.stdout
+    assert run.ok
+    assert again.ok
+
+
+def test_notices_go_to_the_log_and_stay_with_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing is printed; who wants to hear it listens to the logger `mixseek`."""
+    caplog.set_level(logging.INFO, "mixseek")
+    run = mixseek.judge([RIGHT, {"id": "2", "response": "x"}], progress=False)
+
+    assert run.notices == ("1 of 2 rows has no ground_truth: undecided by rules",)
+    assert caplog.messages == list(run.notices)
+
+
+def test_gates_and_gaps_are_in_the_run() -> None:
+    """Neither raises: the numbers are there all the same."""
+    failed = mixseek.judge([RIGHT, WRONG], fail_under=0.9)
+    incomplete = mixseek.judge([RIGHT], judges=lambda sample: 1 / 0)
+
+    assert (failed.ok, failed.state) == (False, "gate_not_met")
+    assert failed.reasons == ("gate --fail-under not met: mean score 50.00%, under the limit of 90.00%",)
+    assert [(gate.name, gate.is_met) for gate in failed.gates] == [("fail_under", False)]
+    assert (incomplete.ok, incomplete.state) == (False, "incomplete")
+    assert incomplete.reasons[-1] == "1 reply is missing; run the same command again to ask for them"
+
+
+def test_a_judge_of_ones_own_is_enough_of_a_judge() -> None:
+    """Anything with a name and a reply."""
+
+    class Silent:
+        name = "silent"
+
+        def reply(self, sample: mixseek.Sample, protocol: JudgeProtocol) -> Reply | Missing:
+            return Missing("says nothing")
+
+    run = mixseek.judge([RIGHT], protocol=mixseek.load_protocol("semantic", "ja"), judges=[Silent(), "rules"])
+
+    assert [(one.judge, one.status) for one in run] == [("silent", "missing"), ("rules", "valid")]
+
+
+def test_settings_are_those_of_the_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """mixseek.toml holds for Python too; only the workspace is not taken from it."""
+    (tmp_path / "mixseek.toml").write_text('workspace = "ws"\n[judge]\njudges = ["rulse"]\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="rulse"):
+        mixseek.judge([RIGHT])
+
+    assert mixseek.judge([RIGHT], judges="rules").ok
+    assert not (tmp_path / "ws").exists()
+
+
+def test_forecasts_send_nothing() -> None:
+    """`--dry-run`: how many calls there would be."""
+    (asked,) = mixseek.forecast([RIGHT, WRONG], judges="openai:m@http://127.0.0.1:9/v1").forecasts
+
+    assert asked.calls == 2
+
+
+def test_ratings_of_a_run_and_of_rows_are_counted() -> None:
+    """The door to `mixseek stats`."""
+    rows = [{"item": number, "judge": who, "score": number % 2} for number in range(6) for who in ("a", "b")]
+
+    assert mixseek.statistics(rows).ratings == 12
+    assert mixseek.statistics(mixseek.judge([RIGHT, WRONG])).ratings == 2
+
+
+@pytest.mark.parametrize("module", ["mixseek.api.judging", "mixseek.api.run", "mixseek.judges.function"])
+def test_the_examples_in_the_documentation_run(module: str) -> None:
+    """Examples are doctests or do not exist."""
+    result = doctest.testmod(import_module(module), optionflags=doctest.ELLIPSIS)
+
+    assert result.attempted
+    assert result.failed == 0
