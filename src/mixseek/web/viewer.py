@@ -142,6 +142,14 @@ def viewer_environment() -> Environment:
     return page_environment().overlay(loader=ChoiceLoader([ours, FunctionLoader(asset_text)]))
 
 
+def warm_templates() -> None:
+    """Compiled before anybody asks: the first page would wait for that."""
+    for directory in ("mixseek.web", "mixseek.reporting"):
+        for item in (resources.files(directory) / "assets").iterdir():
+            if item.name.endswith(".j2"):
+                viewer_environment().get_template(item.name)
+
+
 @cache
 def own_asset(name: str) -> str | None:
     """None for what is not ours: the next loader is asked."""

@@ -99,7 +99,7 @@ async function completeRemotely(row, tell) {
   const answer = await ask(`${API}/sample?${new URLSearchParams({ id: row.sample.id })}`, () => selected === row);
   if (!answer) return;
   const whole = linkRows(answer).find((one) => one.judge === row.judge && (one.repeat ?? 1) === (row.repeat ?? 1));
-  if (whole) tell({ ...whole, position: row.position });
+  if (whole) tell(whole);
 }
 
 /** Beyond an end of the page is the next one. */
