@@ -1,4 +1,6 @@
-"""The viewer over a run of a million judgments: what each page takes at the server. `python -m bench.view [COUNT]`."""
+"""The viewer over a run of a million judgments: what each page takes at the server.
+
+`python -m bench.view [COUNT]`, or `python -m bench.view - WORKSPACE RUN` over a run that is there."""
 
 import asyncio
 import json
@@ -17,31 +19,31 @@ from mixseek.web.server import ViewServer, running_view
 
 _PAGES = (
     ("runs and competitions", "/"),
-    ("a run, counted", "/runs/bench"),
-    ("first page of judgments", "/api/runs/bench/judgments"),
-    ("page in the middle", "/api/runs/bench/judgments?offset=500000"),
-    ("filter by verdict", "/api/runs/bench/judgments?verdict=incorrect"),
-    ("three filters", "/api/runs/bench/judgments?verdict=incorrect&target=cedar&task=task-3"),
-    ("filter by rule", "/api/runs/bench/judgments?rule=answer_cue&offset=20000"),
-    ("lowest score first", "/api/runs/bench/judgments?sort=lowest&offset=100000"),
-    ("metadata", "/api/runs/bench/judgments?meta=split=test"),
-    ("search, rare", "/api/runs/bench/judgments?q=brown+ball+fay+gus"),
-    ("search, in every text", "/api/runs/bench/judgments?q=answer"),
-    ("search, nowhere", "/api/runs/bench/judgments?q=oolong"),
-    ("search and filter", "/api/runs/bench/judgments?q=swap&verdict=incorrect&target=kiri"),
-    ("what can be filtered by", "/api/runs/bench/choices"),
-    ("judgment by its name", "/api/runs/bench/judgments?id=row-777777"),
-    ("one sample", "/runs/bench/sample?id=row-777777"),
+    ("a run, counted", "/runs/{run}"),
+    ("first page of judgments", "/api/runs/{run}/judgments"),
+    ("page in the middle", "/api/runs/{run}/judgments?offset=500000"),
+    ("filter by verdict", "/api/runs/{run}/judgments?verdict=incorrect"),
+    ("three filters", "/api/runs/{run}/judgments?verdict=incorrect&target=cedar&task=task-3"),
+    ("filter by rule", "/api/runs/{run}/judgments?rule=answer_cue&offset=20000"),
+    ("lowest score first", "/api/runs/{run}/judgments?sort=lowest&offset=100000"),
+    ("metadata", "/api/runs/{run}/judgments?meta=split=test"),
+    ("search, rare", "/api/runs/{run}/judgments?q=brown+ball+fay+gus"),
+    ("search, in every text", "/api/runs/{run}/judgments?q=answer"),
+    ("search, nowhere", "/api/runs/{run}/judgments?q=oolong"),
+    ("search and filter", "/api/runs/{run}/judgments?q=swap&verdict=incorrect&target=kiri"),
+    ("what can be filtered by", "/api/runs/{run}/choices"),
+    ("judgment by its name", "/api/runs/{run}/judgments?id=row-777777"),
+    ("one sample", "/runs/{run}/sample?id=row-777777"),
 )
 _TIMES = 5
 
 
 def main(arguments: Sequence[str]) -> None:
     """Print the first answer, how long until it is whole, and the slowest of some later ones."""
-    count = int(arguments[0]) if arguments else 1_000_000
+    count = int(arguments[0]) if arguments[:1] and arguments[0] != "-" else 1_000_000
     with tempfile.TemporaryDirectory(prefix="mixseek-bench-") as directory:
-        root = Path(arguments[1]) if len(arguments) > 1 else make_workspace(Path(directory), count)
-        asyncio.run(measure(root))
+        root, run = arguments[1:3] if len(arguments) > 2 else (make_workspace(Path(directory), count), "bench")
+        asyncio.run(measure(Path(root), run))
 
 
 def make_workspace(directory: Path, count: int) -> Path:
@@ -59,11 +61,12 @@ def make_workspace(directory: Path, count: int) -> Path:
     return root
 
 
-async def measure(root: Path) -> None:
+async def measure(root: Path, run: str) -> None:
     """One reader; every request is alone."""
     async with running_view(root, Access()) as server, ClientSession() as session:
-        print(f"{'page':28}{'first':>9}{'whole after':>13}{'later, slowest':>16}")
-        for name, path in _PAGES:
+        print(f"{'page':28}{'slowest part':>17}{'whole after':>17}{'again, slowest':>17}{'again, CPU':>17}")
+        for name, template in _PAGES:
+            path = template.format(run=run)
             began = time.perf_counter()
             first, is_whole = await ask(server, session, path)
             slowest_part = first
@@ -71,8 +74,11 @@ async def measure(root: Path) -> None:
                 took, is_whole = await ask(server, session, path)
                 slowest_part = max(slowest_part, took)
             whole = time.perf_counter() - began
+            cpu = time.process_time()
             later = max([(await ask(server, session, path))[0] for _ in range(_TIMES)])
-            print(f"{name:28}{slowest_part * 1000:>6.0f} ms{whole * 1000:>10.0f} ms{later * 1000:>13.0f} ms")
+            cpu = (time.process_time() - cpu) / _TIMES
+            told = (slowest_part, whole, later, cpu)
+            print(f"{name:28}" + "".join(f"{seconds * 1000:>14.0f} ms" for seconds in told), flush=True)
 
 
 async def ask(server: ViewServer, session: ClientSession, path: str) -> tuple[float, bool]:

@@ -132,7 +132,7 @@ class ViewedRun:
     def page(self, asked: ListRequest) -> dict[str, Any]:
         """A page of the list in the shape of a report's payload; a search says how far it has come."""
         search = self._search(asked)
-        query = ListQuery(asked.filters, search.bits if search else None, asked.sort)
+        query = ListQuery(asked.filters, search.bits(self.judgments.samples) if search else None, asked.sort)
         is_all = not asked.filters and search is None
         total = self.judgments.total if is_all else self.judgments.count(query)
         offset = asked.offset

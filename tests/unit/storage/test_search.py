@@ -40,7 +40,7 @@ def test_what_is_found_is_what_holds_all_words(texts: list[str], words: list[str
             for place, text in enumerate(texts)
         ]
         assert found.searched == len(texts)
-        assert [bit == "1" for bit in found.bits[1:]] == expected
+        assert [bit == "1" for bit in found.bits(len(texts))[1:]] == expected
 
 
 def test_a_search_goes_on_where_time_ran_out(tmp_path: Path) -> None:
@@ -58,4 +58,4 @@ def test_a_search_goes_on_where_time_ran_out(tmp_path: Path) -> None:
 
     assert before == 0
     assert steps > 1
-    assert found.bits.count("1") == sum("29" in str(place) for place in range(3_000))
+    assert found.bits(3_000).count("1") == sum("29" in str(place) for place in range(3_000))

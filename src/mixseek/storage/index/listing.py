@@ -16,6 +16,16 @@ from mixseek.storage.index.run import RunIndex
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage.index", "listing.sql")
+# Lists as texts: U+001F around each part.
+_LISTS = {
+    "rules": "list_distinct(rules)",
+    "flags": "list_distinct(list_transform(flags, lambda one: one.flag))",
+    "warnings": "from_json(warnings, '[\"VARCHAR\"]')",
+    "gates": "gated.gates",
+    "quotes": "quoted.quotes",
+}
+_JOINED = "chr(31) || array_to_string({}, chr(31)) || chr(31)"
+_HAS = "contains({1}, chr(31) || ${0} || chr(31))"
 # Which judgments are meant, by the names that pages and programs filter with.
 FILTERS: Mapping[str, str] = {
     "status": "status = $status",
@@ -24,21 +34,22 @@ FILTERS: Mapping[str, str] = {
     "task": "task = $task",
     "target": "target = $target",
     "variant": "variant = $variant",
-    "gate": "list_contains(gates, $gate)",
+    "gate": _HAS.format("gate", "gates"),
     "control": "is_control = ($control = 'yes')",
-    "quote": "list_contains(quotes, $quote)",
+    "quote": _HAS.format("quote", "quotes"),
     "error": "error = $error",
     "unverified": "is_unverified = ($unverified = 'yes')",
-    "warning": "list_contains(warnings, $warning)",
+    "warning": _HAS.format("warning", "warnings"),
     "reasoning": "status = 'valid' AND reasoning::VARCHAR = $reasoning",
-    "rule": "list_contains(rules, $rule)",
-    "flag": "list_contains(flags, $flag)",
+    "rule": _HAS.format("rule", "rules"),
+    "flag": _HAS.format("flag", "flags"),
 }
 SORTS: Mapping[str, str] = {
-    "": "rowid",
-    "newest": "outcome DESC",
-    "lowest": "score NULLS LAST, rowid",
-    "highest": "score DESC NULLS LAST, rowid",
+    # A scan keeps the order in which rows were inserted.
+    "": "",
+    "newest": "ORDER BY outcome DESC",
+    "lowest": "ORDER BY score NULLS LAST, rowid",
+    "highest": "ORDER BY score DESC NULLS LAST, rowid",
 }
 # Of each filter, what it holds; those that need two values to tell anything are marked.
 _CHOICES: Mapping[str, tuple[str, int]] = {
@@ -46,15 +57,15 @@ _CHOICES: Mapping[str, tuple[str, int]] = {
     "task": ("task", 2),
     "target": ("target", 2),
     "variant": ("variant", 2),
-    "gate": ("unnest(gates)", 1),
+    "gate": ("gates", 1),
     "control": ("CASE WHEN is_control THEN 'yes' ELSE 'no' END", 2),
-    "quote": ("unnest(quotes)", 1),
+    "quote": ("quotes", 1),
     "error": ("error", 1),
     "unverified": ("CASE WHEN is_unverified THEN 'yes' ELSE 'no' END", 2),
-    "warning": ("unnest(warnings)", 1),
+    "warning": ("warnings", 1),
     "reasoning": ("CASE WHEN status = 'valid' THEN reasoning::VARCHAR END", 1),
-    "rule": ("unnest(list_distinct(rules))", 1),
-    "flag": ("unnest(list_distinct(flags))", 1),
+    "rule": ("rules", 1),
+    "flag": ("flags", 1),
 }
 _MOST_CHOICES = 300
 _FOUND = "get_bit($found::BIT, sample::INTEGER) = 1"
@@ -106,7 +117,7 @@ class JudgmentList:
         self.index = RunIndex(connection, run)
         with self._asking():
             self.total = int(self._all("count", where="true")[0][0])
-            self.samples = self.index.sample_count()
+            self.samples = int(self._all("last_sample")[0][0])
             self.dimensions = [name for (name,) in self._all("dimensions")]
             self.models = self.index.judge_models()
             self.outcomes = [
@@ -126,9 +137,14 @@ class JudgmentList:
         where, parameters = query.condition()
         parameters |= {"offset": offset, "limit": limit}
         with self._asking():
-            chosen = [row for (row,) in self._all("page", parameters, where=where, order=SORTS[query.sort])]
-            places = {row: place for row, *place in self._all("places", {"chosen": chosen})} if chosen else {}
-            return list(self.index.read_places(tuple(places[row]) for row in chosen))
+            found = self._all("page", parameters, where=where, order=SORTS[query.sort])
+            positions = ", ".join(str(row[0]) for row in found)
+            keys = {position: told for position, *told in self._all("keys", positions=positions)} if found else {}
+            places = (
+                (outcome, sample, keys[outcome][0], *rest, keys[outcome][1], reply)
+                for outcome, sample, *rest, reply in found
+            )
+            return list(self.index.read_places(places))
 
     def rank_of(self, query: ListQuery, named: NamedJudgment) -> int:
         """How many stand before it in the order of the dataset."""
@@ -148,8 +164,9 @@ class JudgmentList:
             self._connection.close()
 
     def _choices(self, name: str) -> list[tuple[str, int]]:
-        value, fewest = _CHOICES[name]
-        found = self._all("choice", {"limit": _MOST_CHOICES}, value=value)
+        column, fewest = _CHOICES[name]
+        value = "unnest(string_split(told, chr(31)))" if column in _LISTS else "told"
+        found = self._all("choice", {"limit": _MOST_CHOICES}, column=column, value=value)
         return [(value, count) for value, count in found] if len(found) >= fewest else []
 
     @contextlib.contextmanager
@@ -172,7 +189,8 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         connection = duckdb.connect(str(path), config=session_settings(path.with_suffix(".spilled")))
         # A connection of its own to the file that is in place now: a newer index does not change what is open here.
         connection.execute(f"ATTACH '{index}' AS run (READ_ONLY)")
-        connection.execute(_SQL["build"])
+        lists = {name: _JOINED.format(told) for name, told in _LISTS.items()}
+        connection.execute(_SQL["build"].format(**lists))
         # What RunIndex asks is asked of the index; `listed` is found in the file that it was made in.
         connection.execute(f"SET search_path = 'run.main,{path.stem}.main'")
     except duckdb.Error as error:

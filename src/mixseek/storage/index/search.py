@@ -135,9 +135,9 @@ class TextSearch:
         self.searched = 0
         self._bits = bytearray([_NO])
 
-    @property
-    def bits(self) -> str:
-        return self._bits.decode()
+    def bits(self, samples: int) -> str:
+        """A 0 or a 1 for each position from 0 to that of the last sample; what is not searched yet is not found."""
+        return self._bits.decode().ljust(samples + 1, "0")
 
     def advance(self, deadline: float, samples: int) -> None:
         """Search on until all samples are, or until that moment; what is not folded yet is folded first."""
