@@ -71,6 +71,7 @@ async def measure(root: Path, run: str) -> None:
             first, is_whole = await ask(server, session, path)
             slowest_part = first
             while not is_whole:
+                await asyncio.sleep(0.25)
                 took, is_whole = await ask(server, session, path)
                 slowest_part = max(slowest_part, took)
             whole = time.perf_counter() - began

@@ -1,8 +1,5 @@
 """What the viewer shows of a workspace: lists, a run's judgments page by page, one sample whole, a run as it grows."""
 
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,7 +15,7 @@ from mixseek.reporting.html import rows_payload
 from mixseek.reporting.model import tone_of
 from mixseek.reporting.summary import runs_document
 from mixseek.storage.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
-from mixseek.storage.index.search import FoldedTexts, TextSearch
+from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -28,9 +25,6 @@ from mixseek.templating.fence import fence_nonce
 PAGE_ROWS, MOST_ROWS = 100, 1_000
 # Characters of judged text on a page of the list, and of one sample: the list shows a line of each.
 _LIST_BUDGET, _SAMPLE_BUDGET = 200_000, 4_000_000
-# Of a request: a search goes on in the next one.
-_SEARCH_SECONDS = 0.12
-_SEARCHES_KEPT = 8
 # Of a reply's details, what a person looks at.
 _DETAILS = ("ask", "take", "cached", "model", "finish_reason", "latency_seconds", "cost_usd", "tries", "usage")
 
@@ -97,13 +91,11 @@ def read_list_request(asked: Mapping[str, str]) -> ListRequest:
 class ViewedRun:
     """A run as it was when it was opened; texts are read from its journal as they are asked for."""
 
-    def __init__(self, workspace: Workspace, run: RunDirectory, directory: Path) -> None:
+    def __init__(self, workspace: Workspace, run: RunDirectory, searches: TextSearches, directory: Path) -> None:
         self.run, self.manifest = run, read_manifest(run.manifest)
         directory.mkdir(parents=True)
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
-        self._texts = FoldedTexts(run.journal, directory / "folded.txt")
-        self._searches: OrderedDict[tuple[Any, ...], TextSearch] = OrderedDict()
-        self._lock = threading.Lock()
+        self._searches = searches
 
     def facts(self) -> dict[str, Any]:
         """What the scripts of the page know of a run, as in a report."""
@@ -117,29 +109,30 @@ class ViewedRun:
 
     def choices(self) -> dict[str, Any]:
         """What judgments can be filtered by, with how many there are of each; metadata as far as it is searched."""
-        self._texts.advance(time.monotonic() + _SEARCH_SECONDS, self.judgments.samples)
+        self._searches.go_on(self.judgments.samples)
+        texts = self._searches.texts
         outcomes = [
             {"outcome": one.outcome, "tone": tone_of(one.status, one.score).value, "count": one.count}
             for one in self.judgments.outcomes
         ]
-        metadata = [
-            [f"{name}={value}", count] for name, found in self._texts.choices().items() for value, count in found
-        ]
+        metadata = [[f"{name}={value}", count] for name, found in texts.choices().items() for value, count in found]
         choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
-        read = {"searched": self._texts.samples, "samples": self.judgments.samples}
+        read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
         return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
 
     def page(self, asked: ListRequest) -> dict[str, Any]:
         """A page of the list in the shape of a report's payload; a search says how far it has come."""
-        search = self._search(asked)
-        query = ListQuery(asked.filters, search.bits(self.judgments.samples) if search else None, asked.sort)
+        samples = self.judgments.samples
+        has_words = bool(asked.words.split() or asked.metadata)
+        search = self._searches.find(asked.words, asked.metadata, samples) if has_words else None
+        query = ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort)
         is_all = not asked.filters and search is None
         total = self.judgments.total if is_all else self.judgments.count(query)
         offset = asked.offset
         if asked.named is not None and not asked.sort:
             offset = self.judgments.rank_of(query, asked.named) // asked.limit * asked.limit
         rows = self.judgments.page(query, offset, asked.limit)
-        done = {"searched": search.searched, "samples": self.judgments.samples} if search else None
+        done = {"searched": min(search.searched, samples), "samples": samples} if search else None
         return {
             **self.facts(),
             **rows_payload(rows, _LIST_BUDGET),
@@ -184,18 +177,6 @@ class ViewedRun:
 
     def close(self) -> None:
         self.judgments.close()
-
-    def _search(self, asked: ListRequest) -> TextSearch | None:
-        if not asked.words.split() and not asked.metadata:
-            return None
-        key = (asked.words, asked.metadata)
-        with self._lock:
-            search = self._searches.pop(key, None) or TextSearch(self._texts, asked.words, asked.metadata)
-            self._searches[key] = search
-            while len(self._searches) > _SEARCHES_KEPT:
-                self._searches.popitem(last=False)
-        search.advance(time.monotonic() + _SEARCH_SECONDS, self.judgments.samples)
-        return search
 
 
 def describe_reply(reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from mixseek.reporting.html import asset_text, inert_json, page_environment, wra
 from mixseek.reporting.model import ReportData
 from mixseek.reporting.wording import replace_unpaired_surrogates
 from mixseek.storage.index.loading import stat_journal
+from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.journal.tail import JournalTail
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -59,6 +60,7 @@ class Viewer:
         self._reports: SlowWork[ReportData] = SlowWork()
         self._comparisons: SlowWork[tuple[Comparison, list[ChangedSample]]] = SlowWork()
         self._tails: dict[str, JournalTail] = {}
+        self._searches: dict[tuple[str, int], TextSearches] = {}
 
     @property
     def root(self) -> Path:
@@ -70,7 +72,12 @@ class Viewer:
     async def judgments(self, run: RunDirectory) -> ViewedRun | Pending:
         """The run with a list of its judgments, as its journal was a moment ago."""
         directory = self._scratch / str(next(self._numbers))
-        make = partial(ViewedRun, self.workspace, run, directory)
+        # A file that was put in the place of a journal is another one.
+        file = run.journal.stat().st_ino
+        if (run.name, file) not in self._searches:
+            path = self._scratch / f"{next(self._numbers)}.folded"
+            self._searches[run.name, file] = TextSearches(run.journal, path)
+        make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
         return await self._runs.get(run.name, stat_journal(run.journal), make)
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
@@ -102,6 +109,8 @@ class Viewer:
     async def close(self) -> None:
         for work in (self._runs, self._reports, self._comparisons):
             await work.close()
+        for searches in self._searches.values():
+            searches.close()
 
 
 VIEWER = web.AppKey("viewer", Viewer)

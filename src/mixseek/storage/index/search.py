@@ -7,7 +7,7 @@ sample, into a file of our own, and every search reads that: about a gigabyte a 
 import threading
 import time
 import unicodedata
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,14 @@ from mixseek.storage.journal.journal import opening_journal
 
 _SAMPLE = b'{"t":"sam'
 _BLOCK_BYTES = 1 << 20
-# Lines folded between two looks at the clock.
-_LINES_AT_ONCE = 200
 # Stands around a value of the metadata, and nowhere else.
 _EDGE = "\x1f"
 _SEARCHED = ("id", "question", "response", "ground_truth")
 # Metadata with more different values than this is no choice for a filter.
 _MOST_VALUES, _MOST_KEYS = 60, 20
+# How long a request waits for a search, and how long the thread works before it looks who else asks.
+_MOMENT_SECONDS = 0.1
+_SEARCHES_KEPT = 8
 # What is in a bit string; positions count from 1.
 _NO, _YES = ord("0"), ord("1")
 
@@ -172,3 +173,57 @@ class TextSearch:
     def _has_others(self, block: bytes, hit: int, end: int) -> bool:
         begin = block.rfind(b"\n", 0, hit) + 1
         return all(block.find(other, begin, end) >= 0 for other in self._others)
+
+
+class TextSearches:
+    """The searches of one run, worked on by one thread for as long as any of them is unfinished.
+
+    Also across newer lists of the same run: a journal only grows, and what is folded stays folded.
+    """
+
+    def __init__(self, journal: Path, file: Path) -> None:
+        self.texts = FoldedTexts(journal, file)
+        self._searches: OrderedDict[tuple[Any, ...], TextSearch] = OrderedDict()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._samples = 0
+        self._is_closed = False
+
+    def find(self, words: str, metadata: tuple[tuple[str, str], ...], samples: int) -> TextSearch:
+        """The search as far as it has come within a moment."""
+        with self._lock:
+            search = self._searches.pop((words, metadata), None) or TextSearch(self.texts, words, metadata)
+            self._searches[(words, metadata)] = search
+            while len(self._searches) > _SEARCHES_KEPT:
+                self._searches.popitem(last=False)
+        self.go_on(samples)
+        deadline = time.monotonic() + _MOMENT_SECONDS
+        while search.searched < samples and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return search
+
+    def go_on(self, samples: int) -> None:
+        """Fold and search that many samples, in the background."""
+        with self._lock:
+            self._samples = max(self._samples, samples)
+            if self._thread is None and not self._is_closed:
+                self._thread = threading.Thread(target=self._work, name="mixseek-search", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def _work(self) -> None:
+        while not self._is_closed:
+            with self._lock:
+                # Whoever asked last is waiting.
+                active = [one for one in reversed(self._searches.values()) if one.searched < self._samples]
+                before = (self.texts.samples, *(one.searched for one in active))
+                if not active and self.texts.samples >= self._samples:
+                    self._thread = None
+                    return
+            deadline = time.monotonic() + _MOMENT_SECONDS
+            (active[0] if active else self.texts).advance(deadline, self._samples)
+            if before == (self.texts.samples, *(one.searched for one in active)):
+                # The journal holds fewer than its index says, or a line is being written.
+                time.sleep(_MOMENT_SECONDS)

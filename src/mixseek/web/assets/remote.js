@@ -63,6 +63,8 @@ async function findRemotely(tell) {
       tell({ rows, text: matchText(), isNarrowed });
     } else byId("matches").textContent = matchText();
     if (isDone) return;
+    await new Promise((done) => setTimeout(done, 250));
+    if (number !== asking) return;
   }
 }
 
