@@ -125,22 +125,17 @@ class ViewedRun:
         samples = self.judgments.samples
         has_words = bool(asked.words.split() or asked.metadata)
         search = self._searches.find(asked.words, asked.metadata, samples) if has_words else None
-        query = ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort)
-        is_all = not asked.filters and search is None
-        total = self.judgments.total if is_all else self.judgments.count(query)
-        offset = asked.offset
-        if asked.named is not None and not asked.sort:
-            offset = self.judgments.rank_of(query, asked.named) // asked.limit * asked.limit
-        rows = self.judgments.page(query, offset, asked.limit)
         done = {"searched": min(search.searched, samples), "samples": samples} if search else None
-        return {
-            **self.facts(),
-            **rows_payload(rows, _LIST_BUDGET),
-            "offset": offset,
-            "matches": total,
-            "total": self.judgments.total,
-            "search": done,
-        }
+        query = ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort)
+        with self._searches.resting():
+            is_all = not asked.filters and search is None
+            total = self.judgments.total if is_all else self.judgments.count(query)
+            offset = asked.offset
+            if asked.named is not None and not asked.sort:
+                offset = self.judgments.rank_of(query, asked.named) // asked.limit * asked.limit
+            payload = rows_payload(self.judgments.page(query, offset, asked.limit), _LIST_BUDGET)
+        counted = {"offset": offset, "matches": total, "total": self.judgments.total, "search": done}
+        return {**self.facts(), **payload, **counted}
 
     def sample(self, sample_id: str) -> dict[str, Any]:
         """One sample with all that was ever said of it; every row has its replies in the order of asking."""

@@ -13,7 +13,7 @@ from aiohttp import web
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.web import endpoints, pages
 from mixseek.web.security import Access, Handler, add_headers, guard
-from mixseek.web.viewer import VIEWER, Page, Viewer, answer_json, answer_page, warm_templates
+from mixseek.web.viewer import VIEWER, Page, Viewer, answer_json, answer_page, in_thread, warm_templates
 
 # All that can be asked for. A page under review would add its own lines here, with POST where something is kept.
 ROUTES: tuple[tuple[str, str, Page], ...] = (
@@ -76,6 +76,7 @@ class ViewServer:
 
     async def start(self) -> None:
         """Raises ConfigurationError when the port is taken."""
+        await in_thread(warm_templates)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self.access.host, self.port)
         try:
@@ -84,7 +85,6 @@ class ViewServer:
             words = f"cannot listen on {self.access.host}:{self.port} ({error.strerror})"
             raise ConfigurationError(f"{words}; choose another --port, or 0 for a free one") from error
         self.port = self._runner.addresses[0][1]
-        asyncio.get_running_loop().run_in_executor(None, warm_templates)
 
     async def stop(self) -> None:
         """At once: whoever watches a run is cut off."""

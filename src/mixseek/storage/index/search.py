@@ -4,6 +4,7 @@ Texts stand in the journal, where a scan of a million samples takes half a minut
 sample, into a file of our own, and every search reads that: about a gigabyte a second.
 """
 
+import contextlib
 import threading
 import time
 import unicodedata
@@ -24,7 +25,7 @@ _SEARCHED = ("id", "question", "response", "ground_truth")
 # Metadata with more different values than this is no choice for a filter.
 _MOST_VALUES, _MOST_KEYS = 60, 20
 # How long a request waits for a search, and how long the thread works before it looks who else asks.
-_MOMENT_SECONDS = 0.1
+_WAIT_SECONDS, _MOMENT_SECONDS = 0.1, 0.02
 _SEARCHES_KEPT = 8
 # What is in a bit string; positions count from 1.
 _NO, _YES = ord("0"), ord("1")
@@ -187,7 +188,19 @@ class TextSearches:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._samples = 0
+        self._answering = 0
         self._is_closed = False
+
+    @contextlib.contextmanager
+    def resting(self) -> Iterator[None]:
+        """While an answer is made, the thread leaves the interpreter to it."""
+        with self._lock:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answering -= 1
 
     def find(self, words: str, metadata: tuple[tuple[str, str], ...], samples: int) -> TextSearch:
         """The search as far as it has come within a moment."""
@@ -197,7 +210,7 @@ class TextSearches:
             while len(self._searches) > _SEARCHES_KEPT:
                 self._searches.popitem(last=False)
         self.go_on(samples)
-        deadline = time.monotonic() + _MOMENT_SECONDS
+        deadline = time.monotonic() + _WAIT_SECONDS
         while search.searched < samples and time.monotonic() < deadline:
             time.sleep(0.005)
         return search
@@ -222,8 +235,11 @@ class TextSearches:
                 if not active and self.texts.samples >= self._samples:
                     self._thread = None
                     return
+            if self._answering:
+                time.sleep(_MOMENT_SECONDS / 4)
+                continue
             deadline = time.monotonic() + _MOMENT_SECONDS
             (active[0] if active else self.texts).advance(deadline, self._samples)
             if before == (self.texts.samples, *(one.searched for one in active)):
                 # The journal holds fewer than its index says, or a line is being written.
-                time.sleep(_MOMENT_SECONDS)
+                time.sleep(_WAIT_SECONDS)
