@@ -1,5 +1,6 @@
 """What the viewer shows of a workspace: lists, a run's judgments page by page, one sample whole, a run as it grows."""
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -93,6 +94,7 @@ class ViewedRun:
 
     def __init__(self, workspace: Workspace, run: RunDirectory, searches: TextSearches, directory: Path) -> None:
         self.run, self.manifest = run, read_manifest(run.manifest)
+        self._directory = directory
         directory.mkdir(parents=True)
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
         self._searches = searches
@@ -171,7 +173,9 @@ class ViewedRun:
         return {"judge": judge, "messages": [asdict(message) for message in messages]}
 
     def close(self) -> None:
+        """A run that grows is opened again and again: what was made of it before goes."""
         self.judgments.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
 
 
 def describe_reply(reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,6 +68,8 @@ _CHOICES: Mapping[str, tuple[str, int]] = {
     "flag": ("flags", 1),
 }
 _MOST_CHOICES = 300
+# Of one sample: judges times repeats.
+_MOST_JUDGMENTS = 1_000
 _FOUND = "get_bit($found::BIT, sample::INTEGER) = 1"
 
 
@@ -135,16 +137,8 @@ class JudgmentList:
     def page(self, query: ListQuery, offset: int, limit: int) -> list[JudgedRow]:
         """So many of them from one place on, with their texts."""
         where, parameters = query.condition()
-        parameters |= {"offset": offset, "limit": limit}
         with self._asking():
-            found = self._all("page", parameters, where=where, order=SORTS[query.sort])
-            positions = ", ".join(str(row[0]) for row in found)
-            keys = {position: told for position, *told in self._all("keys", positions=positions)} if found else {}
-            places = (
-                (outcome, sample, keys[outcome][0], *rest, keys[outcome][1], reply)
-                for outcome, sample, *rest, reply in found
-            )
-            return list(self.index.read_places(places))
+            return self._read(where, SORTS[query.sort], {**parameters, "offset": offset, "limit": limit})
 
     def rank_of(self, query: ListQuery, named: NamedJudgment) -> int:
         """How many stand before it in the order of the dataset."""
@@ -156,12 +150,23 @@ class JudgmentList:
     def sample(self, sample_id: str) -> tuple[list[JudgedRow], dict[str, Any], list[dict[str, Any]]]:
         """A sample under every judge and repeat, its record and the records of all replies to it."""
         with self._asking():
-            return self.index.find_sample(sample_id), *self.index.records_of(sample_id)
+            rows = self._read("id = $id", SORTS[""], {"id": sample_id, "offset": 0, "limit": _MOST_JUDGMENTS})
+            return rows, *self.index.records_of(sample_id)
 
     def close(self) -> None:
         """When whoever is asking has done."""
         with self._lock:
             self._connection.close()
+
+    def _read(self, where: str, order: str, parameters: Mapping[str, Any]) -> list[JudgedRow]:
+        found = self._all("page", parameters, where=where, order=order)
+        positions = ", ".join(str(row[0]) for row in found)
+        keys = {position: told for position, *told in self._all("keys", positions=positions)} if found else {}
+        places = (
+            (outcome, sample, keys[outcome][0], *rest, keys[outcome][1], reply)
+            for outcome, sample, *rest, reply in found
+        )
+        return list(self.index.read_places(places))
 
     def _choices(self, name: str) -> list[tuple[str, int]]:
         column, fewest = _CHOICES[name]
@@ -195,4 +200,7 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         connection.execute(f"SET search_path = 'run.main,{path.stem}.main'")
     except duckdb.Error as error:
         raise index_error(run.index, error) from error
-    return JudgmentList(connection, run)
+    judgments = JudgmentList(connection, run)
+    # Where lines begin is read with the first page: now, and not while somebody waits for it.
+    judgments.page(ListQuery(), 0, 1)
+    return judgments

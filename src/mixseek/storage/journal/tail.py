@@ -42,9 +42,12 @@ class JournalTail:
     def look(self) -> dict[str, Any]:
         """What is known now; `is_behind` while there is more of the journal to read."""
         with self._lock:
-            size = self._run.journal.stat().st_size if self._run.journal.is_file() else 0
-            self._read(size)
             now = self._clock()
+            size = 0
+            if self._run.journal.is_file():
+                stat = self._run.journal.stat()
+                size, self._grown_at = stat.st_size, now - max(0.0, time.time() - stat.st_mtime)
+            self._read(size)
             judged = self._statuses.total()
             is_behind = self._offset < size and size - self._offset > 1 << 20
             # What was there before says nothing about the rate.
@@ -67,7 +70,6 @@ class JournalTail:
                 self._take(line)
                 if self._offset >= end:
                     break
-        self._grown_at = self._clock()
 
     def _take(self, line: bytes) -> None:
         # By how a line begins: most of a journal is texts, which nobody counts here.
