@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+STAMP_DOCS := $(VENV)/.installed-docs
 # Apart from .venv: `make test` must not come to need what is installed here.
 VENV_ALL := .venv-all
 STAMP_ALL := $(VENV_ALL)/.installed
@@ -34,9 +35,9 @@ test: compiled  ## run every test
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 
 $(STAMP_ALL): pyproject.toml constraints.txt
-	@echo "setting up $(VENV_ALL) with every extra (about 460 MB, once)"
+	@echo "setting up $(VENV_ALL) with every extra (about 1.1 GB, once)"
 	@$(PYTHON) -m venv $(VENV_ALL)
-	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,embedded,providers,otel]'
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,docs,embedded,frames,providers,otel]'
 	@touch $(STAMP_ALL)
 
 test-all: $(STAMP_ALL) compiled  ## every test, also those that need extras and a real model (fetched once, 93 MB)
@@ -68,8 +69,17 @@ coverage: $(STAMP)  ## how often intervals hold the truth, in simulations; besid
 oracle: $(STAMP)  ## values of independent libraries, reproduced by `mixseek stats`, when the data is there
 	@$(BIN)/python -m bench.oracle
 
-docs: $(STAMP)  ## regenerate docs/cli.md from the commands
+$(STAMP_DOCS): $(STAMP)
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $(STAMP_DOCS)
+
+# A link that leads nowhere fails. The generated pages are part of the repository, so that they can be read without a site.
+docs: $(STAMP_DOCS)  ## regenerate the reference pages, and build the site from docs/ into site/
 	@$(BIN)/python -m scripts.write_cli_reference
+	@$(BIN)/python -m scripts.write_settings_reference
+	@$(BIN)/python -m scripts.write_api_reference
+	@rm -rf site
+	@$(BIN)/zensical build --clean --strict
 
 clean:  ## remove what was built
-	@rm -rf $(VENV) $(VENV_ALL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo-workspace
+	@rm -rf $(VENV) $(VENV_ALL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache site demo-workspace

@@ -1,11 +1,11 @@
 """Writes docs/cli.md from the commands themselves; with --check, only compares."""
 
-import difflib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from scripts.generated_pages import write_or_compare
 from typer import Context
 
 from mixseek.cli.app import command
@@ -18,7 +18,7 @@ MEANINGS = {
     ExitCode.OK: "everything asked for was done, every gate was met",
     ExitCode.GATE_NOT_MET: "done, but a gate was not met (`--fail-under`, `--max-invalid`, `--max-undecided`, "
     "`--max-unverified`, `--max-drop`), nothing is valid or no round got a score, or a check (`archive --check`, "
-    "`protocol lint`, `demo`) found something",
+    "`protocol lint`, `demo`, `doctor`) found something",
     ExitCode.USAGE: "the command line, a setting or the dataset must be changed",
     ExitCode.INTERNAL: "a bug, or a disk that cannot be written; what was journaled is kept",
     ExitCode.INCOMPLETE: "some replies could not be had, or a process died; run the same command again to resume",
@@ -55,22 +55,5 @@ def help_texts(node: Any, path: str, parent: Any) -> Iterator[tuple[str, str]]:
         yield from help_texts(child, f"{path} {name}", context)
 
 
-def run(arguments: list[str]) -> int:
-    """0 when the file says what the commands say."""
-    page = write_page()
-    if "--check" not in arguments:
-        TARGET.parent.mkdir(exist_ok=True)
-        TARGET.write_text(page, encoding="utf-8")
-        return 0
-    before = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
-    if before == page:
-        return 0
-    print("docs/cli.md is out of date; run `make docs`")
-    print(
-        "\n".join(difflib.unified_diff(before.splitlines(), page.splitlines(), "docs/cli.md", "commands", lineterm=""))
-    )
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(write_or_compare(TARGET, write_page(), sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -49,12 +50,19 @@ def ids(pairs: list[dict[str, Any]]) -> set[str]:
     return {pair["id"] for pair in pairs}
 
 
-@pytest.fixture
-def two_runs(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """B is right where A was, on ten samples more, and wrong on two that A had right."""
-    judge(tmp_path, "a", answers(set(range(20))))
-    judge(tmp_path, "b", answers(set(range(2, 30))))
-    return tmp_path
+    place = tmp_path_factory.mktemp("judged")
+    judge(place, "a", answers(set(range(20))))
+    judge(place, "b", answers(set(range(2, 30))))
+    return place
+
+
+@pytest.fixture
+def two_runs(judged: Path, tmp_path: Path) -> Path:
+    """A copy of the same two for whoever changes them."""
+    return shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
 
 
 def test_a_planted_difference_is_found_with_its_samples(two_runs: Path) -> None:

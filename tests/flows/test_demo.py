@@ -145,3 +145,23 @@ def test_the_demo_corrects_a_judge_that_is_too_kind(
     assert found["corrected"]["low"] <= truth <= found["corrected"]["high"]
     assert found["judges"]["interval"]["low"] > truth
     assert f"corrected   {found['corrected']['mean']:.1%} (" in printed[1]
+
+
+def test_the_demo_plays_a_small_competition(printed: tuple[Path, str], told: tuple[Path, dict[str, Any]]) -> None:
+    """Teams and replies that were written for it: three teams, three ways to end, a page; the race can be run."""
+    place, document = told
+    checked = mixseek_here("compete", "w/competition/race.toml", "--workspace", "other", "--dry-run", cwd=place)
+    teams = {team["team_id"]: team for team in document["competition"]["teams"]}
+
+    assert "salty-sea  finished" in printed[1]
+    assert (printed[0] / "demo-workspace" / "competitions" / "salty-sea" / "leaderboard.html").is_file()
+    assert [(team["rank"], team["team_id"], team["stop_reason"]) for team in document["competition"]["teams"]] == [
+        (1, "tide", "max_rounds"),
+        (2, "gull", "judged_enough"),
+        (3, "pebble", "no_gain"),
+    ]
+    assert [entry["score"] for entry in teams["tide"]["rounds"]] == sorted(
+        entry["score"] for entry in teams["tide"]["rounds"]
+    )
+    assert teams["tide"]["rounds"][2]["opinion"]["should_continue"] is False
+    assert checked.returncode == 0, checked.stderr

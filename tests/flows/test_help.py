@@ -11,6 +11,9 @@ from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line
 COMMANDS = (
     "demo",
     "judge",
+    "run",
+    "init",
+    "doctor",
     "report",
     "runs",
     "show",

@@ -1,23 +1,16 @@
 """What docs/statistics.md and docs/labels.md show is run here: their commands, and their Python."""
 
 import doctest
-import re
 from pathlib import Path
 
 import pytest
-from tests.flows.pages import ROOT, read_page, run_script
+from tests.flows.pages import ROOT, check_page, read_page
 
 
 @pytest.mark.parametrize("page", ["statistics.md", "labels.md"])
 def test_commands_print_what_the_page_shows(tmp_path: Path, page: str) -> None:
     """Every block of commands is followed by what it prints."""
-    text = read_page(f"docs/{page}")
-    shown = re.findall(r"^```sh\n(.*?)^```\n\n```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-    assert shown
-    for script, expected in shown:
-        printed = "\n".join(line.rstrip() for line in run_script(script, tmp_path).splitlines())
-        assert printed.strip() == expected.strip()
+    assert check_page(read_page(f"docs/{page}"), tmp_path)
 
 
 def test_python_gives_what_the_page_shows() -> None:

@@ -1,19 +1,18 @@
-"""The tree of commands, each importing what it needs when it runs, and what becomes of a failure."""
+"""The tree of commands, each importing what it needs when it runs."""
 
-import errno
-import re
 from functools import cache
 from typing import Annotated, Any
 
 import typer
-from typer import TyperException
 
 from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compare import compare
 from mixseek.cli.competitions.compete import compete, leaderboard
 from mixseek.cli.competitions.evaluate import evaluate
-from mixseek.cli.console import ExitCode, print_result
+from mixseek.cli.console import print_result
 from mixseek.cli.importing import import_log
+from mixseek.cli.jobs.run import run
+from mixseek.cli.jobs.setup import doctor, init
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
 from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
@@ -22,73 +21,6 @@ from mixseek.cli.report import archive, export, report, show
 from mixseek.cli.runs import collect, move, remove, runs
 from mixseek.cli.statistics import stats
 from mixseek.cli.view import view
-from mixseek.errors import (
-    BusyError,
-    ConfigurationError,
-    DamagedError,
-    MixseekError,
-    PermanentJudgeError,
-    StorageError,
-    TransientJudgeError,
-    WorkerError,
-)
-
-# A disk that says one of these is not broken: the path is wrong, or not ours to write.
-MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}
-
-
-# What people type who know other tools, and what they mean.
-MEANT_COMMANDS = {
-    **dict.fromkeys(("diff", "regress", "baseline"), "`mixseek compare A B` says what changed between two runs"),
-    **dict.fromkeys(("eval", "run", "score", "grade", "check"), "`mixseek judge DATA` judges a dataset"),
-    **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
-    **dict.fromkeys(("html", "summary", "results"), "`mixseek report RUN` shows a run"),
-    **dict.fromkeys(("agreement", "kappa", "statistics"), "`mixseek stats TABLE` counts ratings"),
-    **dict.fromkeys(("explain", "inspect"), "`mixseek show RUN ID` explains one verdict"),
-    **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),
-    **dict.fromkeys(("init", "new"), "`mixseek protocol new` writes a protocol to begin with"),
-    **dict.fromkeys(("race", "compete-run", "tournament"), "`mixseek compete RACE.toml` lets teams compete"),
-    **dict.fromkeys(("lint", "validate"), "`mixseek protocol lint FILE` says what is wrong with a protocol"),
-    "help": "`mixseek --help` lists the commands",
-    "version": "`mixseek --version` says it",
-}
-_UNKNOWN_COMMAND = re.compile(r"No such command '([^']+)'.*")
-
-
-def exit_code_of(error: MixseekError) -> ExitCode:
-    """Who can mend it decides: the caller (2), a second run (4), or nobody but us (3)."""
-    match error:
-        case ConfigurationError() | PermanentJudgeError() | DamagedError():
-            return ExitCode.USAGE
-        case WorkerError() | BusyError() | TransientJudgeError():
-            return ExitCode.INCOMPLETE
-        case StorageError(__cause__=OSError(errno=number)) if number in MISPLACED:
-            return ExitCode.USAGE
-        case _:
-            return ExitCode.INTERNAL
-
-
-def describe_usage_error(error: TyperException) -> str:
-    """One line with the place to look; typer alone prints four."""
-    message = " ".join(error.format_message().split())
-    unknown = _UNKNOWN_COMMAND.fullmatch(message.rstrip("."))
-    if unknown is not None and (meant := MEANT_COMMANDS.get(unknown[1].lower())):
-        return f"mixseek: there is no command '{unknown[1]}'; {meant} (see `mixseek --help`)"
-    context: Any = getattr(error, "ctx", None)
-    hint = f" (see `{context.command_path} --help`)" if context is not None else ""
-    return f"mixseek: {message[:1].lower()}{message[1:].rstrip('.')}{hint}"
-
-
-def describe_bug(error: BaseException) -> str:
-    """An exception nobody foresaw, named so that it can be reported."""
-    message = " ".join(str(error).split())
-    notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-    name = type(error).__name__
-    return (
-        f"mixseek: internal error: {name}{': ' if message else ''}{message}{notes}; "
-        "this is a bug; rerun with --debug for the traceback"
-    )
-
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
 MARKUP = None
@@ -130,7 +62,8 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, report, view, compare, show, export, archive, stats, compete, leaderboard, evaluate):
+    first = (demo, judge, run, report, view, compare, show, export, archive)
+    for function in (*first, stats, compete, leaderboard, evaluate):
         app.command()(function)
     app.command("import")(import_log)
     kept = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
@@ -162,6 +95,8 @@ def build_app() -> typer.Typer:
     cache.command("size")(show_cache)
     cache.command("prune")(prune)
     app.add_typer(cache, name="cache")
+    app.command()(init)
+    app.command()(doctor)
     app.command("serve-mock")(serve_mock)
     return app
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.console import ExitCode, print_answer, print_notice, print_result
-from mixseek.cli.options import JsonOption, PanelOption, WorkspaceOption, share_option, workspace_path
+from mixseek.cli.options import (
+    GithubSummaryOption,
+    JsonOption,
+    JUnitOption,
+    PanelOption,
+    SummaryFileOption,
+    WorkspaceOption,
+    ci_targets,
+    share_option,
+    workspace_path,
+)
 
 if TYPE_CHECKING:
     from mixseek.domain.panels import PanelRule
@@ -55,6 +65,9 @@ def compare(
     ] = None,
     on: OnOption = None,
     as_json: JsonOption = False,
+    junit: JUnitOption = None,
+    github_summary: GithubSummaryOption = False,
+    summary_file: SummaryFileOption = None,
 ) -> ExitCode:
     """Compare two runs, targets or prompt variants, sample by sample.
 
@@ -69,6 +82,7 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --on lower
     """
+    from mixseek.composition.ci import comparison_report, write_ci
     from mixseek.composition.compare import (
         LISTED,
         LISTED_IN_JSON,
@@ -80,12 +94,15 @@ def compare(
     from mixseek.reporting.comparison.summary import check_drop, comparison_document, print_comparison
 
     gate = read_drop_gate(max_drop, on, "A")
+    ci = ci_targets(junit, summary_file, github_summary=github_summary)
     request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
     comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
     target = out or (None if as_json else default_page(request.workspace, comparison))
     if target is not None:
         write_comparison(request.workspace, comparison, target)
     gates = () if gate is None else (check_drop(gate, comparison),)
+    if ci is not None:
+        write_ci(ci, [comparison_report(request.workspace, comparison, gates)])
     document = comparison_document(comparison, target, gates)
     print_answer(document, lambda console: print_comparison(comparison, console, target), as_json=as_json)
     if open_page and target is not None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    Shown = str | Callable[[Console], None]
+
 
 class ExitCode(IntEnum):
     """What a script may rely on; each failure also writes one line to stderr."""
@@ -70,9 +72,27 @@ def print_json(document: Any) -> None:
 PLAIN_WIDTH = 120
 
 
-def print_answer(document: Any, shown: "str | Callable[[Console], None]", *, as_json: bool) -> ExitCode:
+# Where answers go that are part of another command's answer; None: to whoever reads stdout.
+_collected: "list[tuple[Any, Shown]] | None" = None
+
+
+@contextlib.contextmanager
+def collecting_answers() -> "Iterator[list[tuple[Any, Shown]]]":
+    """What commands answer inside: for programs, and for people; nothing of it is printed."""
+    global _collected  # noqa: PLW0603 - like stdout, there is one
+    answers: list[tuple[Any, Shown]] = []
+    before, _collected = _collected, answers
+    try:
+        yield answers
+    finally:
+        _collected = before
+
+
+def print_answer(document: Any, shown: "Shown", *, as_json: bool) -> ExitCode:
     """The same answer for programs or for people: in colour on a terminal, plain in a file or a pipe."""
-    if as_json:
+    if _collected is not None:
+        _collected.append((document, shown))
+    elif as_json:
         print_json(document)
     elif isinstance(shown, str):
         print_result(shown)

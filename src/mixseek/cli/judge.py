@@ -5,17 +5,21 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, BadParameter, Option
+from typer import Argument, BadParameter, Context, Option
 
 from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, read_drop_gate
 from mixseek.cli.console import ExitCode
 from mixseek.cli.options import (
+    GithubSummaryOption,
     JsonOption,
+    JUnitOption,
     MaxCalls,
     MaxCost,
     PanelOption,
     Quiet,
+    SummaryFileOption,
     WorkspaceOption,
+    ci_targets,
     parse_mapping,
     parse_parameters,
     share_option,
@@ -37,6 +41,7 @@ _CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
 
 def judge(
+    context: Context,
     data: Annotated[str, Argument(metavar="DATA", help=_DATA)],
     protocol: Annotated[
         str | None, Option(metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic.")
@@ -121,6 +126,9 @@ def judge(
             "--allow-outside-files", help="Let `response_path` and `rubric_path` lead out of the directory of DATA."
         ),
     ] = False,
+    junit: JUnitOption = None,
+    github_summary: GithubSummaryOption = False,
+    summary_file: SummaryFileOption = None,
 ) -> ExitCode:
     """Judge every sample of a dataset.
 
@@ -142,7 +150,7 @@ def judge(
       mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
-    from mixseek.cli.judging import run_judge
+    from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
     from mixseek.composition.compare import find_baseline
     from mixseek.composition.request import JudgeRequest, LiveOptions
     from mixseek.reporting.summary import Gates
@@ -152,6 +160,8 @@ def judge(
         raise BadParameter("a cascade gives one verdict a sample already; choose one of both", param_hint="'--panel'")
     # The command line wins over the environment, the environment over mixseek.toml.
     settings = load_settings()
+    # Of `mixseek run`, which carries this command out; None on a command line.
+    job: JobPart | None = context.obj
     gates = Gates(fail_under, max_invalid, max_undecided, max_unverified)
     request = JudgeRequest(
         data=data,
@@ -180,7 +190,7 @@ def judge(
             retry_invalid=retry_invalid,
             keep_going=keep_going,
         ),
-        configured=settings.judges,
+        configured=settings.judges if job is None else {**settings.judges, **job.judges},
         parameters=parse_parameters(parameters or []),
         rubric=rubric,
         bundles=bundles,
@@ -190,7 +200,9 @@ def judge(
     )
     gate = read_drop_gate(max_drop, on, baseline)
     against = find_baseline(request, baseline, gate) if baseline is not None else None
-    return run_judge(request, gates, against, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
+    ci = ci_targets(junit, summary_file, github_summary=github_summary)
+    order = JudgeOrder(request, gates, against, ci, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)
+    return run_judge(order, job)
 
 
 def demo(

@@ -2,18 +2,29 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
+from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import Baseline
-from mixseek.composition.conclusion import RunState, conclude_run
+from mixseek.composition.conclusion import Conclusion, RunState, conclude_run
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.request import JudgeRequest
 from mixseek.domain.ports import ProgressSink
+from mixseek.reporting.ci import CiReport
 from mixseek.reporting.comparison.summary import baseline_text
 from mixseek.reporting.progress import LineProgress, Meter, drawing_bar
-from mixseek.reporting.summary import Gates, describe_dry_run, describe_groups, describe_summary, dry_run_document
+from mixseek.reporting.summary import (
+    Gates,
+    RunSummary,
+    describe_dry_run,
+    describe_groups,
+    describe_summary,
+    dry_run_document,
+)
+from mixseek.settings.models import JudgeSettings
 
 EXIT_CODES = {
     RunState.OK: ExitCode.OK,
@@ -36,27 +47,52 @@ def show_progress(total: int | None, quiet: bool, notify: Notify = notify_plainl
             yield bar
 
 
-def run_judge(
-    request: JudgeRequest,
-    gates: Gates,
-    baseline: Baseline | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-    log_json: bool,
-    is_dry_run: bool,
-) -> ExitCode:
+@dataclass(frozen=True, slots=True)
+class JudgeOrder:
+    """`mixseek judge` as it was parsed: what to judge, what must hold, and how to tell."""
+
+    request: JudgeRequest
+    gates: Gates
+    baseline: Baseline | None
+    ci: CiTargets | None
+    as_json: bool
+    quiet: bool
+    log_json: bool
+    is_dry_run: bool
+
+    @property
+    def notify(self) -> Notify:
+        return notify_json if self.log_json else notify_plainly
+
+    @property
+    def notify_progress(self) -> Notify:
+        """--quiet takes the progress away, not the reason why a command did not succeed."""
+        return (lambda _: None) if self.quiet else self.notify
+
+
+@dataclass(frozen=True, slots=True)
+class JobPart:
+    """What a job file adds to the command: judges of its own, and what comes between judging and the summary."""
+
+    judges: Mapping[str, JudgeSettings]
+    before_summary: Callable[[RunSummary], RunSummary]
+    # Jobs may share a file: their reports are collected here, and written together.
+    reports: list[tuple[CiTargets, CiReport]]
+
+
+def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
     """Judge, print, decide."""
-    if is_dry_run:
+    request, as_json, notify = order.request, order.as_json, order.notify
+    if order.is_dry_run:
         dry = forecast_run(request)
         return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
-    notify = notify_json if log_json else notify_plainly
-    # --quiet takes the progress away, not the reason why a command did not succeed.
-    notify_progress: Notify = (lambda _: None) if quiet else notify
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(
-                request, lambda total: stop.draining(show_progress(total, quiet, notify)), stop, notify_progress
+                request,
+                lambda total: stop.draining(show_progress(total, order.quiet, notify)),
+                stop,
+                order.notify_progress,
             )
     except KeyboardInterrupt:
         notify("interrupted; what was judged is kept: run the same command again to go on")
@@ -67,16 +103,39 @@ def run_judge(
         # The last judgment and the signal came together.
         notify("interrupted; everything is judged: run the same command again to see it")
         return ExitCode.INTERRUPTED
-    concluded, said = conclude_run(result, gates, baseline), describe_summary(result)
-    if concluded.compared is not None:
-        said += f"\n  baseline    {baseline_text(concluded.compared)}"
+    if job is not None:
+        result = job.before_summary(result)
+    concluded, said = conclude_run(result, order.gates, order.baseline), describe_summary(result)
+    more = [] if concluded.compared is None else [f"{'baseline':<10}  {baseline_text(concluded.compared)}"]
+    tell_build_server(order, concluded, more, job)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(concluded.failures, result):
-        notify_progress(line)
-    print_answer(concluded.document() if as_json else {}, said, as_json=as_json)
+        order.notify_progress(line)
+    document = concluded.document() if as_json or job is not None else {}
+    print_answer(document, "\n  ".join([said, *more]), as_json=as_json)
     for line in concluded.reasons:
         notify(line)
     return EXIT_CODES[concluded.state]
+
+
+def tell_build_server(order: JudgeOrder, concluded: Conclusion, more: list[str], job: JobPart | None) -> None:
+    """Written here, or handed to the job, which may share a file with others."""
+    if order.ci is None:
+        return
+    result = concluded.summary
+    told = run_report(
+        result.workspace,
+        result.header.run_id,
+        concluded.gates,
+        headline=result.headline,
+        rule=order.request.panel,
+        more=more,
+        seconds=result.seconds,
+    )
+    if job is None:
+        write_ci(order.ci, [told])
+    else:
+        job.reports.append((order.ci, told))
 
 
 def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:

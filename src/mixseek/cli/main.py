@@ -18,7 +18,7 @@ def run() -> None:
     on_stop(leave)
     import contextlib
 
-    from mixseek.cli import app, interrupts  # noqa: F401 - loaded here, while a signal may end the process at any line
+    from mixseek.cli import app, failures, interrupts  # noqa: F401 - loaded here, while a signal may end the process at any line
 
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
@@ -67,33 +67,7 @@ def main(arguments: list[str]) -> int:
     # --debug is taken out wherever it stands: it is what people append to the command that has just failed.
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
-    from typer import Abort, TyperException
+    from mixseek.cli.app import command
+    from mixseek.cli.failures import end_of
 
-    from mixseek.cli.app import command, describe_bug, describe_usage_error, exit_code_of
-    from mixseek.cli.console import ExitCode, print_notice
-    from mixseek.cli.interrupts import stop_signals
-    from mixseek.errors import MixseekError
-
-    try:
-        code = command().main(arguments, prog_name="mixseek", standalone_mode=False)
-    except TyperException as error:
-        print_notice(describe_usage_error(error))
-        return ExitCode.USAGE
-    except MixseekError as error:
-        if stop_signals:
-            return ExitCode.INTERRUPTED
-        if debug:
-            raise
-        print_notice(f"mixseek: {error}")
-        return exit_code_of(error)
-    except Abort:
-        return ExitCode.INTERRUPTED
-    except Exception as error:
-        if stop_signals:
-            # DuckDB, for one, calls an interrupted query an error.
-            return ExitCode.INTERRUPTED
-        if debug:
-            raise
-        print_notice(describe_bug(error))
-        return ExitCode.INTERNAL
-    return code if isinstance(code, int) else ExitCode.OK
+    return end_of(lambda: command().main(arguments, prog_name="mixseek", standalone_mode=False), debug=debug)

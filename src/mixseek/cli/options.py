@@ -1,13 +1,26 @@
 """Options that several commands share, worded once."""
 
+import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mixseek.domain.panels import PanelRule
 from mixseek.settings.marked_text import parse_toml
+
+if TYPE_CHECKING:
+    from mixseek.composition.ci import CiTargets
+
+
+def ci_targets(junit: Path | None, summary_file: Path | None, *, github_summary: bool) -> "CiTargets | None":
+    """None where no build server is to be told anything, which is nearly always."""
+    if junit is None and summary_file is None and not github_summary:
+        return None
+    from mixseek.composition.ci import find_targets
+
+    return find_targets(junit, summary_file, os.environ, github_summary=github_summary)
 
 
 def workspace_path(given: Path | None) -> Path:
@@ -103,6 +116,23 @@ PanelOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 RunArgument = Annotated[
     str | None, typer.Argument(metavar="RUN", help="A run's name, or `latest`; may be left out when there is only one.")
+]
+JUnitOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--junit",
+        metavar="FILE",
+        help="Write JUnit XML for a build server: a test case for each gate and each sample that failed.",
+    ),
+]
+GithubSummaryOption = Annotated[
+    bool,
+    typer.Option(
+        "--github-summary", help="Add headline, gates and the worst five as Markdown to $GITHUB_STEP_SUMMARY."
+    ),
+]
+SummaryFileOption = Annotated[
+    Path | None, typer.Option("--summary-file", metavar="FILE", help="Write the same Markdown to this file instead.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 MaxCalls = Annotated[

@@ -7,8 +7,18 @@ from typing import Annotated
 from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, hold_against, read_drop_gate
-from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
-from mixseek.cli.options import JsonOption, PanelOption, RunArgument, WorkspaceOption, workspace_path
+from mixseek.cli.console import ExitCode, print_answer, print_notice
+from mixseek.cli.options import (
+    GithubSummaryOption,
+    JsonOption,
+    JUnitOption,
+    PanelOption,
+    RunArgument,
+    SummaryFileOption,
+    WorkspaceOption,
+    ci_targets,
+    workspace_path,
+)
 
 _RUNS = "A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side."
 # More do not help anybody who reads; --json has them all.
@@ -34,6 +44,9 @@ def report(
     max_drop: MaxDropOption = None,
     on: OnOption = None,
     as_json: JsonOption = False,
+    junit: JUnitOption = None,
+    github_summary: GithubSummaryOption = False,
+    summary_file: SummaryFileOption = None,
 ) -> ExitCode:
     """Summarise a run here and in one HTML file.
 
@@ -49,24 +62,30 @@ def report(
       mixseek report bbh-march --by difficulty --panel unanimous
       mixseek report bbh-march bbh-april
       mixseek report bbh-april --baseline bbh-march --max-drop 2%
+      mixseek report bbh-april --junit junit.xml --github-summary
     """
+    from mixseek.composition.ci import run_report, write_ci
     from mixseek.composition.report import load_report, write_html
     from mixseek.reporting.summary import report_document
     from mixseek.reporting.terminal import print_report
 
     gate = read_drop_gate(max_drop, on, baseline)
+    ci = ci_targets(junit, summary_file, github_summary=github_summary)
     if runs and len(runs) > 1:
-        if out is not None or open_page or by or panel is not None or baseline is not None:
-            message = "these are of one run; leave out --out, --open, --by, --panel and --baseline"
+        if out is not None or open_page or by or panel is not None or baseline is not None or ci is not None:
+            message = "these are of one run; leave out --out, --open, --by, --panel, --baseline, --junit and summaries"
             raise BadParameter(message, param_hint="'[RUN]...'")
         return set_side_by_side(runs, workspace_path(workspace), as_json=as_json)
-    report_data, directory = load_report(workspace_path(workspace), runs[0] if runs else None, panel, by or ())
+    root = workspace_path(workspace)
+    report_data, directory = load_report(root, runs[0] if runs else None, panel, by or ())
     target = out or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
     document = report_document(report_data, target)
-    held = hold_against(workspace_path(workspace), directory.name, baseline, gate, panel)
+    held = hold_against(root, directory.name, baseline, gate, panel)
     document |= held.document
+    if ci is not None:
+        write_ci(ci, [run_report(root, directory.name, held.gates, headline=report_data.headline, rule=panel)])
     print_answer(document, lambda console: print_report(report_data, console, target), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
@@ -138,7 +157,7 @@ def export(
 
     name, rows = export_rows(workspace_path(workspace), run, to)
     if as_json:
-        print_json({"run": name, "file": str(to), "rows": rows})
+        print_answer({"run": name, "file": str(to), "rows": rows}, "", as_json=True)
     else:
         print_notice(f"mixseek: {plural(rows, 'row')} written to {to}")
     return ExitCode.OK

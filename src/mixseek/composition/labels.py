@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from mixseek.composition.corrected import ScaleOf, load_plan, open_labelled, scale_for
+from mixseek.composition.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
 from mixseek.composition.report import find_run
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
-from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.errors import ConfigurationError, DatasetError, MixseekError
 from mixseek.reporting.labels.plan import PlanReport
+from mixseek.reporting.summary import RunSummary
 from mixseek.stats.corrected import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.manifest import Manifest, read_manifest
@@ -211,6 +212,21 @@ def import_labels(root: Path, request: ImportRequest) -> ImportResult:
     return ImportResult(
         run.name, rater, len(added), len(labels) - len(added), revised, unread.draw, empty, unread.drawn
     )
+
+
+def is_drawn_sheet(file: Path) -> bool:
+    """Whether its rows say which draw they are of; else they name samples, and a run must be named."""
+    try:
+        return any(one.row is not None for one in read_sheet(file))
+    except MixseekError:
+        # Whoever takes it in says what is wrong with it.
+        return False
+
+
+def with_labels(summary: RunSummary) -> RunSummary:
+    """The same run after labels were taken in."""
+    workspace = Workspace(summary.workspace)
+    return replace(summary, corrected=load_corrected(workspace, workspace.run(summary.header.run_id)))
 
 
 def check_rater(name: str) -> str:

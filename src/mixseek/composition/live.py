@@ -7,6 +7,7 @@ import hashlib
 import os
 import random
 import secrets
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -395,7 +396,6 @@ def judge_rest_live(
         open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=observer.notify) as file,
         contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
         observer.show_progress(plan.samples) as progress,
-        fewer_collections(),
     ):
         panel = panel_of(plan)
         slots = panel.make_slots(plan.protocol.hash, key, observer.notify, tracer)
@@ -428,15 +428,32 @@ async def judge_and_close(run: LiveRun, pending: Iterable[LiveBatch]) -> RunEnd:
             await slot.judge.close()
 
 
-@contextlib.contextmanager
-def fewer_collections() -> Iterator[None]:
-    """What is loaded stays, and what a judgment makes is freed by its references: searching both again costs 5 %."""
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_COLLECT_EVERY, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
+class FewerCollections:
+    """What is there stays, and what a judgment makes is freed by its references: searching both again costs 5 %.
+
+    More where a program holds many rows itself. It may have several runs under way in threads: the first one makes the
+    change, and the last one undoes it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way = 0
+        self._thresholds = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._under_way += 1
+            if self._under_way == 1:
+                self._thresholds = gc.get_threshold()
+                gc.freeze()
+                gc.set_threshold(_COLLECT_EVERY, *self._thresholds[1:])
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._under_way -= 1
+            if not self._under_way:
+                gc.set_threshold(*self._thresholds)
+                gc.unfreeze()
+
+
+fewer_collections = FewerCollections()

@@ -60,6 +60,17 @@ PanelGroups = Mapping[str | None, PanelGroup]
 
 
 @dataclass(frozen=True, slots=True)
+class SettledSample:
+    """One sample after the rule of its panel; `value` and `verdict` are None where it has no score."""
+
+    key: str
+    id: str
+    state: PanelState
+    verdict: str | None
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Ratings:
     """What judges said of the samples that at least two of them judged, as counted patterns.
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from mixseek.domain.rounds import LeaderBoardReader, RoundState, check_name
@@ -74,9 +74,14 @@ class PromptBuilderSettings(FileSettings):
     RuntimeError, for a template that does not compile or uses a variable it is not given.
     """
 
-    team_user_prompt: str = DEFAULT_TEAM_USER_PROMPT
-    evaluator_user_prompt: str = DEFAULT_EVALUATOR_USER_PROMPT
-    judgment_user_prompt: str = DEFAULT_JUDGMENT_USER_PROMPT
+    team_user_prompt: str = Field(default=DEFAULT_TEAM_USER_PROMPT, description="a team, before each of its rounds")
+    evaluator_user_prompt: str = Field(
+        default=DEFAULT_EVALUATOR_USER_PROMPT,
+        description="the judge of each metric; has to use `submission`",
+    )
+    judgment_user_prompt: str = Field(
+        default=DEFAULT_JUDGMENT_USER_PROMPT, description="the judge that says whether another round is worth it"
+    )
 
     # What nested settings of this name would be called.
     exact_prefix: ClassVar[str | None] = "MIXSEEK_PROMPT_BUILDER__"

@@ -45,14 +45,15 @@ class GateResult:
     judge: str | None = None  # None for the run as one
 
     def describe(self) -> str:
-        """The gate, the judge and both numbers, for one line on stderr."""
+        """The gate, the judge and both numbers, for one line."""
         actual = "no valid verdict" if self.actual is None else f"{self.actual:.2%}"
-        relation = "under" if self.name == "fail_under" else "over"
+        relation = "within" if self.is_met else "under" if self.name == "fail_under" else "over"
         nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing"}
         noun = nouns.get(self.name, self.name.removeprefix("max_"))
         option = "--" + self.name.replace("_", "-")
         who = f" by {self.judge}" if self.judge is not None else ""
-        return f"gate {option} not met{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
+        said = "met" if self.is_met else "not met"
+        return f"gate {option} {said}{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
 
 
 def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> tuple[GateResult, ...]:
@@ -291,11 +292,14 @@ def describe_groups(groups: Sequence[FailureGroup], summary: RunSummary) -> list
 
 
 def describe_group(group: FailureGroup, *, with_judge: bool) -> str:
-    """One line, whatever the judge wrote."""
-    cut = wording.shortened(" ".join(group.why.split()), _WHY_CHARACTERS)
+    """One line, whatever the judge wrote, and however the sample is called."""
+    cut, name = (
+        wording.shortened(" ".join(wording.make_visible(text).split()), _WHY_CHARACTERS)
+        for text in (group.why, group.sample_id)
+    )
     by = f" by {group.judge}" if with_judge else ""
     first = "such as" if group.count > 1 else "sample"
-    return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {group.sample_id})"
+    return f"{group.count:,} {group.status.value}{by}: {cut} ({first} {name})"
 
 
 def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -> list[str]:

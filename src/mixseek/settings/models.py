@@ -27,53 +27,105 @@ class Table(BaseModel):
 
 
 class JudgeSettings(Table):
-    """One `[judges.NAME]` table. None means: the provider's value, or left to the endpoint, and then it is not sent."""
+    """One `[judges.NAME]` table. None means: the provider's value, or left to the endpoint, and then it is not sent.
 
-    model: str | None = None
-    # A name from the provider table; decides base_url, wire format and key variable unless they are given.
-    provider: str | None = None
-    wire: WireFormat | None = None
-    base_url: str | None = None
-    # The name of an environment variable; the key itself never stands in a file.
-    api_key_env: str | None = None
-    temperature: float | None = Field(default=None, ge=0, le=5)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int | None = Field(default=None, ge=1)
-    seed: int | None = None
-    # A value "$NAME" is read from the environment. Out of the repr: people write credentials here.
-    headers: dict[str, str] = Field(default_factory=dict, repr=False)
-    # Merged into the request as it stands; wins over what mixseek would send.
-    body: dict[str, Any] = Field(default_factory=dict, repr=False)
-    # US dollars per million tokens.
-    price_input: float | None = Field(default=None, ge=0)
-    price_output: float | None = Field(default=None, ge=0)
-    # Requests and tokens per minute that the endpoint grants.
-    rpm: int | None = Field(default=None, ge=1)
-    tpm: int | None = Field(default=None, ge=1)
-    concurrency: int | None = Field(default=None, ge=1, le=4096)
-    # For one whole call, from connecting to the last byte.
-    timeout_seconds: float = Field(default=DEFAULT_TIMEOUT_SECONDS, gt=0)
-    max_reasks: int | None = Field(default=None, ge=0, le=10)
-    # HTTPS_PROXY and its relatives are obeyed only when asked: a forgotten variable should not see prompts.
-    use_proxy: bool = False
+    The descriptions are the reference in docs/settings.md.
+    """
+
+    model: str | None = Field(default=None, description="What the endpoint calls its model; always needed.")
+    provider: str | None = Field(
+        default=None,
+        description="A name from the table of providers: decides `base_url`, `wire` and the variable of the key unless "
+        "they are given. A table that is called like a provider has it already. `gguf` is a model in this process, "
+        "`pydantic-ai` every provider of that library.",
+    )
+    wire: WireFormat | None = Field(
+        default=None, description="How the endpoint is spoken to: chat completions, or Anthropic's messages."
+    )
+    base_url: str | None = Field(
+        default=None,
+        description="Where the API begins: `http(s)://host[:port]/path`, usually up to and with `/v1`. Without a "
+        "credential in it.",
+    )
+    api_key_env: str | None = Field(
+        default=None,
+        description="The name of the environment variable that holds the key; the key itself never stands in a file.",
+    )
+    temperature: float | None = Field(default=None, ge=0, le=5, description="Sent as it is.")
+    top_p: float | None = Field(default=None, gt=0, le=1, description="Sent as it is.")
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="How long a reply may become. What is cut off there is an invalid reply."
+    )
+    seed: int | None = Field(
+        default=None, description="Sent as it is; each further repeat (`--repeats`) asks with the next number."
+    )
+    # Out of the repr: people write credentials here.
+    headers: dict[str, str] = Field(
+        default_factory=dict,
+        repr=False,
+        description="Sent with every request. A value `$NAME` is read from the environment, and is then kept out of "
+        "everything that is written down.",
+    )
+    body: dict[str, Any] = Field(
+        default_factory=dict,
+        repr=False,
+        description="Merged into the request as it stands; wins over what mixseek would send. Not `model`, `messages` "
+        "or `stream`.",
+    )
+    price_input: float | None = Field(
+        default=None,
+        ge=0,
+        description="US dollars for a million tokens sent, together with `price_output`; wins over the "
+        "table of prices (extra `prices`).",
+    )
+    price_output: float | None = Field(default=None, ge=0, description="US dollars for a million tokens of replies.")
+    rpm: int | None = Field(default=None, ge=1, description="Requests a minute that the endpoint grants.")
+    tpm: int | None = Field(default=None, ge=1, description="Tokens a minute that the endpoint grants.")
+    concurrency: int | None = Field(
+        default=None, ge=1, le=4096, description="Calls at once, at most; `--concurrency` where it is not given."
+    )
+    timeout_seconds: float = Field(
+        default=DEFAULT_TIMEOUT_SECONDS, gt=0, description="For one whole call, from connecting to the last byte."
+    )
+    max_reasks: int | None = Field(
+        default=None, ge=0, le=10, description="Ask again so often after an invalid reply; `--max-reasks` otherwise."
+    )
+    use_proxy: bool = Field(
+        default=False,
+        description="Obey `HTTPS_PROXY` and its relatives. Only if asked: a forgotten variable should not see prompts.",
+    )
 
 
 class JudgeDefaults(Table):
     """Defaults of `mixseek judge`; an option on the command line wins."""
 
-    protocol: str = "semantic"
-    judges: tuple[str, ...] = ("rules",)
-    cascade: bool = False
-    # None: the protocol's own.
-    language: Language | None = None
-    # 0 means: as many processes as there are cores, when the dataset is large enough to pay for them.
-    workers: int = Field(default=0, ge=0, le=256)
+    protocol: str = Field(default="semantic", description="`--protocol`: a built-in one, or the path of a TOML file.")
+    judges: tuple[str, ...] = Field(
+        default=("rules",), description="`--judge`, in their order: what may stand there may stand here."
+    )
+    cascade: bool = Field(
+        default=False, description="`--cascade`: the next judge is asked only where none before it gave a judgment."
+    )
+    language: Language | None = Field(
+        default=None, description="`--language` of the prompts; the protocol's own where it is not given."
+    )
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="`--workers`: processes for `rules`. 0 means as many as there are cores, where the dataset is "
+        "large enough to pay for them.",
+    )
 
 
 class Settings(Table):
     """Everything `mixseek.toml` and `MIXSEEK_*` may say."""
 
-    workspace: Path = Path(".mixseek")
+    workspace: Path = Field(
+        default=Path(".mixseek"),
+        description="`--workspace`: where runs, replies that were paid for, labels and competitions are kept.",
+    )
     judge: JudgeDefaults = JudgeDefaults()
-    # By name: what stands after --judge.
-    judges: dict[str, JudgeSettings] = Field(default_factory=dict)
+    judges: dict[str, JudgeSettings] = Field(
+        default_factory=dict, description="By name: what stands after `--judge`, or in `judge.judges`."
+    )

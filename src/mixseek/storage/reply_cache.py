@@ -266,3 +266,13 @@ def move_aside(path: Path) -> Path:
     for part in parts_of(path):
         part.replace(aside.with_name(aside.name + part.name.removeprefix(path.name)))
     return aside
+
+
+def find_cache_damage(path: Path) -> str | None:
+    """What SQLite finds wrong with a file that is only read; None where nothing is."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            said = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        return None if code_of(error) in _BUSY else str(error)
+    return None if said == "ok" else str(said)

@@ -20,18 +20,25 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError, DatasetError
 
 SURFACE = [
+    "Competition",
+    "Evaluation",
     "InvalidJudgment",
     "JudgeOptions",
     "Judged",
     "Missing",
     "MixseekError",
+    "RoundRecord",
     "Run",
     "RunState",
     "Sample",
     "Undecided",
     "ValidJudgment",
+    "acompete",
+    "aevaluate",
     "ajudge",
     "compare",
+    "compete",
+    "evaluate",
     "forecast",
     "function_judge",
     "judge",
@@ -49,6 +56,7 @@ ELSEWHERE = {
     "quiet": "progress=False",
     "log_json": "the logger `mixseek`",
     "dry_run": "mixseek.forecast",
+    **dict.fromkeys(("junit", "github_summary", "summary_file"), "`mixseek report RUN` of a run in a workspace"),
 }
 
 

@@ -16,8 +16,8 @@ def requested(*words: str, monkeypatch: pytest.MonkeyPatch) -> LiveOptions:
     """What `mixseek judge` asks for when these words are typed."""
     asked: list[JudgeRequest] = []
 
-    def note(request: JudgeRequest, gates: object, baseline: object, **output: object) -> ExitCode:
-        asked.append(request)
+    def note(order: judging.JudgeOrder, job: object) -> ExitCode:
+        asked.append(order.request)
         return ExitCode.OK
 
     monkeypatch.setattr(judging, "run_judge", note)

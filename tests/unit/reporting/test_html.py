@@ -228,6 +228,8 @@ def test_every_asset_is_used() -> None:
         "scored.html.j2",
         "checks.html.j2",
         "panel.html.j2",
+        "run_card.html.j2",
+        "table.html.j2",
     }
 
 

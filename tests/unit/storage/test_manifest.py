@@ -16,6 +16,7 @@ from mixseek.storage.journal.manifest import (
     ProtocolEntry,
     RunStatus,
     read_manifest,
+    read_stored_manifest,
     write_manifest,
 )
 
@@ -35,7 +36,7 @@ def test_a_manifest_comes_back_as_it_was(tmp_path: Path) -> None:
 
     write_manifest(tmp_path / "manifest.json", manifest)
 
-    assert read_manifest(tmp_path / "manifest.json") == manifest
+    assert read_stored_manifest(tmp_path / "manifest.json") == manifest
     assert manifest.judge_names == ("rules", "replay")
     assert "答え.jsonl" in (tmp_path / "manifest.json").read_text(encoding="utf-8")
 
@@ -54,7 +55,7 @@ def test_sealing_and_restarting_keep_the_rest(tmp_path: Path) -> None:
     assert (restarted.created_at, restarted.started_at) == (NOW, later)
     assert restarted.journal == sealed.journal == JournalSeal(bytes=5, blake2b="ab")
     write_manifest(tmp_path / "m", restarted)
-    assert read_manifest(tmp_path / "m") == restarted
+    assert read_stored_manifest(tmp_path / "m") == restarted
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def test_fields_of_a_later_version_are_passed_over(tmp_path: Path) -> None:
     write_manifest(path, make_manifest())
     path.write_text(json.dumps({**json.loads(path.read_text()), "price": 3}))
 
-    assert read_manifest(path) == make_manifest()
+    assert read_stored_manifest(path) == make_manifest()
 
 
 def test_an_argument_that_is_no_utf8_does_not_stop_the_run(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, BadParameter, Option
 
@@ -11,7 +11,6 @@ from mixseek.cli.competitions.compete import parse_points
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.interrupts import stopping_on_signals
 from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, parse_mapping
-from mixseek.settings.models import Language
 
 if TYPE_CHECKING:
     from mixseek.composition.competitions.evaluate import SubmissionText
@@ -44,7 +43,9 @@ def evaluate(
         list[str] | None,
         Option("--map", metavar="FIELD=COLUMN", help="Where a field stands in a table: response=output."),
     ] = None,
-    language: Annotated[Language | None, Option(metavar="LANGUAGE", help="Of the prompts: en, ja or zh.")] = None,
+    language: Annotated[
+        Literal["en", "ja", "zh"] | None, Option(metavar="LANGUAGE", help="Of the prompts: en, ja or zh.")
+    ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
     quiet: Quiet = False,

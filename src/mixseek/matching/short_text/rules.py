@@ -306,6 +306,8 @@ _CONCESSION: Final = frozenset({"however", "but", "believed", "although", "thoug
 
 def compare_short_text(response: str, gold: Sequence[str], *, question: str = "") -> Comparison:
     """Whether the response, reasoning already dropped, gives one of the golds; undecided unless a rule is sure."""
+    if response in (one.strip() for one in gold):
+        return Comparison(Decision.CORRECT, Span(0, len(response)), (Rule.EXACT_ANSWER,))
     asked = read_question(question)
     prepared = prepare_gold(tuple(gold), asked.words)
     is_cut = len(response) > _HEAD
@@ -331,7 +333,8 @@ def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) ->
     case = Case(part, gold, question, is_cut)
     is_gold = any(answer.padded == case.padded for answer in gold.answers)
     if FILLER_WORDS.issuperset(case.vocabulary) and not (is_gold and case.vocabulary):
-        return Comparison(Decision.UNDECIDED if is_cut else Decision.INCORRECT, None, (Rule.NO_ANSWER,))
+        is_open = is_cut or gold.has_wordless
+        return Comparison(Decision.UNDECIDED if is_open else Decision.INCORRECT, None, (Rule.NO_ANSWER,))
     objection: Rule | None = None
     for found in _find_gold(case):
         objection = objection_to(case, found)

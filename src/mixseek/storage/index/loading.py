@@ -26,6 +26,7 @@ from mixseek.storage.duckdb_session import (
     first_line,
     is_beyond_repair,
     is_short_of_memory,
+    open_duckdb,
     read_sql,
     read_statements,
     run_in_scratch,
@@ -135,22 +136,39 @@ def is_fresh(run: RunDirectory) -> bool:
 
 def read_state(path: Path) -> IndexState | None:
     """None where there is no index that can be used."""
+    with contextlib.ExitStack() as kept:
+        return open_usable(path, kept)[1]
+
+
+def open_usable(
+    path: Path, kept: contextlib.ExitStack
+) -> tuple[duckdb.DuckDBPyConnection, IndexState] | tuple[None, None]:
+    """A connection, open as long as `kept`, and what the index says of itself; or none that can be used."""
     if not path.is_file():
-        return None
+        return None, None
     try:
-        with connect_reading(path) as connection:
-            row = connection.execute("FROM index_state").fetchone()
+        connection = kept.enter_context(connect_reading(path))
+        row = connection.execute("FROM index_state").fetchone()
     except duckdb.Error as error:
         if is_beyond_repair(error):
-            return None
+            return None, None
         raise index_error(path, error) from error
     is_ours = row is not None and (row[0], row[-1]) == (SCHEMA_VERSION, duckdb.__version__)
-    return IndexState(*row) if row is not None and is_ours else None
+    return (connection, IndexState(*row)) if row is not None and is_ours else (None, None)
+
+
+def is_damaged_index(path: Path) -> bool:
+    """Whether the file cannot be read at all; one of another version can, and is made anew all the same."""
+    try:
+        with connect_reading(path):
+            return False
+    except duckdb.Error as error:
+        return is_beyond_repair(error)
 
 
 def connect_reading(path: Path) -> duckdb.DuckDBPyConnection:
     """With the same scratch for all connections of a process: DuckDB refuses two that differ in their settings."""
-    return duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path)))
+    return open_duckdb(str(path), read_only=True, config=session_settings(reading_scratch(path)))
 
 
 def reading_scratch(path: Path) -> Path:
@@ -159,13 +177,20 @@ def reading_scratch(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def reading(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to an index that is in place."""
+def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to the index, which says what the journal says; DuckDB takes longer to open it than to ask it."""
     try:
-        with spilling_to(reading_scratch(path)), connect_reading(path) as connection:
+        with spilling_to(reading_scratch(run.index)), contextlib.ExitStack() as kept:
+            state = stat_journal(run.journal)
+            connection, indexed = open_usable(run.index, kept)
+            if connection is None or indexed is None or indexed.journal != state:
+                # Closed first: DuckDB would give the file that was there to whoever asks for the name.
+                kept.close()
+                index_run(workspace, run)
+                connection = kept.enter_context(connect_reading(run.index))
             yield connection
     except duckdb.Error as error:
-        raise index_error(path, error) from error
+        raise index_error(run.index, error) from error
 
 
 def index_run(workspace: Workspace, run: RunDirectory) -> None:
@@ -263,7 +288,7 @@ def build(
             copy_part(run.journal, lines.begin, lines.end, source)
     except OSError as error:
         raise storage_error("write the index", run.index, error) from error
-    with duckdb.connect(str(path), config=settings) as connection:
+    with open_duckdb(str(path), config=settings) as connection:
         if not lines.begin:
             connection.execute(read_sql("mixseek.storage.index", "schema.sql"))
         counted = dict(connection.execute(LOADING["line_counts"]).fetchall())

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from mixseek.domain.counts import Disagreement, PanelGroup, PanelGroups, Ratings, TakeSums, UnitSums
+from mixseek.domain.counts import Disagreement, PanelGroup, PanelGroups, Ratings, SettledSample, TakeSums, UnitSums
 from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.storage.duckdb_session import escape_glob, fetch_all, read_statements
@@ -113,6 +113,13 @@ class SettledPanel:
     def groups(self, column: str) -> PanelGroups:
         """By a column of `units`."""
         return {name: group for (name,), group in self._groups("FROM units", (column,)).items()}
+
+    def failing(self, limit: int, *, below: float, worst_first: bool = False) -> tuple[list[SettledSample], int]:
+        """Samples with a lower score, and those that are invalid or missing; and how many there are of them."""
+        asked = {"limit": limit, "below": below, "worst_first": worst_first}
+        rows = self.ask(_SQL["SettledSample"], asked)
+        found = [SettledSample(key, name, PanelState(state), *rest) for key, name, state, *rest, _ in rows]
+        return found, rows[0][-1] if rows else 0
 
     def by(self, column: str) -> PanelGroups:
         """By any column of the samples; raises ConfigurationError where no sample has such a one."""

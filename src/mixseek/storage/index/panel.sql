@@ -95,6 +95,12 @@ SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.que
 -- name: states
 SELECT {first}state, count(*), count(*) FILTER (is_unverified) FROM ({units}) GROUP BY {first}state ORDER BY ALL
 
+-- name: SettledSample
+-- The lowest scores first, then what has none because a judge failed; or in the order of the dataset.
+SELECT key, id, state, verdict, value, count(*) OVER () FROM units
+    WHERE state IN ('invalid', 'missing') OR (state = 'valid' AND value < $below)
+    ORDER BY CASE WHEN $worst_first THEN value ELSE 0 END NULLS LAST, sample LIMIT $limit
+
 -- name: disagreements
 -- Keys are digests: between equals they are a fair lot. Names are looked up for what is shown only.
 WITH chosen AS (SELECT sample, spread, verdicts FROM rated WHERE verdicts > 1 OR spread > 0

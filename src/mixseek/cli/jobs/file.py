@@ -1,0 +1,265 @@
+"""A job file as command lines: its keys are the options of `mixseek judge`, read off the command itself.
+
+Nothing about an option is written a second time here. A key is the long option with underscores; its type, range,
+default and help are those of the command, whose own parser reads the value.
+"""
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+from pydantic import Field
+from typer import TyperException
+
+from mixseek.cli.judge import judge
+from mixseek.cli.labels import import_sheet
+from mixseek.cli.report import archive, export, report
+from mixseek.errors import ConfigurationError
+from mixseek.settings.load import explaining_failures
+from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
+from mixseek.settings.models import JudgeSettings, Table
+
+# Tables of the file that are no options.
+_JUDGES, _JOBS = "judges", "jobs"
+# A value that names a place; of a protocol's and a judge's name only some do.
+_IS_PLACE = re.compile(r"\b(FILE|DIR|DATA|PATH)\b")
+_NAME_OR_FILE, _SPEC, _PARAMETERS = "NAME|FILE", "SPEC", "KEY=VALUE"
+
+
+def command_of(function: Callable[..., Any]) -> Any:
+    """The parsed command; typed Any because typer's own class for it is private."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command()(function)
+    return typer.main.get_command(app)
+
+
+def key_of(parameter: Any) -> str:
+    """`--fail-under` is `fail_under`; an argument goes by its name."""
+    long = [name for name in parameter.opts if name.startswith("--")]
+    return (long[0].removeprefix("--") if long else str(parameter.name)).replace("-", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command that a job runs after judging; `main` is the key that a plain value stands for."""
+
+    function: Callable[..., Any]
+    main: str
+    # What the job itself knows.
+    own: frozenset[str]
+    writes: bool = True
+
+
+STEPS = {
+    "labels": Step(import_sheet, "file", frozenset({"workspace", "json"}), writes=False),
+    "report": Step(report, "out", frozenset({"runs", "workspace", "json"})),
+    "export": Step(export, "to", frozenset({"run", "workspace", "json"})),
+    "archive": Step(archive, "to", frozenset({"run", "workspace", "json", "check"})),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`arguments` are those of `mixseek judge`; `steps` hold those of the commands that come after it."""
+
+    name: str
+    arguments: tuple[str, ...]
+    steps: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class JobFile:
+    """Every job with every value parsed once; `judges` are those of the file."""
+
+    path: Path
+    jobs: tuple[Job, ...]
+    judges: Mapping[str, JudgeSettings]
+
+
+class JudgesTable(Table):
+    """The part of a job file that mixseek.toml has as well."""
+
+    judges: dict[str, JudgeSettings] = Field(default_factory=dict)
+
+
+def read_jobs(path: Path, names: Sequence[str], own: frozenset[str]) -> JobFile:
+    """The jobs that are named, or all; `own` are options of `mixseek run`. Raises ConfigurationError in one line."""
+    with explaining_failures(path, JudgesTable):
+        document = parse_toml(decode_text(read_bounded(path)))
+        given = document.pop(_JUDGES, {})
+        if isinstance(given, list | str):
+            raise ConfigurationError(
+                f'{path}: judges: these are tables, [judges.NAME]; who judges is judge = ["rules"] or judge = "NAME"'
+            )
+        judges = JudgesTable.model_validate({_JUDGES: given}).judges
+    tables = document.pop(_JOBS, None)
+    if tables is None:
+        tables = {path.stem: {}}
+    if not isinstance(tables, dict) or not tables or not all(isinstance(one, dict) for one in tables.values()):
+        raise ConfigurationError(f"{path}: jobs: write each job as a table of its own, [jobs.NAME]")
+    reader = JobReader(path, own)
+    reader.check_keys(document, None)
+    for name, table in tables.items():
+        reader.check_keys(table, name)
+    jobs = tuple(reader.read(name, {**document, **tables[name]}, tables[name]) for name in chosen(path, tables, names))
+    refuse_shared_targets(path, jobs)
+    return JobFile(path, jobs, {name: reader.place_model(one) for name, one in judges.items()})
+
+
+def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """In the order of the file, each once."""
+    for name in names:
+        if name not in tables:
+            close = difflib.get_close_matches(name, tables, n=1)
+            meant = f"did you mean '{close[0]}'?" if close else f"there is {', '.join(tables)}"
+            raise ConfigurationError(f"{path}: no job '{name}'; {meant}")
+    return [name for name in tables if not names or name in names]
+
+
+def refuse_shared_targets(path: Path, jobs: Sequence[Job]) -> None:
+    """Of two jobs that write one file, the second would hide what the first wrote."""
+    seen: dict[str, str] = {}
+    for job in jobs:
+        for step, arguments in job.steps.items():
+            main = [text for text in arguments if STEPS[step].writes and text.startswith(f"--{STEPS[step].main}=")]
+            for target in main:
+                if seen.setdefault(target, job.name) != job.name:
+                    file = target.partition("=")[2]
+                    raise ConfigurationError(
+                        f"{path}: jobs {seen[target]} and {job.name} both write {file}; give each a {step} of its own"
+                    )
+
+
+class JobReader:
+    """From the tables of one file to arguments."""
+
+    def __init__(self, path: Path, own: frozenset[str]) -> None:
+        self.path, self.own = path, own
+        self.command = command_of(judge)
+        self.keys = {key_of(one): one for one in self.command.params}
+
+    def check_keys(self, table: Mapping[str, Any], job: str | None) -> None:
+        known = [key for key in (*self.keys, *STEPS) if key not in self.own]
+        for key in table:
+            if key in self.own:
+                raise ConfigurationError(f"{self.place(key, job)}: stands on the command line of `mixseek run`")
+            if key not in known:
+                raise self.unknown(key, job, known)
+
+    def unknown(self, key: str, job: str | None, known: Sequence[str]) -> ConfigurationError:
+        close = difflib.get_close_matches(key.replace("-", "_"), known, n=1)
+        advice = f"did you mean '{close[0]}'?" if close else f"known keys here: {', '.join(sorted(known))}"
+        table = "" if job is None else f"[jobs.{job}]: "
+        return ConfigurationError(f"{self.path}: {table}unknown key '{key}'; {advice}")
+
+    def place(self, key: str, job: str | None) -> str:
+        """Where a reader finds it."""
+        return f"{self.path}: {'' if job is None else f'[jobs.{job}]: '}{key}"
+
+    def read(self, name: str, values: Mapping[str, Any], own_table: Mapping[str, Any]) -> Job:
+        """Every value goes through the parser of its command here, before any job runs."""
+
+        def where(key: str) -> str:
+            return self.place(key, name if key in own_table or key not in values else None)
+
+        steps = {key: self.read_step(key, values[key], where(key)) for key in STEPS if key in values}
+        options = {key: value for key, value in values.items() if key not in STEPS}
+        return Job(name, self.parse(self.command, options, where), steps)
+
+    def read_step(self, key: str, value: Any, place: str) -> tuple[str, ...]:
+        """A plain value is the file; a table has the options of the command behind it."""
+        step = STEPS[key]
+        command = command_of(step.function)
+        values = dict(value) if isinstance(value, dict) else {step.main: value}
+        known = [key_of(one) for one in command.params if key_of(one) not in step.own]
+        for inner in values:
+            if inner not in known:
+                close = difflib.get_close_matches(inner, known, n=1)
+                advice = f"did you mean '{close[0]}'?" if close else f"known keys here: {', '.join(sorted(known))}"
+                raise ConfigurationError(f"{place}: unknown key '{inner}'; {advice}")
+        if key == "labels" and isinstance(values.get("file"), str):
+            # mia.csv is the sheet that mia filled in.
+            values.setdefault("rater", Path(values["file"]).stem)
+        return self.parse(command, values, lambda inner: f"{place}.{inner}" if isinstance(value, dict) else place)
+
+    def parse(self, command: Any, values: Mapping[str, Any], where: Callable[[str], str]) -> tuple[str, ...]:
+        """The values as arguments that the command takes; raises ConfigurationError for one that it refuses."""
+        keys = {key_of(one): one for one in command.params}
+        for key, parameter in keys.items():
+            if parameter.required and key not in values:
+                raise ConfigurationError(f"{where(key)}: is missing")
+        options: list[str] = []
+        positional: list[str] = []
+        for key, value in values.items():
+            is_option = keys[key].param_type_name == "option"
+            (options if is_option else positional).extend(self.arguments(keys[key], value, where(key)))
+        arguments = (*options, "--", *positional)
+        try:
+            command.make_context(command.name, list(arguments))
+        except TyperException as error:
+            parameter = getattr(error, "param", None)
+            said = " ".join(str(getattr(error, "message", error)).split()).removeprefix("Value error, ")
+            raise ConfigurationError(f"{where(key_of(parameter)) if parameter else self.path}: {said}") from error
+        return arguments
+
+    def arguments(self, parameter: Any, value: Any, place: str) -> Iterator[str]:
+        """`--limit=5`; a list repeats the option; true is the option alone."""
+        if getattr(parameter, "is_flag", False):
+            if not isinstance(value, bool):
+                raise ConfigurationError(f"{place}: write true or false")
+            names = parameter.opts if value else parameter.secondary_opts
+            yield from names[:1]
+            return
+        is_list = isinstance(value, list | dict)
+        if is_list and not getattr(parameter, "multiple", False):
+            raise ConfigurationError(f"{place}: one value, not {'a table' if isinstance(value, dict) else 'a list'}")
+        if isinstance(value, dict) and "=" not in (parameter.metavar or ""):
+            raise ConfigurationError(f"{place}: a value or a list of them, not a table")
+        one_by_one = pairs(value, parameter.metavar) if isinstance(value, dict) else value if is_list else [value]
+        for one in one_by_one:
+            if isinstance(one, bool) or not isinstance(one, str | int | float):
+                raise ConfigurationError(f"{place}: write a text or a number, not {one!r}")
+            text = self.placed(str(one), parameter.metavar or "")
+            yield text if parameter.param_type_name == "argument" else f"{parameter.opts[0]}={text}"
+
+    # Paths in the file are relative to the file.
+
+    def placed(self, text: str, metavar: str) -> str:
+        """As it must be written from here."""
+        if metavar == _SPEC:
+            kind, colon, rest = text.partition(":")
+            return f"{kind}:{self.beside(rest)}" if colon and names_file(kind, rest) else text
+        is_name = metavar == _NAME_OR_FILE and not looks_like_file(text)
+        return text if is_name or text == "-" or not _IS_PLACE.search(metavar) else self.beside(text)
+
+    def place_model(self, judge: JudgeSettings) -> JudgeSettings:
+        if judge.provider == "gguf" and judge.model and looks_like_file(judge.model):
+            return judge.model_copy(update={"model": self.beside(judge.model)})
+        return judge
+
+    def beside(self, text: str) -> str:
+        return str(self.path.parent / Path(text).expanduser())
+
+
+def looks_like_file(text: str) -> bool:
+    """Not a name of ours: those have neither an ending nor a directory."""
+    return bool(Path(text).suffix) or len(Path(text).parts) > 1
+
+
+def names_file(kind: str, rest: str) -> bool:
+    return kind == "replay" or (kind == "gguf" and looks_like_file(rest))
+
+
+def pairs(table: Mapping[str, Any], metavar: str | None, before: str = "") -> Iterator[str]:
+    """`response=output` for each; parameters of a protocol may be nested, and keep their types."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from pairs(value, metavar, f"{before}{key}.")
+        else:
+            text = json.dumps(value, ensure_ascii=False, default=str) if metavar == _PARAMETERS else str(value)
+            yield f"{before}{key}={text}"

@@ -1,0 +1,296 @@
+"""What is installed, which keys are set, who answers, and what is wrong with a workspace; nothing is changed."""
+
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from mixseek.composition.competitions.leaderboards import list_competitions
+from mixseek.composition.judges import check_one, describe_configured
+from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
+from mixseek.errors import ConfigurationError, MixseekError, StorageError
+from mixseek.judges.endpoint.address import PROVIDERS
+from mixseek.reporting.wording import make_visible, plural
+from mixseek.settings.load import load_settings
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
+from mixseek.storage.index.loading import is_damaged_index
+from mixseek.storage.journal.journal import is_being_written, verify_journal
+from mixseek.storage.journal.manifest import RunStatus, read_manifest
+from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+# What each extra gives; which packages it takes is said by the installed package itself.
+EXTRAS = {
+    "maths": "compares answers that are mathematics beyond numbers",
+    "prices": "knows what hosted models cost",
+    "embedded": "judges with a GGUF model in this process",
+    "providers": "reaches providers that speak neither OpenAI's nor Anthropic's format",
+    "pdf": "reads outputs that are PDF files",
+    "otel": "sends traces to OpenTelemetry",
+}
+# One call each, at the same time: a person is waiting.
+CHECK_SECONDS = 10.0
+_CHECKS_AT_ONCE = 8
+_LEAST_FREE_BYTES = 500_000_000
+_REQUIREMENT = re.compile(r"""^([\w.-]+).*?(?:extra\s*==\s*["']([\w-]+)["'])?$""")
+
+
+class Severity(StrEnum):
+    """Only a problem makes the exit code 1."""
+
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`said` never holds a key, nor how long it is."""
+
+    area: str
+    name: str
+    severity: Severity
+    said: str
+
+
+def examine(root: Path | None, environment: Mapping[str, str], *, offline: bool) -> list[Finding]:
+    """All of it, whatever fails."""
+    settings, found = examine_settings(environment)
+    return [
+        *examine_installation(),
+        *found,
+        *examine_keys(settings.judges, environment),
+        *examine_judges(settings.judges, environment, offline=offline),
+        *examine_workspace(root or settings.workspace),
+    ]
+
+
+def examine_installation() -> Iterator[Finding]:
+    area = "installation"
+    yield Finding(area, "mixseek", Severity.OK, metadata.version("mixseek"))
+    yield Finding(area, "python", Severity.OK, f"{platform.python_version()} on {sys.platform} {platform.machine()}")
+    needed: dict[str | None, list[str]] = {}
+    for line in metadata.requires("mixseek") or ():
+        if parts := _REQUIREMENT.match(line):
+            needed.setdefault(parts[2], []).append(parts[1])
+    for name in needed.get(None, ()):
+        version = version_of(name)
+        said = version or f"missing; pip install '{name}'"
+        yield Finding(area, name, Severity.OK if version else Severity.PROBLEM, said)
+    for extra, gives in EXTRAS.items():
+        versions = {name: version_of(name) for name in needed.get(extra, ())}
+        if versions and all(versions.values()):
+            said = f"{', '.join(f'{name} {version}' for name, version in versions.items())}; {gives}"
+            yield Finding(area, f"extra {extra}", Severity.OK, said)
+        else:
+            said = f"not installed; it {gives}: pip install 'mixseek[{extra}]'"
+            yield Finding(area, f"extra {extra}", Severity.NOTE, said)
+
+
+def version_of(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def examine_settings(environment: Mapping[str, str]) -> tuple[Settings, list[Finding]]:
+    """The settings, or the defaults where they cannot be read."""
+    area, settings, found = "settings", Settings(), []
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        found.append(Finding(area, SETTINGS_FILE, Severity.PROBLEM, str(error)))
+    else:
+        is_there = Path(SETTINGS_FILE).exists()
+        said = plural(len(settings.judges), "judge") if is_there else "none here; defaults hold"
+        found.append(Finding(area, SETTINGS_FILE, Severity.OK, said))
+    known = known_variables()
+    # pydantic-settings passes over what it does not know: a slip would go unnoticed for ever.
+    for name in sorted(environment):
+        first = name.upper().removeprefix(ENVIRONMENT_PREFIX).partition("__")[0]
+        if name.upper().startswith(ENVIRONMENT_PREFIX) and first not in known:
+            said = f"no setting of that name, so it has no effect; known: {', '.join(sorted(known))}"
+            found.append(Finding(area, name, Severity.PROBLEM, said))
+    return settings, found
+
+
+def known_variables() -> set[str]:
+    """After the prefix, up to the first double underscore."""
+    from mixseek.prompt_builder.models import PromptBuilderSettings
+
+    fields = (*Settings.model_fields, *PromptBuilderSettings.model_fields, "prompt_builder")
+    return {name.upper() for name in fields}
+
+
+def examine_keys(judges: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> Iterator[Finding]:
+    """By name alone. One that is not set is a problem only for a judge that needs it, which says so itself."""
+    users: dict[str, list[str]] = {}
+    for provider, one in PROVIDERS.items():
+        for variable in one.key_variables:
+            users.setdefault(variable, []).append(provider)
+    for name, judge in judges.items():
+        if judge.api_key_env:
+            users.setdefault(judge.api_key_env, []).append(f"[judges.{name}]")
+    for variable, names in users.items():
+        said = "set" if environment.get(variable, "").strip() else "not set"
+        yield Finding("keys", variable, Severity.OK if said == "set" else Severity.NOTE, f"{said}; {', '.join(names)}")
+
+
+def examine_judges(
+    judges: Mapping[str, JudgeSettings], environment: Mapping[str, str], *, offline: bool
+) -> list[Finding]:
+    """Each is asked one small question, unless nobody may be."""
+    hasty = {
+        name: one.model_copy(update={"timeout_seconds": min(CHECK_SECONDS, one.timeout_seconds)})
+        for name, one in judges.items()
+    }
+
+    def examine_one(name: str) -> Finding:
+        problem = describe_configured(name, judges, environment)["problem"]
+        if problem is not None:
+            return Finding("judges", name, Severity.PROBLEM, problem)
+        if offline or judges[name].provider == "gguf":
+            return Finding("judges", name, Severity.NOTE, "not asked")
+        result = check_one(name, hasty, environment)
+        said = "; ".join([result.problem or f"answers in {result.latency_seconds or 0:.2f} s", *result.advice])
+        return Finding("judges", name, Severity.OK if result.is_usable else Severity.PROBLEM, said)
+
+    with ThreadPoolExecutor(_CHECKS_AT_ONCE) as pool:
+        return list(pool.map(examine_one, judges))
+
+
+# The workspace: what stands there is read, and nothing is repaired.
+
+
+def examine_workspace(root: Path) -> Iterator[Finding]:
+    area, name = "workspace", str(root)
+    if not os.path.lexists(root):
+        yield Finding(area, name, Severity.NOTE, "not there yet; the first run makes it")
+        return
+    if not root.is_dir():
+        yield Finding(area, name, Severity.PROBLEM, "not a directory; name another with --workspace")
+        return
+    yield examine_place(root)
+    yield from examine_nonce_key(root)
+    yield from examine_runs(Workspace(root))
+    if (root / CACHE_FILE).exists():
+        damage = find_cache_damage(root / CACHE_FILE)
+        advice = "; it is set aside by the next run that needs it, and replies are asked for again"
+        said = "sound" if damage is None else f"damaged: {damage}{advice}"
+        yield Finding(area, CACHE_FILE, Severity.OK if damage is None else Severity.PROBLEM, said)
+    labels = LabelStore(Workspace(root))
+    yield from examine_store("labels", lambda: f"{plural(len(labels.read()), 'label')}, {len(labels.draws())} draws")
+    yield from examine_store("competitions", lambda: plural(len(list_competitions(root)), "competition"))
+
+
+def examine_place(root: Path) -> Finding:
+    """Whether files can be made there, and how many."""
+    try:
+        with tempfile.TemporaryFile(dir=root):
+            pass
+        free = shutil.disk_usage(root).free
+    except OSError as error:
+        said = f"cannot be written ({(error.strerror or str(error)).lower()}); make it writable or name another"
+        return Finding("workspace", str(root), Severity.PROBLEM, said)
+    if free < _LEAST_FREE_BYTES:
+        said = f"{free / 1e6:,.0f} MB left on its disk; free some space"
+        return Finding("workspace", str(root), Severity.PROBLEM, said)
+    return Finding("workspace", str(root), Severity.OK, f"writable, {free / 1e9:,.1f} GB free")
+
+
+def examine_nonce_key(root: Path) -> Iterator[Finding]:
+    """Whoever knows it can forge the end of a judged text."""
+    path = root / NONCE_KEY_FILE
+    if not path.exists():
+        return
+    try:
+        workspace_key(root)
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except (StorageError, OSError) as error:
+        yield Finding("workspace", NONCE_KEY_FILE, Severity.PROBLEM, str(error))
+        return
+    if mode & 0o077:
+        said = f"others may read it (mode {mode:o}); chmod 600 {path}"
+        yield Finding("workspace", NONCE_KEY_FILE, Severity.PROBLEM, said)
+    else:
+        yield Finding("workspace", NONCE_KEY_FILE, Severity.OK, "for its owner alone")
+
+
+def examine_runs(workspace: Workspace) -> Iterator[Finding]:
+    """A line for each run with something about it, and one for the others."""
+    place, sound = workspace.root / "runs", 0
+    try:
+        entries = sorted(entry for entry in place.iterdir() if entry.is_dir()) if place.is_dir() else []
+    except OSError as error:
+        yield Finding("workspace", "runs", Severity.PROBLEM, f"{place}: {(error.strerror or str(error)).lower()}")
+        return
+    for entry in entries:
+        found = list(examine_run(RunDirectory(entry.name, entry)))
+        sound += not found
+        yield from found
+    if entries:
+        yield Finding("workspace", "runs", Severity.OK, f"{sound} of {len(entries)} sound")
+
+
+def examine_run(run: RunDirectory) -> Iterator[Finding]:
+    """Reads the whole journal: only so can it be known that nobody changed it."""
+
+    def problem(said: str, severity: Severity = Severity.PROBLEM) -> Finding:
+        return Finding("workspace", f"run {run.name}", severity, said)
+
+    if not run.exists():
+        yield problem(f"no manifest in {run.path}; restore it from a copy, or remove the directory")
+        return
+    is_busy = is_being_written(run.journal.with_suffix(".lock"))
+    try:
+        status = read_manifest(run.manifest).status
+        verify_journal(run)
+    except MixseekError as error:
+        yield problem(str(error))
+        return
+    if is_busy:
+        yield problem("is being judged now", Severity.NOTE)
+    elif status is RunStatus.RUNNING:
+        yield problem("its process was killed; run the same command again to go on")
+    elif status is not RunStatus.COMPLETE:
+        yield problem(f"{status.value}; run the same command again to go on", Severity.NOTE)
+    if not is_busy and run.index.exists() and is_damaged_index(run.index):
+        yield problem(f"its index {run.index} is damaged; `mixseek report {run.name}` makes it anew")
+
+
+def examine_store(name: str, count: Callable[[], str]) -> Iterator[Finding]:
+    try:
+        yield Finding("workspace", name, Severity.OK, count())
+    except MixseekError as error:
+        yield Finding("workspace", name, Severity.PROBLEM, str(error))
+
+
+def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
+    problems = sum(one.severity is Severity.PROBLEM for one in findings)
+    return {"ok": not problems, "problems": problems, "findings": [asdict(one) for one in findings]}
+
+
+def describe_findings(findings: Sequence[Finding]) -> str:
+    """For a person: area by area, the sum at the end."""
+    marks = {Severity.OK: "✓", Severity.NOTE: "·", Severity.PROBLEM: "✗"}
+    lines, area = [], ""
+    for one in findings:
+        if one.area != area:
+            lines += ["", one.area.capitalize()] if area else [one.area.capitalize()]
+            area = one.area
+        lines.append(f"  {marks[one.severity]} {make_visible(f'{one.name}: {one.said}')}")
+    problems = sum(one.severity is Severity.PROBLEM for one in findings)
+    said = "nothing is wrong" if not problems else f"{plural(problems, 'thing is', 'things are')} wrong, marked ✗"
+    return "\n".join([*lines, "", said])
