@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import duckdb
 
 from mixseek.api.options import Data, TemporaryWorkspace
+from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.composition.corrected import load_corrected
@@ -21,6 +22,7 @@ from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError
+from mixseek.reporting.ci import CiReport, render_markdown
 from mixseek.reporting.comparison.summary import Comparison
 from mixseek.reporting.html import render_card
 from mixseek.reporting.statistics import Statistics
@@ -167,6 +169,20 @@ class Run:
         target = directory.report if path is None else Path(path)
         write_html(report, target)
         return target
+
+    def junit(self, path: str | Path) -> Path:
+        """Write what a build server reads, as `mixseek judge --junit` does: a case for each gate and each failure."""
+        target = Path(path)
+        write_ci(CiTargets(junit=target), [self._build_report()])
+        return target
+
+    def markdown(self) -> str:
+        """The headline, the gates and the worst five, as `mixseek judge --github-summary` writes them."""
+        return render_markdown(self._build_report())
+
+    def _build_report(self) -> CiReport:
+        summary = self.summary
+        return run_report(self.workspace, self.name, self.gates, headline=summary.headline, seconds=summary.seconds)
 
     def compare(self, other: "Run | str", path: str | Path | None = None, *, panel: Rule | None = None) -> Comparison:
         """This run (B) against another (A), sample by sample; with a path, as a page too. See `mixseek.compare`."""

@@ -6,6 +6,7 @@ import logging
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from xml.etree import ElementTree
 
 import duckdb
 import pytest
@@ -56,8 +57,8 @@ ELSEWHERE = {
     "quiet": "progress=False",
     "log_json": "the logger `mixseek`",
     "dry_run": "mixseek.forecast",
-    **dict.fromkeys(("junit", "github_summary", "summary_file"), "of a build's command; in a test, pytest writes them"),
-    **dict.fromkeys(("junit", "github_summary", "summary_file"), "`mixseek report RUN` of a run in a workspace"),
+    "junit": "run.junit(path)",
+    **dict.fromkeys(("github_summary", "summary_file"), "run.markdown()"),
 }
 
 
@@ -251,6 +252,21 @@ def test_gates_and_gaps_are_in_the_run() -> None:
     assert [(gate.name, gate.is_met) for gate in failed.gates] == [("fail_under", False)]
     assert (incomplete.ok, incomplete.state) == (False, "incomplete")
     assert incomplete.reasons[-1] == "1 reply is missing; run the same command again to ask for them"
+
+
+def test_a_run_tells_a_build_server_what_the_command_tells_it(tmp_path: Path) -> None:
+    """One case for the gate, one for the wrong answer; and the same for a person who reads Markdown."""
+    run = mixseek.judge([RIGHT, WRONG], fail_under=0.8)
+
+    told = ElementTree.fromstring(run.junit(tmp_path / "junit.xml").read_bytes())  # noqa: S314 - our own file
+    cases = told.iter("testcase")
+
+    assert [(case.get("name"), case.find("failure") is not None) for case in cases] == [
+        ("--fail-under", True),
+        ("2", True),
+    ]
+    assert "--fail-under" in run.markdown()
+    assert "The answer is ⟦5⟧." in run.markdown()
 
 
 def test_a_judge_of_ones_own_is_enough_of_a_judge() -> None:
