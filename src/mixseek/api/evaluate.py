@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from mixseek.api.loops import run_to_end
+from mixseek.api.options import check_options
 from mixseek.composition.competitions import evaluate as composition
 from mixseek.composition.competitions.evaluate import EvaluateRequest, SubmissionText
 from mixseek.composition.request import LiveOptions
+from mixseek.errors import ConfigurationError
 from mixseek.reporting.evaluation import Evaluation
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Language
@@ -61,6 +63,7 @@ async def aevaluate(user_query: str, submissions: Submissions, **options: Unpack
 async def _evaluate(
     user_query: str, submissions: Submissions, options: EvaluateOptions, stop: Callable[[], bool]
 ) -> Evaluation:
+    check_options(dict(options), EvaluateOptions.__annotations__, "evaluate")
     if "workspace" in options:
         return await composition.evaluate(
             make_request(user_query, submissions, options, Path(options["workspace"])), stop
@@ -98,6 +101,11 @@ def name_submissions(submissions: Submissions) -> list[SubmissionText]:
     """By their own names, or by their place, from 1."""
     if isinstance(submissions, str):
         return [SubmissionText("1", submissions)]
-    if isinstance(submissions, Mapping):
-        return [SubmissionText(name, text) for name, text in submissions.items()]
-    return [SubmissionText(str(number), text) for number, text in enumerate(submissions, 1)]
+    if not isinstance(submissions, Iterable):
+        raise ConfigurationError(f"submissions: a value of type {type(submissions).__name__}; give a text, or several")
+    if not isinstance(submissions, Mapping):
+        submissions = {str(number): text for number, text in enumerate(submissions, 1)}
+    for name, text in submissions.items():
+        if not isinstance(text, str):
+            raise ConfigurationError(f"submission {name!r}: a value of type {type(text).__name__}; give its text")
+    return [SubmissionText(name, text) for name, text in submissions.items()]

@@ -80,9 +80,14 @@ def encode_row(row: object, number: int) -> bytes:
             'such as {"id": "1", "response": "…", "ground_truth": "…"}'
         )
     try:
-        return orjson.dumps(row if type(row) is dict else dict(row), default=make_plain, option=_OPTIONS)
-    except TypeError:
-        return json.dumps(make_plain(row)).encode() + b"\n"
+        try:
+            return orjson.dumps(row if type(row) is dict else dict(row), default=make_plain, option=_OPTIONS)
+        except TypeError:
+            return json.dumps(make_plain(row)).encode() + b"\n"
+    except RecursionError as error:
+        raise DatasetError(f"{IN_MEMORY}: row {number} is nested too deeply, or in itself") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{IN_MEMORY}: row {number} has bytes in it that are no UTF-8 text; decode them") from error
 
 
 def table_rows(table: ArrowStream) -> Iterator[dict[str, Any]]:
