@@ -31,6 +31,7 @@ def main() -> None:
     _install_size()
     for count in (20_000, 100_000):
         _end_to_end(count)
+    _from_python(100_000)
     prompts.main()
     real_files.main()
     live.main([])
@@ -143,6 +144,42 @@ def _end_to_end(count: int) -> None:
     print(
         f"judge {count:,} rows: {judged:.1f} s, {count / judged:,.0f} rows/s, peak {peak:.0f} MB in one process; "
         f"report {reported:.1f} s, peak {report_peak:.0f} MB"
+    )
+
+
+_JUDGE_DICTS = """
+import resource, sys, time
+from bench.responses import synthetic_rows
+
+def spent():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+rows = list(synthetic_rows(int(sys.argv[1])))
+cpu, clock = spent(), time.perf_counter()
+import mixseek
+run = mixseek.judge(rows, judges="rules", progress=False)
+assert run.ok and run.summary.header.samples == len(rows)
+print(spent() - cpu, time.perf_counter() - clock)
+"""
+
+
+def _from_python(count: int) -> None:
+    """Dicts in memory against the command on a file of the same rows; CPU of judging processes included."""
+    mixseek = str(Path(sys.executable).with_name("mixseek"))
+    with tempfile.TemporaryDirectory() as folder:
+        data, workspace = Path(folder) / "rows.jsonl", str(Path(folder) / "ws")
+        with data.open("w", encoding="utf-8") as sink:
+            sink.writelines(json.dumps(row) + "\n" for row in synthetic_rows(count))
+        started = time.perf_counter()
+        typed = _cpu_seconds([mixseek, "judge", str(data), "--judge", "rules", "--workspace", workspace, "--quiet"])
+        waited = time.perf_counter() - started
+    command = [sys.executable, "-c", _JUDGE_DICTS, str(count)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    ours, seconds = map(float, told)
+    print(
+        f"{count:,} dicts through mixseek.judge: {ours:.1f} s CPU, {seconds:.1f} s; mixseek judge on a file of them: "
+        f"{typed:.1f} s CPU, {waited:.1f} s: {ours / typed:.2f} times as much (aim: at most 1.3)"
     )
 
 

@@ -79,6 +79,13 @@ def test_packages_offer_no_second_home_for_a_name() -> None:
     assert [name for name, tree in trees.items() if len(tree.body) != 1 or not ast.get_docstring(tree)] == []
 
 
+def test_every_connection_is_opened_in_one_place() -> None:
+    """DuckDB draws a bar on stdout at a prompt, in notebooks and under `python -c`, unless it is told not to."""
+    opening = [name_of(path) for path in SOURCE_FILES if "duckdb.connect(" in read(path)]
+
+    assert opening == ["src/mixseek/storage/duckdb_session.py"]
+
+
 def make_verbs() -> set[str]:
     return set(re.findall(r"^([a-z][a-z-]*):", read(ROOT / "Makefile"), re.MULTILINE))
 

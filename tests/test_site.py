@@ -42,6 +42,16 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert page.parent == ROOT or [str(target) for target in targets if not target.is_relative_to(DOCS)] == []
 
 
+def test_files_in_pages_are_named_as_the_site_shows_them() -> None:
+    """```json title="answers.jsonl"; with any other word the site would show the fence as text."""
+    fences = {
+        page.name: re.findall(r"^```+\w+ (?!title=\"\S+\"$).+$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        for page in PAGES
+    }
+
+    assert {name: found for name, found in fences.items() if found} == {}
+
+
 @pytest.mark.optin
 def test_the_site_is_built_strictly_and_asks_nobody_for_anything(tmp_path: Path) -> None:
     builder = Path(sys.executable).parent / "zensical"

@@ -4,6 +4,7 @@ pytest loads this module whenever it starts, so nothing of mixseek is imported b
 """
 
 import io
+import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,14 +105,14 @@ class JudgedAnswer:
 
     def complaint(self, at_least: float | None = None) -> str | None:
         """None where the answer passes."""
-        least = float(self.config.getini("mixseek_at_least")) if at_least is None else at_least
+        least = self.reads_least() if at_least is None else at_least
         if self.score is not None and self.score >= least:
             return None
         if self.score is None:
             first = _WORDS[self.state]
         else:
             first = f"{self.verdict}: score {self.score:.3g}, and at least {least:.3g} is wanted"
-        again = f"mixseek show {self.run.name} {self.id!r} --workspace {self.run.workspace}"
+        again = shlex.join(["mixseek", "show", self.run.name, self.id, "--workspace", str(self.run.workspace)])
         return f"{first}\n\n{self.said()}\n{again}"
 
     def said(self) -> str:
@@ -127,6 +128,13 @@ class JudgedAnswer:
         console = Console(file=page, width=_WIDTH, force_terminal=has_colour, no_color=not has_colour)
         print_rows([cut_row(row) for row in load_sample(self.run.workspace, self.run.name, self.id)], console)
         return page.getvalue()
+
+    def reads_least(self) -> float:
+        given = self.config.getini("mixseek_at_least")
+        try:
+            return float(given)
+        except ValueError:
+            raise pytest.UsageError(f"mixseek_at_least: {given!r} is no number; give one from 0 to 1") from None
 
     def reads_unjudged(self, given: str | None) -> str:
         chosen = given or self.config.getini("mixseek_unjudged")

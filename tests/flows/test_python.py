@@ -154,6 +154,7 @@ def test_a_cancelled_run_is_resumed(place: Path) -> None:
 
     assert 3 <= asked < 12
     assert left.state is mixseek.RunState.INCOMPLETE
+    assert "run the same command again" in left.reasons[-1]
     assert run.ok
     assert slow.requests == 12
     assert run.notices[0].startswith("resuming run riddles-semantic")
@@ -263,6 +264,8 @@ def test_runs_of_two_workspaces_are_compared(tmp_path: Path) -> None:
 
     assert compared.difference.sums.better == 6
     assert compared.difference.sums.worse == 0
+    assert "same against same" in str(compared)
+    assert "rules" in str(mixseek.statistics(after))
     assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

@@ -18,8 +18,6 @@ import tempfile
 import traceback
 from pathlib import Path
 
-# Loaded before the first fork: what most commands need, and nothing that runs threads by being loaded.
-LOADED = ("judge", "report", "compare", "statistics", "labels", "compete", "demo", "archives", "logs")
 _LENGTH = struct.Struct("!I")
 _CLIENT = """#!{python} -IS
 import json, os, socket, struct, sys
@@ -60,13 +58,16 @@ _kept: list["subprocess.Popen[bytes]"] = []
 def serve(path: str) -> None:
     """Until standard input ends."""
     import importlib
+    import pkgutil
     import select
     import shutil
 
     import mixseek.cli.app
+    import mixseek.composition
 
-    for name in LOADED:
-        importlib.import_module(f"mixseek.composition.{name}")
+    # Before the first fork: what commands are made of, and nothing that runs threads by being loaded.
+    for module in pkgutil.iter_modules(mixseek.composition.__path__, "mixseek.composition."):
+        importlib.import_module(module.name)
     mixseek.cli.app.command()
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)

@@ -192,6 +192,15 @@ def test_bad_input_is_one_line(pytester: pytest.Pytester, call: str, line: str) 
     assert "Traceback" not in done.stdout.str()
 
 
+@pytest.mark.parametrize("setting", ["mixseek_at_least=most", "mixseek_unjudged=ignore"])
+def test_a_slip_in_the_settings_is_named(pytester: pytest.Pytester, setting: str) -> None:
+    pytester.makepyfile("def test_it(judged): judged('She owes 106.12.', ground_truth='106')")
+    done = pytester.runpytest_inprocess("-o", setting)
+
+    done.assert_outcomes(failed=1)
+    assert f"UsageError: {setting.partition('=')[0]}: " in done.stdout.str()
+
+
 def test_a_dataset_that_is_not_there_ends_the_session_in_one_line(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("import pytest\n@pytest.mark.judged('none.jsonl')\ndef test_rows(judged_row): judged_row()")
     done = pytester.runpytest_inprocess()

@@ -3,7 +3,6 @@
 import asyncio
 import concurrent.futures
 import contextlib
-import contextvars
 import logging
 import sys
 import threading
@@ -11,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from inspect import Parameter, Signature
-from typing import Any, TypeVar, Unpack
+from typing import Any, Unpack
 
+from mixseek.api.loops import in_thread, wait_for
 from mixseek.api.options import Data, JudgeOptions, JudgeOrder, make_order
 from mixseek.api.run import Run
 from mixseek.composition.conclusion import Conclusion, RunState, conclude_run
@@ -25,7 +25,6 @@ from mixseek.reporting.summary import DryRun
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
-T = TypeVar("T")
 # Sentences that the command line writes to stderr; nobody sees them unless logging is set up.
 logger = logging.getLogger("mixseek")
 
@@ -47,16 +46,7 @@ def judge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
     """
     order = make_order(data, dict(options))
     work, stop = start(order)
-    try:
-        return work.result()
-    except KeyboardInterrupt:
-        if work.done():
-            raise
-        stop.set()
-        tell(order, "stopping after what is in flight; interrupt once more to stop at once")
-        # The second interrupt comes out of here; the thread then ends with the process.
-        concurrent.futures.wait([work])
-        raise
+    return wait_for(work, stop, lambda sentence: tell(order, sentence))
 
 
 async def ajudge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
@@ -106,27 +96,9 @@ for _function, _answer in ((judge, Run), (ajudge, Run), (forecast, DryRun)):
 
 
 def start(order: JudgeOrder) -> "tuple[concurrent.futures.Future[Run], threading.Event]":
-    """The run, some day, and what asks it to stop.
-
-    In a thread of its own, always: so it works inside a running event loop, and Ctrl-C finds somebody who is waiting.
-    """
+    """The run, some day, and what asks it to stop."""
     stop = threading.Event()
     return in_thread(lambda: carry_out(order, stop.is_set)), stop
-
-
-def in_thread(work: Callable[[], T]) -> "concurrent.futures.Future[T]":
-    """A thread that ends with the process, whatever it is at; what it shows goes where the caller's goes."""
-    done: concurrent.futures.Future[T] = concurrent.futures.Future()
-    context = contextvars.copy_context()
-
-    def carry() -> None:
-        try:
-            done.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
-            done.set_exception(error)
-
-    threading.Thread(target=carry, name="mixseek-judge", daemon=True).start()
-    return done
 
 
 def carry_out(order: JudgeOrder, stop: Callable[[], bool]) -> Run:

@@ -93,6 +93,8 @@ def explain_missing(summary: RunSummary) -> str:
     """What can be done about it: asking a file of recorded replies again brings nothing new."""
     judges = [judge for judge, counts in summary.all_by_judge.items() if counts.missing]
     missing = summary.score.counts.missing + summary.control.counts.missing - summary.missing_for_good
+    if not missing:
+        return "the run was stopped before every sample was judged; run the same command again to go on"
     replies = plural(missing, "reply is missing", "replies are missing")
     if judges and all(judge == "replay" or judge.startswith("replay:") for judge in judges):
         return (

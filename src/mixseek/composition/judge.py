@@ -15,6 +15,7 @@ from mixseek.composition.live import (
     ProgressMaker,
     RunObserver,
     encode_judged,
+    fewer_collections,
     judge_rest_live,
     live_batches,
     live_slots,
@@ -74,7 +75,13 @@ def judge_dataset(
     request: JudgeRequest, show_progress: ProgressMaker, stop: Callable[[], bool], notify: Callable[[str], None]
 ) -> RunSummary | Interruption:
     """Judge what is not judged yet, and say what the run holds. Again, it resumes; a finished run is only shown."""
-    began, observer = time.monotonic(), RunObserver(show_progress, stop, notify)
+    with fewer_collections:
+        return judge_planned(request, RunObserver(show_progress, stop, notify))
+
+
+def judge_planned(request: JudgeRequest, observer: RunObserver) -> RunSummary | Interruption:
+    """From the request's parts to what they bring."""
+    began, notify = time.monotonic(), observer.notify
     plan = make_plan(request, cores=available_cores())
     languages = language_notices(plan)
     for notice in languages:

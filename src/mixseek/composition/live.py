@@ -396,7 +396,6 @@ def judge_rest_live(
         open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=observer.notify) as file,
         contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
         observer.show_progress(plan.samples) as progress,
-        fewer_collections,
     ):
         panel = panel_of(plan)
         slots = panel.make_slots(plan.protocol.hash, key, observer.notify, tracer)
@@ -430,9 +429,10 @@ async def judge_and_close(run: LiveRun, pending: Iterable[LiveBatch]) -> RunEnd:
 
 
 class FewerCollections:
-    """What is loaded stays, and what a judgment makes is freed by its references: searching both again costs 5 %.
+    """What is there stays, and what a judgment makes is freed by its references: searching both again costs 5 %.
 
-    A program may have several runs under way in threads: the first one makes the change, and the last one undoes it.
+    More where a program holds many rows itself. It may have several runs under way in threads: the first one makes the
+    change, and the last one undoes it.
     """
 
     def __init__(self) -> None:
@@ -445,7 +445,6 @@ class FewerCollections:
             self._under_way += 1
             if self._under_way == 1:
                 self._thresholds = gc.get_threshold()
-                gc.collect()
                 gc.freeze()
                 gc.set_threshold(_COLLECT_EVERY, *self._thresholds[1:])
 

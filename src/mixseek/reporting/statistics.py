@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
+from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
 from mixseek.stats.corrected import Cell as VerdictCell
 from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
@@ -121,6 +121,13 @@ class Statistics:
     corrected: Sequence[CorrectedLine]
     comparison: SystemComparison | None
     notes: Sequence[str]
+
+    def __str__(self) -> str:
+        return as_text(lambda console: print_statistics(self, console))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """For notebooks and IPython, which would show every field."""
+        printer.text(str(self))
 
 
 # For programs.

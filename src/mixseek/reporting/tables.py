@@ -1,6 +1,7 @@
 """Tables and sections on a terminal: wide or narrow, every row keeps its name and every number stays whole."""
 
-from collections.abc import Iterable, Sequence
+import io
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -20,6 +21,17 @@ DRAWN = "0%" + " " * 16 + "100%"
 
 # A text, a text with its style, or what is styled already; what came from outside is made visible in the first two.
 Cell = str | tuple[str, str] | Text
+
+
+# Wide enough for the tables, narrow enough for a log.
+_TEXT_WIDTH = 120
+
+
+def as_text(show: Callable[[Console], None]) -> str:
+    """What a terminal would show, plain: for `print` and for notebooks."""
+    page = io.StringIO()
+    show(Console(file=page, width=_TEXT_WIDTH))
+    return page.getvalue().rstrip()
 
 
 def table_of(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, limit: int | None = None) -> Table:

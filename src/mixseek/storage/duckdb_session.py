@@ -35,6 +35,16 @@ def offline_settings() -> Settings:
     return {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
 
 
+def open_duckdb(path: str = ":memory:", *, read_only: bool = False, config: Settings) -> duckdb.DuckDBPyConnection:
+    """Without the bar that DuckDB draws on stdout, among our results, at a prompt and in a notebook."""
+    connection = duckdb.connect(path, read_only=read_only, config=config)
+    # Only where it is on: a kernel without ipywidgets, where it is off, does not even let us say so.
+    ((draws,),) = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
+    if draws:
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 def session_settings(scratch: Path, *, is_ample: bool = False) -> Settings:
     """All cores and a bounded share of the memory; `is_ample` is for the second attempt, when the first ran short."""
     largest = int(_LARGEST_SHARE * usable_memory_bytes())

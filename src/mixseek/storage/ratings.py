@@ -26,6 +26,7 @@ from mixseek.storage.duckdb_session import (
     fetch_all,
     first_line,
     is_short_of_memory,
+    open_duckdb,
     read_statements,
     session_settings,
 )
@@ -301,7 +302,7 @@ def _add_labels(connection: duckdb.DuckDBPyConnection, workspace: Workspace, run
 def _session() -> Iterator[duckdb.DuckDBPyConnection]:
     with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
         settings = session_settings(Path(scratch) / "spilled")
-        with duckdb.connect(config=settings) as connection:
+        with open_duckdb(config=settings) as connection:
             yield connection
 
 

@@ -57,6 +57,7 @@ ELSEWHERE = {
     "quiet": "progress=False",
     "log_json": "the logger `mixseek`",
     "dry_run": "mixseek.forecast",
+    **dict.fromkeys(("junit", "github_summary", "summary_file"), "of a build's command; in a test, pytest writes them"),
     **dict.fromkeys(("junit", "github_summary", "summary_file"), "`mixseek report RUN` of a run in a workspace"),
 }
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from mixseek.matching.match import match_answer
+from mixseek.matching.outcome import Decision
 from mixseek.matching.short_text.gold import Asked, Kind, prepare_gold, read_question
 
 _NOTHING_ASKED: frozenset[str] = frozenset()
@@ -94,3 +96,15 @@ def test_a_question_may_want_several_items(question: str, items: int) -> None:
 def test_some_answers_change_with_time(question: str, is_dated: bool) -> None:
     """An office that changes hands has no lasting answer."""
     assert is_dated == read_question(question).is_dated
+
+
+@pytest.mark.parametrize(("response", "gold"), [("a", "a"), ("the", "the"), ("*", "*"), (" ? \n", "?")])
+def test_a_gold_that_is_nothing_but_an_article_or_a_sign_is_given_by_itself(response: str, gold: str) -> None:
+    """Words are compared without articles and signs, and of such a gold nothing would be left."""
+    assert match_answer(response, gold).decision is Decision.CORRECT
+
+
+@pytest.mark.parametrize(("response", "gold"), [("The answer is a.", "a"), ("!", "?"), ("An", "an")])
+def test_nobody_says_that_such_a_gold_is_missing_from_a_text_without_words(response: str, gold: str) -> None:
+    """Nothing was compared, so nothing can be called incorrect."""
+    assert match_answer(response, gold).decision is Decision.UNDECIDED

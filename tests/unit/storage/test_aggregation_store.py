@@ -24,7 +24,7 @@ from mixseek.domain.rounds import (
     StopReason,
 )
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.competition.connection import MIGRATIONS, migrate, read_version
+from mixseek.storage.competition.connection import MIGRATIONS, Patience, Worker, migrate, read_version
 from mixseek.storage.competition.store import AggregationStore
 
 STOP = RoundDecision(continues=False, stop_reason=StopReason.MAX_ROUNDS, decided_by=DecidedBy.CONTROLLER)
@@ -397,3 +397,26 @@ def test_nobody_is_left_waiting_by_a_fault_of_ours(store: AggregationStore, monk
     asyncio.run(submit(store, "a", 1))
 
     assert len(rounds_of(store)) == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"), [("FROM nowhere", StorageError), ("SELECT 1", ZeroDivisionError)], ids=["DuckDB's", "ours"]
+)
+def test_what_fails_midway_is_undone_and_the_next_goes_on(failure: str, told: type[Exception], tmp_path: Path) -> None:
+    """Each operation has the file for itself; between two of them anybody else may open it."""
+    path = tmp_path / "it's here" / "competitions.duckdb"
+    worker = Worker(path, read_only=False, patience=Patience(1))
+
+    def fail(connection: duckdb.DuckDBPyConnection) -> float:
+        connection.execute("INSERT INTO executions VALUES ('x', '', '{}', 'running', now()::TIMESTAMP, NULL)")
+        connection.execute(failure)
+        return 1 / 0
+
+    with pytest.raises(told):
+        asyncio.run(worker.run(fail))
+    with duckdb.connect(str(path)) as other:
+        assert other.execute("SELECT count(*) FROM executions").fetchone() == (0,)
+    count = asyncio.run(worker.run(lambda opened: opened.execute("SELECT count(*) FROM executions").fetchone()))
+    worker.close()
+
+    assert count == (0,)

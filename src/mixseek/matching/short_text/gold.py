@@ -200,8 +200,9 @@ class Gold:
     def __init__(self, texts: Sequence[str], asked: frozenset[str]) -> None:
         by_words: dict[tuple[str, ...], GoldAnswer] = {}
         for answer in map(GoldAnswer, texts):
-            if answer.words:
-                by_words.setdefault(answer.words, answer)
+            by_words.setdefault(answer.words, answer)
+        # A gold that is nothing but an article or a sign: no comparison of words sees it.
+        self.has_wordless = by_words.pop((), None) is not None
         answers = sorted(by_words.values(), key=lambda answer: -len(answer.words))
         keys_of = [relation_keys(answer.content - asked) or relation_keys(answer.content) for answer in answers]
         shares = _shares(keys_of)

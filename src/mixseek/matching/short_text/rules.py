@@ -308,6 +308,8 @@ def compare_short_text(response: str, gold: Sequence[str], *, question: str = ""
     """Whether the response, reasoning already dropped, gives one of the golds; undecided unless a rule is sure."""
     asked = read_question(question)
     prepared = prepare_gold(tuple(gold), asked.words)
+    if prepared.has_wordless and response in (one.strip() for one in gold if not Words(one).text):
+        return Comparison(Decision.CORRECT, Span(0, len(response)), (Rule.EXACT_ANSWER,))
     is_cut = len(response) > _HEAD
     head = _compare_part(response[:_HEAD], prepared, asked, is_cut=is_cut)
     if not is_cut or head.rules != (Rule.NO_RULE,):
@@ -331,7 +333,8 @@ def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) ->
     case = Case(part, gold, question, is_cut)
     is_gold = any(answer.padded == case.padded for answer in gold.answers)
     if FILLER_WORDS.issuperset(case.vocabulary) and not (is_gold and case.vocabulary):
-        return Comparison(Decision.UNDECIDED if is_cut else Decision.INCORRECT, None, (Rule.NO_ANSWER,))
+        is_open = is_cut or gold.has_wordless
+        return Comparison(Decision.UNDECIDED if is_open else Decision.INCORRECT, None, (Rule.NO_ANSWER,))
     objection: Rule | None = None
     for found in _find_gold(case):
         objection = objection_to(case, found)

@@ -12,7 +12,7 @@ from rich.text import Text
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.pairs import Pair, StatusPairs
 from mixseek.reporting import wording
-from mixseek.reporting.tables import QUIET, Cell, fitted, print_section, table_of
+from mixseek.reporting.tables import QUIET, Cell, as_text, fitted, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural
 from mixseek.stats.difference import Difference, DifferenceState, Direction
 from mixseek.stats.intervals import Bounds, Interval
@@ -94,6 +94,13 @@ class Comparison:
     @property
     def is_binary(self) -> bool:
         return self.difference.sums.is_binary
+
+    def __str__(self) -> str:
+        return as_text(lambda console: print_comparison(self, console))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """For notebooks and IPython, which would show every field."""
+        printer.text(str(self))
 
 
 # Gates: how much worse than a baseline a run may be.

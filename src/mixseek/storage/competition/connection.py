@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from mixseek.errors import BusyError, StorageError
-from mixseek.storage.duckdb_session import first_line, read_sql, session_settings
+from mixseek.storage.duckdb_session import first_line, open_duckdb, read_sql, session_settings
 from mixseek.storage.durable import storage_error
 
 # Tables of the competitions' store, grown by numbered migrations: what is in a file of a user is never thrown away.
@@ -86,7 +86,7 @@ def start_session(path: Path) -> duckdb.DuckDBPyConnection:
     settings["python_enable_replacements"] = False
     # A few rows at a time: a second thread would take longer to start than it helps.
     settings["threads"] = 1
-    return duckdb.connect(config=settings)
+    return open_duckdb(config=settings)
 
 
 @contextlib.contextmanager

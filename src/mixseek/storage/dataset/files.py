@@ -21,7 +21,7 @@ import duckdb
 import orjson
 
 from mixseek.errors import DatasetError
-from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings
+from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb
 from mixseek.storage.durable import storage_error
 
 # What comes once as a file, so that it can be read twice and resumed.
@@ -277,7 +277,7 @@ def stream_once(path: Path, query: str, memory_limit: str | None) -> Iterator[tu
 def connecting(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory DuckDB that never looks for extensions on the network; its refusals become one line."""
     try:
-        with duckdb.connect(config=offline_settings()) as connection:
+        with open_duckdb(config=offline_settings()) as connection:
             yield connection
     except duckdb.OutOfMemoryException:
         raise

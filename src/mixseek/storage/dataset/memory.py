@@ -12,7 +12,7 @@ import orjson
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import is_nested, keep_copy, select_plain
-from mixseek.storage.duckdb_session import first_line, offline_settings
+from mixseek.storage.duckdb_session import first_line, offline_settings, open_duckdb
 from mixseek.storage.journal.records import make_plain
 
 # What rows in memory are called in messages and in the names of runs.
@@ -93,7 +93,7 @@ def encode_row(row: object, number: int) -> bytes:
 def table_rows(table: ArrowStream) -> Iterator[dict[str, Any]]:
     """As a Parquet file with the same columns would be read: dates and the like as text, nested values as they are."""
     try:
-        with duckdb.connect(config=offline_settings()) as connection:
+        with open_duckdb(config=offline_settings()) as connection:
             # One thread keeps the order.
             connection.execute("SET threads = 1")
             connection.register(

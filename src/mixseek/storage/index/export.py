@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, run_in_scratch
+from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, open_duckdb, run_in_scratch
 from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.index.loading import LOADING, copy_part, ensure_indexed, object_bytes
 from mixseek.storage.journal.manifest import read_manifest
@@ -124,7 +124,7 @@ def write_table(run: RunDirectory, target: Path, suffix: str, directory: Path, s
     # A place that takes no files is named in the words of the disk, not in DuckDB's.
     target.write_bytes(b"")
     rows = 0
-    with duckdb.connect(config=settings) as connection:
+    with open_duckdb(config=settings) as connection:
         quoted = str(run.index).replace("'", "''")
         connection.execute(f"ATTACH '{quoted}' AS run_index (READ_ONLY); USE run_index")
         connection.execute(_PAIRS)

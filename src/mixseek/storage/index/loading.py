@@ -26,6 +26,7 @@ from mixseek.storage.duckdb_session import (
     first_line,
     is_beyond_repair,
     is_short_of_memory,
+    open_duckdb,
     read_sql,
     read_statements,
     run_in_scratch,
@@ -167,7 +168,7 @@ def is_damaged_index(path: Path) -> bool:
 
 def connect_reading(path: Path) -> duckdb.DuckDBPyConnection:
     """With the same scratch for all connections of a process: DuckDB refuses two that differ in their settings."""
-    return duckdb.connect(str(path), read_only=True, config=session_settings(reading_scratch(path)))
+    return open_duckdb(str(path), read_only=True, config=session_settings(reading_scratch(path)))
 
 
 def reading_scratch(path: Path) -> Path:
@@ -287,7 +288,7 @@ def build(
             copy_part(run.journal, lines.begin, lines.end, source)
     except OSError as error:
         raise storage_error("write the index", run.index, error) from error
-    with duckdb.connect(str(path), config=settings) as connection:
+    with open_duckdb(str(path), config=settings) as connection:
         if not lines.begin:
             connection.execute(read_sql("mixseek.storage.index", "schema.sql"))
         counted = dict(connection.execute(LOADING["line_counts"]).fetchall())

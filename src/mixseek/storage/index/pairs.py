@@ -15,7 +15,7 @@ import duckdb
 
 from mixseek.domain.pairs import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
 from mixseek.domain.panels import PanelRule
-from mixseek.storage.duckdb_session import fetch_all, read_statements, session_settings
+from mixseek.storage.duckdb_session import fetch_all, open_duckdb, read_statements, session_settings
 from mixseek.storage.index.loading import ensure_indexed, index_error
 from mixseek.storage.index.panel import panel_units
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -182,7 +182,7 @@ def open_pairs(a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
     # Not in the workspace, which may be read-only. No text of anybody goes there.
     with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
         try:
-            with duckdb.connect(config=session_settings(Path(scratch), is_ample=True)) as connection:
+            with open_duckdb(config=session_settings(Path(scratch), is_ample=True)) as connection:
                 for run in runs.values():
                     path = str(run.index).replace("'", "''")
                     connection.execute(f"ATTACH '{path}' AS {attached[run.path]} (READ_ONLY)")

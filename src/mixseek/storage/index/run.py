@@ -18,7 +18,7 @@ from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, ScoredUnits, UnitGroups, UnitSums
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
-from mixseek.storage.duckdb_session import fetch_all, offline_settings, read_statements
+from mixseek.storage.duckdb_session import fetch_all, offline_settings, open_duckdb, read_statements
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
 from mixseek.storage.index.panel import SettledPanel, is_graded, panel_units, settle_panel
 from mixseek.storage.index.units import judged_unit_sums, sample_units, unit_sums
@@ -300,7 +300,7 @@ def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: P
     for run in runs:
         ensure_indexed(workspace, run)
     names = [f"run_{number}" for number, _ in enumerate(runs)]
-    with duckdb.connect(config=offline_settings()) as connection:
+    with open_duckdb(config=offline_settings()) as connection:
         for name, run in zip(names, runs, strict=True):
             path = str(run.index).replace("'", "''")
             connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")

@@ -18,6 +18,7 @@ from mixseek.storage.duckdb_session import (
     escape_glob,
     fetch_all,
     first_line,
+    open_duckdb,
     private_directory,
     read_statements,
     run_in_scratch,
@@ -75,7 +76,7 @@ def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
             old.unlink()
 
     def write(directory: Path, settings: Settings, target: Path) -> None:
-        with duckdb.connect(config=settings) as connection:
+        with open_duckdb(config=settings) as connection:
             attach_index(connection, run)
             (longest,) = connection.execute("SELECT longest_bytes FROM run_index.index_state").fetchall()[0]
             parameters = {"journal": escape_glob(run.journal), "object_bytes": object_bytes(longest)}
@@ -196,7 +197,7 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
     try:
         with (
             private_directory(workspace.scratch) as directory,
-            duckdb.connect(config=session_settings(directory / "spilled")) as connection,
+            open_duckdb(config=session_settings(directory / "spilled")) as connection,
         ):
             attach_index(connection, run)
             connection.execute("USE run_index")

@@ -24,7 +24,7 @@ import orjson
 
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import ByteStream, decode_lines, reading
-from mixseek.storage.duckdb_session import offline_settings
+from mixseek.storage.duckdb_session import offline_settings, open_duckdb
 
 Steps = tuple[str, ...]
 # No tool nests this deep; what does is meant to break a reader.
@@ -572,6 +572,6 @@ def unpack_zstandard(path: Path, members: list[Member]) -> dict[str, bytes]:
 
 def read_zstandard(names: Mapping[str, str]) -> dict[str, bytes]:
     """The one JSON value of each file."""
-    with duckdb.connect(config={**offline_settings(), "memory_limit": "512MB", "threads": 1}) as connection:
+    with open_duckdb(config={**offline_settings(), "memory_limit": "512MB", "threads": 1}) as connection:
         found = connection.execute(_READ_MEMBERS, {"files": list(names), "largest": _LARGEST_VALUE_BYTES}).fetchall()
     return {names[copy]: text.encode() for copy, text in found}
