@@ -38,6 +38,8 @@ class EvaluateOptions(TypedDict, total=False):
     """Stop before more US dollars are spent."""
     cache: bool
     """False: do not look for replies in the workspace's cache."""
+    patience: float
+    """Wait so many seconds for an endpoint that is down. Default: 600."""
     retry_invalid: bool
     """Ask again for metric replies of an earlier call that cannot be used."""
 
@@ -90,6 +92,7 @@ def make_request(
             max_calls=options.get("max_calls"),
             max_cost_usd=options.get("max_cost"),
             use_cache=options.get("cache", True),
+            patience_seconds=options.get("patience", 600.0),
             retry_invalid=options.get("retry_invalid", False),
         ),
         configured=load_settings().judges,
