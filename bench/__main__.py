@@ -1,4 +1,4 @@
-"""`make bench`: rules against a plain regex and math-verify; start-up; size; whole runs; prompts; live judges."""
+"""`make bench`: rules against a plain regex and math-verify; start-up; size; runs; prompts; live judges; the viewer."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import live, prompts, real_files
+from bench import live, prompts, real_files, view
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
@@ -35,6 +35,7 @@ def main() -> None:
     prompts.main()
     real_files.main()
     live.main([])
+    view.main(["100000"])
 
 
 def _chain_of_thought_rows() -> list[Row]:

@@ -20,6 +20,7 @@ from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, sh
 from mixseek.cli.report import archive, export, report, show
 from mixseek.cli.runs import collect, move, remove, runs
 from mixseek.cli.statistics import stats
+from mixseek.cli.view import view
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
 MARKUP = None
@@ -61,7 +62,8 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    for function in (demo, judge, run, report, compare, show, export, archive, stats, compete, leaderboard, evaluate):
+    first = (demo, judge, run, report, view, compare, show, export, archive)
+    for function in (*first, stats, compete, leaderboard, evaluate):
         app.command()(function)
     app.command("import")(import_log)
     kept = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)

@@ -91,6 +91,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
         f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",
         "mixseek judge your-answers.jsonl --protocol semantic --judge rules",
+        f"mixseek view --workspace {quote(str(workspace))}",
     )
     console.print()
     # Not wrapped: a path or a command that is broken over two lines cannot be copied.

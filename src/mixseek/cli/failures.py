@@ -33,7 +33,7 @@ MEANT_COMMANDS = {
         ("check", "diagnose", "status", "env"), "`mixseek doctor` says what is installed and what is wrong"
     ),
     **dict.fromkeys(("list", "ls", "history"), "`mixseek runs` lists what was run"),
-    **dict.fromkeys(("view", "html", "summary", "results"), "`mixseek report RUN` shows a run"),
+    **dict.fromkeys(("html", "summary", "results"), "`mixseek report RUN` shows a run"),
     **dict.fromkeys(("agreement", "kappa", "statistics"), "`mixseek stats TABLE` counts ratings"),
     **dict.fromkeys(("explain", "inspect"), "`mixseek show RUN ID` explains one verdict"),
     **dict.fromkeys(("serve", "mock"), "`mixseek serve-mock` serves a judge to try things on"),

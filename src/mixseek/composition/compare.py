@@ -378,12 +378,16 @@ def default_page(root: Path, comparison: Comparison) -> Path:
     return Workspace(root).run(b.run).path / f"compare-{stem}.html"
 
 
-def write_comparison(root: Path, comparison: Comparison, target: Path, runs: Sequence[RunDirectory] = ()) -> None:
-    """One self-contained file, whole or not at all."""
+def read_listed(root: Path, comparison: Comparison, runs: Sequence[RunDirectory] = ()) -> list[ChangedSample]:
+    """Every pair that a page shows, once, with its texts."""
     pairs = {
         (pair.key_a, pair.key_b): pair
         for kind in (comparison.worse, comparison.better, comparison.drift.pairs, comparison.unscored)
         for pair in kind[:LISTED]
     }
-    changed = read_changed(Workspace(root), comparison, list(pairs.values()), runs)
-    write_page(render_comparison(comparison, changed), target, "compare.html")
+    return read_changed(Workspace(root), comparison, list(pairs.values()), runs)
+
+
+def write_comparison(root: Path, comparison: Comparison, target: Path, runs: Sequence[RunDirectory] = ()) -> None:
+    """One self-contained file, whole or not at all."""
+    write_page(render_comparison(comparison, read_listed(root, comparison, runs)), target, "compare.html")

@@ -37,6 +37,7 @@ EXTRAS = {
     "embedded": "judges with a GGUF model in this process",
     "providers": "reaches providers that speak neither OpenAI's nor Anthropic's format",
     "pdf": "reads outputs that are PDF files",
+    "frames": "gives the judgments of a run as frames of pandas, polars or pyarrow",
     "otel": "sends traces to OpenTelemetry",
 }
 # One call each, at the same time: a person is waiting.

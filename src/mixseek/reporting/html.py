@@ -44,25 +44,30 @@ _SAMPLE_KEY = attrgetter(
 
 
 def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any]:
-    """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
-    samples = grouped(report.rows, _SAMPLE_KEY)
-    places = {key: place for place, key in enumerate(samples)}
-    firsts = [own[0] for own in samples.values()]
-    texts = [text for row in firsts for text in (row.question, row.response)]
-    texts += [row.raw_reply or "" for row in report.rows]
-    limit = field_limit([len(text) for text in texts], budget)
-    # The first row of a sample with a span decides which part of a cut response is kept.
-    spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
-    responses = [excerpt_of(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
+    """The run and its listed judgments."""
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
         "labels": dict(sorted(report.models.items())),
         "dimensions": list(report.scored.dimensions) if report.scored else [],
+        **rows_payload(report.rows, budget),
+    }
+
+
+def rows_payload(rows: Sequence[JudgedRow], budget: int = TEXT_BUDGET) -> dict[str, Any]:
+    """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
+    samples = grouped(rows, _SAMPLE_KEY)
+    places = {key: place for place, key in enumerate(samples)}
+    firsts = [own[0] for own in samples.values()]
+    texts = [text for row in firsts for text in (row.question, row.response)]
+    texts += [row.raw_reply or "" for row in rows]
+    limit = field_limit([len(text) for text in texts], budget)
+    # The first row of a sample with a span decides which part of a cut response is kept.
+    spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
+    responses = [excerpt_of(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
+    return {
         "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
-        "rows": [
-            _row(row, index, responses[index], limit) for row in report.rows for index in [places[_SAMPLE_KEY(row)]]
-        ],
+        "rows": [_row(row, index, responses[index], limit) for row in rows for index in [places[_SAMPLE_KEY(row)]]],
     }
 
 
@@ -193,7 +198,7 @@ STYLES = (
     "browser.css",
     "print.css",
 )
-SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "page.js")
+SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 _WHY_CHARACTERS = 160
@@ -204,15 +209,32 @@ def render_html(report: ReportData) -> str:
     return render_page(
         "report.html.j2",
         STYLES,
-        '"use strict";(() => {\n' + joined_assets(SCRIPTS) + "})();",
-        report=report,
-        run=report.run,
-        manifest=manifest_entries(report.manifest),
-        data=Markup(embed_json(page_payload(report))),  # noqa: S704 every `<`, `>` and `&` is a JSON escape
-        calls_total=wording.add_accounts(report.calls),
-        latency_scale=wording.latency_scale(report.calls),
+        wrapped_script(joined_assets(SCRIPTS)),
+        data=inert_json(page_payload(report)),
         outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
+        **report_context(report),
     )
+
+
+def report_context(report: ReportData) -> dict[str, Any]:
+    """What the template shows of a run, apart from the list of judgments."""
+    return {
+        "report": report,
+        "run": report.run,
+        "manifest": manifest_entries(report.manifest),
+        "calls_total": wording.add_accounts(report.calls),
+        "latency_scale": wording.latency_scale(report.calls),
+    }
+
+
+def wrapped_script(source: str) -> str:
+    """In a scope of its own."""
+    return '"use strict";(() => {\n' + source + "})();"
+
+
+def inert_json(payload: Any) -> Markup:
+    """For a script element that holds data."""
+    return Markup(embed_json(payload))  # noqa: S704 every `<`, `>` and `&` is a JSON escape
 
 
 def render_page(template: str, styles: Sequence[str], script: str, **context: Any) -> str:

@@ -372,21 +372,23 @@ SCRIPT = "leaderboard.js"
 
 def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
     """The whole file as text that UTF-8 can hold."""
+    return render_page("leaderboard.html.j2", STYLES, asset_text(SCRIPT), **leader_board_context(board, budget))
+
+
+def leader_board_context(board: LeaderBoard, budget: int = TEXT_BUDGET) -> dict[str, Any]:
+    """What the template shows."""
     limit = field_limit([len(entry.submission) for team in board.teams for entry in team.rounds], budget)
-    return render_page(
-        "leaderboard.html.j2",
-        STYLES,
-        asset_text(SCRIPT),
-        board=board,
-        chart=draw_chart(board),
-        configuration=manifest_entries(board.configuration),
-        excerpt=lambda text: Excerpt(text[:limit], after=max(0, len(text) - limit)),
-        team_style=team_style,
-        expense_text=expense_text,
-        cost_text=cost_text,
-        points_text=points_text,
-        opinion_text=opinion_text,
-    )
+    return {
+        "board": board,
+        "chart": draw_chart(board),
+        "configuration": manifest_entries(board.configuration),
+        "excerpt": lambda text: Excerpt(text[:limit], after=max(0, len(text) - limit)),
+        "team_style": team_style,
+        "expense_text": expense_text,
+        "cost_text": cost_text,
+        "points_text": points_text,
+        "opinion_text": opinion_text,
+    }
 
 
 def opinion_text(opinion: rounds.Opinion | None) -> str:

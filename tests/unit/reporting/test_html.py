@@ -215,7 +215,7 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reporting") / "assets"
 
-    # The leader board and the comparison are pages of their own.
+    # The leader board and the comparison are pages of their own; a notebook shows a card or a table.
     own = {item.name for item in assets.iterdir() if not item.name.startswith(("leaderboard.", "comparison."))}
 
     assert own == {
@@ -228,6 +228,8 @@ def test_every_asset_is_used() -> None:
         "scored.html.j2",
         "checks.html.j2",
         "panel.html.j2",
+        "run_card.html.j2",
+        "table.html.j2",
     }
 
 

@@ -19,37 +19,37 @@ function fact(label, ...content) {
 function answerBox(row) {
   const { sample } = row;
   const found = row.answer === undefined
-    ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? "not judged" : "none found")
+    ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? say("not judged") : say("none found"))
     : textBlock("answer", row.answer);
   const jump = row.span
-    ? make("button", { type: "button", class: "text-button", onclick: () => revealMark() }, "show in response")
+    ? make("button", { type: "button", class: "text-button", onclick: () => revealMark(row) }, say("show in response"))
     : null;
-  const truth = sample.truth === undefined ? make("span", { class: "quiet" }, "none given") : textBlock("answer", sample.truth);
+  const truth = sample.truth === undefined ? make("span", { class: "quiet" }, say("none given")) : textBlock("answer", sample.truth);
   const also = sample.alternatives
-    ? make("div", { class: "also" }, "also accepted: ", ...visibleNodes(sample.alternatives.join(" · ")))
+    ? make("div", { class: "also" }, say("also accepted: "), ...visibleNodes(sample.alternatives.join(" · ")))
     : null;
   return make("div", { class: `answers tone-${row.tone}` },
-    make("div", {}, make("h4", {}, "Extracted answer"), found, jump),
-    make("div", {}, make("h4", {}, "Ground truth"), truth, also));
+    make("div", {}, make("h4", {}, say("Extracted answer")), found, jump),
+    make("div", {}, make("h4", {}, say("Ground truth")), truth, also));
 }
 
 function facts(row) {
   const list = make("dl", { class: "facts" });
-  if (isPanel) list.append(fact("Judge", filterLink("judge", row.judge, labelOf(row.judge))));
-  if (hasRepeats) list.append(fact("Repeat", String(row.repeat ?? 1)));
-  if (row.unverified) list.append(fact("Extraction", make("b", {}, "unverified"), make("span", { class: "soft" }, " not in the response")));
-  if (row.reasoning !== undefined) list.append(fact("Reasoning score", filterLink("reasoning", String(row.reasoning))));
-  if (row.sample.task !== undefined) list.append(fact("Task", filterLink("task", row.sample.task)));
-  if (row.score !== null) list.append(fact(row.marks ? "Share of the maximum" : "Score", String(Math.round(row.score * 1000) / 1000)));
-  if (row.error !== undefined) list.append(fact("Error type", filterLink("error", row.error)));
-  if (row.sample.model !== undefined) list.append(fact("Target model", filterLink("target", row.sample.model)));
-  if (row.sample.qid !== undefined) list.append(fact("Question", ...visibleNodes(row.sample.qid)));
-  if (row.sample.variant !== undefined) list.append(fact("Variant", filterLink("variant", row.sample.variant)));
-  if (row.type !== undefined) list.append(fact("Task type", ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
-  if (row.confidence !== undefined) list.append(fact("Confidence", ...visibleNodes(row.confidence)));
-  if (row.control) list.append(fact("Method", make("b", {}, "self-judgment"), make("span", { class: "soft" }, " a control, in no mean")));
-  else if (row.family) list.append(fact("Method", "same family, other model"));
-  if (!isPanel) list.append(fact("Judge", ...visibleNodes(labelOf(row.judge))));
+  if (isPanel) list.append(fact(say("Judge"), filterLink("judge", row.judge, labelOf(row.judge))));
+  if (hasRepeats) list.append(fact(say("Repeat"), String(row.repeat ?? 1)));
+  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, "unverified"), make("span", { class: "soft" }, " not in the response")));
+  if (row.reasoning !== undefined) list.append(fact(say("Reasoning score"), filterLink("reasoning", String(row.reasoning))));
+  if (row.sample.task !== undefined) list.append(fact(say("Task"), filterLink("task", row.sample.task)));
+  if (row.score !== null) list.append(fact(say(row.marks ? "Share of the maximum" : "Score"), String(Math.round(row.score * 1000) / 1000)));
+  if (row.error !== undefined) list.append(fact(say("Error type"), filterLink("error", row.error)));
+  if (row.sample.model !== undefined) list.append(fact(say("Target model"), filterLink("target", row.sample.model)));
+  if (row.sample.qid !== undefined) list.append(fact(say("Question"), ...visibleNodes(row.sample.qid)));
+  if (row.sample.variant !== undefined) list.append(fact(say("Variant"), filterLink("variant", row.sample.variant)));
+  if (row.type !== undefined) list.append(fact(say("Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
+  if (row.confidence !== undefined) list.append(fact(say("Confidence"), ...visibleNodes(row.confidence)));
+  if (row.control) list.append(fact(say("Method"), make("b", {}, "self-judgment"), make("span", { class: "soft" }, " a control, in no mean")));
+  else if (row.family) list.append(fact(say("Method"), "same family, other model"));
+  if (!isPanel) list.append(fact(say("Judge"), ...visibleNodes(labelOf(row.judge))));
   return list;
 }
 
@@ -69,7 +69,7 @@ function explanation(row) {
 
 function trace(row) {
   if (!row.rules) return null;
-  return make("section", {}, make("h3", {}, "Rules, in order"),
+  return make("section", {}, make("h3", {}, say("Rules, in order")),
     make("ol", { class: "trace" }, ...row.rules.map((rule) => make("li", {}, filterLink("rule", rule)))));
 }
 
@@ -78,8 +78,9 @@ function cutNote(count, place) {
     make("code", {}, `mixseek show ${data.run} ID`), " prints them.") : null;
 }
 
-function revealMark() {
-  const mark = document.querySelector("#detail mark");
+/** A judgment is drawn in an element of its own, which it knows as its holder. */
+function revealMark(row) {
+  const mark = row.holder.querySelector("mark");
   if (mark) mark.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
@@ -100,7 +101,7 @@ function responseNodes(row, start, end) {
   const [from, to] = row.span.map((offset) => Math.max(start, Math.min(end, offset)));
   return [
     ...visibleNodes(response.slice(start, from)),
-    make("mark", { title: "The extracted answer" }, ...visibleNodes(response.slice(from, to))),
+    make("mark", { title: say("The extracted answer") }, ...visibleNodes(response.slice(from, to))),
     ...visibleNodes(response.slice(to, end)),
   ];
 }
@@ -110,14 +111,14 @@ function responseSection(row) {
   const section = make("section", { class: "response" });
   const draw = (start, end) => {
     const clipped = response.length - (end - start);
-    const all = () => { draw(0, response.length); revealMark(); };
+    const all = () => { draw(0, response.length); revealMark(row); };
     const more = (count, place) => count
       ? make("button", { type: "button", class: "more", onclick: all }, `${countText(count)} more characters ${place} · show all`)
       : null;
     const body = make("div", { class: "prose", lang: languageOf(response.slice(start, end)), dir: "auto" }, ...responseNodes(row, start, end));
-    if (!response) body.append(make("span", { class: "quiet" }, "The response is empty."));
+    if (!response) body.append(make("span", { class: "quiet" }, say("The response is empty.")));
     const parts = [
-      make("h3", {}, "Response ", make("span", { class: "soft" }, `${countText(response.length)} characters`)),
+      make("h3", {}, say("Response"), " ", make("span", { class: "soft" }, `${countText(response.length)} characters`)),
       legend(row), cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
       clipped ? more(response.length - end, "after") : null, cutNote(row.sample.after, "after this"),
     ];
@@ -135,32 +136,39 @@ function foldable(title, text, cut, isOpen) {
 }
 
 function otherJudges(row) {
-  const others = rows.filter((other) => other.sample === row.sample && other !== row);
+  const others = row.sample.judged.filter((other) => other !== row);
   if (!others.length) return null;
-  return make("section", {}, make("h3", {}, hasRepeats ? "Other judgments of this sample" : "Other judges on this sample"),
+  return make("section", {}, make("h3", {}, hasRepeats ? say("Other judgments of this sample") : say("Other judges on this sample")),
     make("ul", { class: "others" }, ...others.map((other) =>
       make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(judgeText(other))),
         other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? " · self-judgment" : ""}`) : null,
         other.answer === undefined ? null : make("span", { class: "soft" }, ` ${visibleLine(other.answer, 60)}`)))));
 }
 
+/** What a judge said of a sample, without the texts that all of its judges were shown. */
+function judgmentParts(row) {
+  return [gateList(row), isScored ? (row.marks ? scoreBox(row) : null) : answerBox(row), ...explanation(row), facts(row), trace(row), quoteSection(row)];
+}
+
 function renderDetail(row, { move, close }) {
   const detail = byId("detail");
   if (!row) {
-    detail.replaceChildren(make("p", { class: "quiet placeholder" }, "Choose a judgment to see the response and how it was judged."));
+    detail.replaceChildren(make("p", { class: "quiet placeholder" }, say("Choose a judgment to see the response and how it was judged.")));
     return;
   }
   const step = (label, by, path) => make("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => move(by) }, path);
   const head = make("header", { class: "detail-head" }, badge(row),
     make("h3", { class: "detail-id", lang: languageOf(row.sample.id) }, make("a", { href: addressOf(nameOf(row)), title: "Permanent address of this judgment" }, ...visibleNodes(row.sample.id))),
-    make("span", { class: "steps" }, step("Previous judgment (k)", -1, "↑"), step("Next judgment (j)", 1, "↓"),
-      make("button", { type: "button", class: "icon-button close", "aria-label": "Back to the list", title: "Back to the list (Esc)", onclick: close }, "×")));
+    make("span", { class: "steps" }, step(say("Previous judgment (k)"), -1, "↑"), step(say("Next judgment (j)"), 1, "↓"),
+      make("button", { type: "button", class: "icon-button close", "aria-label": say("Back to the list"), title: say("Back to the list (Esc)"), onclick: close }, "×")));
+  row.holder = detail;
   const { question, question_cut: questionCut } = row.sample;
+  const wide = source.sampleAddress(row);
   const parts = [
-    head, gateList(row), isScored ? (row.marks ? scoreBox(row) : null) : answerBox(row), ...explanation(row), facts(row), trace(row),
-    quoteSection(row),
-    foldable("Question", question, questionCut, (question ?? "").length <= 900), responseSection(row),
-    foldable("Raw reply of the judge", row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
+    head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("Every judge, repeat and attempt side by side"))) : null,
+    ...judgmentParts(row),
+    foldable(say("Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
+    foldable(say("Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];
   detail.replaceChildren(...parts.filter(Boolean));
   detail.scrollTop = 0;

@@ -51,7 +51,7 @@ const PROBLEMS = {
 
 function quoteItem(row, quote, place) {
   const jump = quote.spans
-    ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, "show in response")
+    ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, say("show in response"))
     : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? PROBLEMS[quote.problem] ?? quote.problem : quote.stage ? "outside of this file" : "not looked for");
   return make("li", { class: dimensionClass(quote.dimension) },
     make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
@@ -64,7 +64,7 @@ function quoteSection(row) {
   if (!row.quotes) return null;
   const missing = row.quotes.filter((quote) => quote.problem).length;
   const isLookedFor = row.quotes.some((quote) => quote.problem || quote.stage || quote.spans);
-  return make("section", {}, make("h3", {}, "Evidence ", make("span", { class: "soft" },
+  return make("section", {}, make("h3", {}, say("Evidence"), " ", make("span", { class: "soft" },
     `${countText(row.quotes.length)} quotes${missing ? `, ${countText(missing)} without support` : isLookedFor ? ", all in the response" : ", not looked for"}`)),
   make("ul", { class: "quotes" }, ...row.quotes.map((quote, place) => quoteItem(row, quote, place))));
 }
@@ -95,9 +95,9 @@ function quoteMark(row, text, covering, isLast) {
   const names = [...new Set(covering.map((index) => row.quotes[index].dimension))];
   const numbers = names.map((name) => dimensionNumber(name) || "–").join("·");
   const note = noteOf(row, covering);
-  const mark = make("mark", { class: `quote ${dimensionClass(names[0])}`, title: note, tabindex: "0", "data-quotes": covering.join(" "), onclick: () => tellNote(note) },
+  const mark = make("mark", { class: `quote ${dimensionClass(names[0])}`, title: note, tabindex: "0", "data-quotes": covering.join(" "), onclick: () => tellNote(row, note) },
     ...visibleNodes(text), isLast ? make("sup", {}, numbers) : null);
-  mark.addEventListener("keydown", (event) => { if (event.key === "Enter") tellNote(note); });
+  mark.addEventListener("keydown", (event) => { if (event.key === "Enter") tellNote(row, note); });
   if (names.length > 1) {
     // Several dimensions rest on the same words: one band for each.
     const bands = names.map((name, place) => {
@@ -121,23 +121,23 @@ function quotedNodes(row, start, end) {
   });
 }
 
-function tellNote(note) {
-  const section = document.querySelector("#detail .response");
+function tellNote(row, note) {
+  const section = row.holder.querySelector(".response");
   let place = section.querySelector(".quote-note");
   if (!place) section.append(place = make("p", { class: "quote-note", role: "status" }));
   place.replaceChildren(...visibleNodes(note));
 }
 
 function lightQuote(row, place, isSecond = false) {
-  const marks = [...document.querySelectorAll("#detail mark.quote")];
+  const marks = [...row.holder.querySelectorAll("mark.quote")];
   for (const mark of marks) mark.classList.toggle("lit", mark.dataset.quotes.split(" ").includes(String(place)));
   const first = marks.find((mark) => mark.classList.contains("lit"));
   if (!first) {
     // In the part of a long response that is folded away.
-    const more = document.querySelector("#detail .more");
+    const more = row.holder.querySelector(".more");
     if (more && !isSecond) { more.click(); lightQuote(row, place, true); }
     return;
   }
   first.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
-  tellNote(noteOf(row, [place]));
+  tellNote(row, noteOf(row, [place]));
 }

@@ -5,46 +5,21 @@ const SPARE_ROWS = 8;
 
 let matching = rows;
 let selected = null;
-const folded = new Map();
 
-function searchText(row) {
-  if (!folded.has(row)) {
-    const { sample } = row;
-    folded.set(row, fold([sample.id, sample.question, sample.response, row.answer, sample.truth, ...(sample.alternatives ?? [])].filter(Boolean).join("\n")));
-  }
-  return folded.get(row);
+/** Asks the source for what the filters leave, and shows it; `after` is done then. */
+function applyFilters(after = null) {
+  source.find((found) => {
+    matching = found.rows;
+    byId("matches").textContent = found.text;
+    byId("clear").hidden = !found.isNarrowed;
+    drawControls();
+    byId("list").scrollTop = 0;
+    keepSelection();
+    if (after) after();
+  });
 }
 
-const TESTS = {
-  status: (row, wanted) => row.status === wanted,
-  verdict: (row, wanted) => row.status === "valid" && row.verdict === wanted,
-  judge: (row, wanted) => row.judge === wanted,
-  task: (row, wanted) => row.sample.task === wanted,
-  target: (row, wanted) => row.sample.model === wanted,
-  variant: (row, wanted) => row.sample.variant === wanted,
-  gate: (row, wanted) => (row.gates ?? []).some(([gate]) => gate === wanted),
-  control: (row, wanted) => Boolean(row.control) === (wanted === "yes"),
-  quote: (row, wanted) => (row.quotes ?? []).some((quote) => quote.problem === wanted),
-  error: (row, wanted) => row.error === wanted,
-  unverified: (row, wanted) => Boolean(row.unverified) === (wanted === "yes"),
-  warning: (row, wanted) => (row.warnings ?? []).includes(wanted),
-  reasoning: (row, wanted) => row.status === "valid" && String(row.reasoning ?? "") === wanted,
-  rule: (row, wanted) => (row.rules ?? []).includes(wanted),
-  flag: (row, wanted) => (row.flags ?? []).some(([flag]) => flag === wanted),
-};
-
-function applyFilters() {
-  const wanted = Object.entries(TESTS).filter(([name]) => state[name]);
-  const words = fold(state.q).split(/\s+/).filter(Boolean);
-  matching = rows.filter((row) =>
-    wanted.every(([name, test]) => test(row, state[name])) && words.every((word) => searchText(row).includes(word)));
-  const isNarrowed = wanted.length > 0 || words.length > 0;
-  byId("matches").textContent = isNarrowed
-    ? `${countText(matching.length)} of ${countText(rows.length)}`
-    : `${countText(rows.length)} ${rows.length === 1 ? "judgment" : "judgments"}`;
-  byId("clear").hidden = !isNarrowed;
-  drawControls();
-  byId("list").scrollTop = 0;
+function keepSelection() {
   if (isWide() && !state.id) {
     select(matching[0] ?? null, { isQuiet: true });
     return;
@@ -84,7 +59,7 @@ function drawRows() {
   const holder = byId("rows");
   if (!matching.length) {
     holder.style.height = "auto";
-    holder.replaceChildren(make("p", { class: "quiet placeholder" }, rows.length ? "No judgment matches these filters." : "This run holds no judgments."));
+    holder.replaceChildren(make("p", { class: "quiet placeholder" }, say(source.isEmpty() ? "This run holds no judgments." : "No judgment matches these filters.")));
     list.removeAttribute("aria-activedescendant");
     return;
   }
@@ -103,6 +78,8 @@ function keepInSight(place) {
   else if (top + ROW_HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW_HEIGHT - list.clientHeight;
 }
 
+const STEPS = { move, close: () => select(null) };
+
 function select(row, { push = false, isQuiet = false } = {}) {
   const wasOpen = Boolean(state.id);
   selected = row;
@@ -110,7 +87,8 @@ function select(row, { push = false, isQuiet = false } = {}) {
   byId("browser").classList.toggle("open", Boolean(row));
   // On a small screen the detail covers the list: "back" must lead to the list, not out of the page.
   if (!isQuiet) writeAddress({ push: push && !wasOpen });
-  renderDetail(row, { move, close: () => select(null) });
+  renderDetail(row, STEPS);
+  if (row) source.complete(row, (whole) => { if (selected === row) renderDetail(whole, STEPS); });
   const place = matching.indexOf(row);
   if (place >= 0) keepInSight(place);
   drawRows();
@@ -120,44 +98,22 @@ function move(by) {
   if (!matching.length) return;
   const place = matching.indexOf(selected);
   const next = place < 0 ? (by > 0 ? 0 : matching.length - 1) : place + by;
+  if (place >= 0 && Number.isFinite(by) && source.turn(next)) return;
   select(matching[Math.max(0, Math.min(matching.length - 1, next))]);
 }
 
 // --- the controls above the list
 
 const UNSCORED = ["undecided", "invalid", "missing"];
-const SELECTS = [
-  ["judge", "Judge", (row) => [row.judge]],
-  ["task", "Task", (row) => [row.sample.task]],
-  ["target", "Target", (row) => [row.sample.model]],
-  ["variant", "Variant", (row) => [row.sample.variant]],
-  ["gate", "Gate", (row) => (row.gates ?? []).map(([gate]) => gate)],
-  ["control", "Self-judgment", (row) => [row.control ? "yes" : "no"]],
-  ["quote", "Quote", (row) => (row.quotes ?? []).map((quote) => quote.problem ?? undefined)],
-  ["status", "Status", (row) => [row.status]],
-  ["verdict", "Verdict", (row) => [row.status === "valid" ? row.verdict : undefined]],
-  ["error", "Error type", (row) => [row.error]],
-  ["unverified", "Unverified", (row) => [row.unverified ? "yes" : "no"]],
-  ["warning", "Warning", (row) => row.warnings ?? []],
-  ["reasoning", "Reasoning", (row) => [row.status === "valid" && row.reasoning !== undefined ? String(row.reasoning) : undefined]],
-  ["rule", "Rule", (row) => row.rules ?? []],
-  ["flag", "Flag", (row) => (row.flags ?? []).map(([flag]) => flag)],
-];
-
+/** One control for each thing that judgments differ in, with how many there are of each value. */
 function buildSelects() {
-  const holder = byId("selects");
-  const hasButtons = document.querySelector("[data-outcome]") !== null;
-  for (const [name, label, valuesOf] of SELECTS) {
-    if (hasButtons && (name === "status" || name === "verdict")) continue;
-    const counts = new Map();
-    for (const row of rows) for (const value of new Set(valuesOf(row))) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
-    if (counts.size < (["judge", "task", "target", "variant", "control", "unverified"].includes(name) ? 2 : 1)) continue;
-    const options = [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([value, count]) => make("option", { value }, `${visibleLine(name === "judge" ? labelOf(value) : value, 60)} (${countText(count)})`));
-    const select = make("select", { name }, make("option", { value: "" }, "any"), ...options);
-    select.addEventListener("change", () => { state[name] = select.value; filtersChanged(); });
-    holder.append(make("label", { class: "choice" }, make("span", {}, label), select));
-  }
+  source.choices((choices) => byId("selects").replaceChildren(...choices.map(([name, label, values]) => {
+    const options = values.map(([value, count]) =>
+      make("option", { value }, `${visibleLine(name === "judge" ? labelOf(value) : value, 60)} (${countText(count)})`));
+    const choice = make("select", { name }, make("option", { value: "" }, say("any")), ...options);
+    choice.addEventListener("change", () => { state[name] = choice.value; filtersChanged(); });
+    return make("label", { class: "choice" }, make("span", {}, say(label)), choice);
+  })));
 }
 
 function drawControls() {
@@ -182,6 +138,7 @@ function drawControls() {
 }
 
 function filtersChanged() {
+  source.restart();
   writeAddress();
   applyFilters();
 }

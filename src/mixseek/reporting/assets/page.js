@@ -57,6 +57,8 @@ function onListKey(event) {
 
 function onKey(event) {
   const isTyping = event.target instanceof Element && event.target.closest("input, select, textarea");
+  // Enter on a link or a button is for that.
+  if (event.key === "Enter" && event.target instanceof Element && event.target.closest("a, button, summary, mark")) return;
   if (event.key === "Escape") {
     if (isTyping && event.target === byId("search")) clearSearch();
     else if (isTyping) event.target.blur();
@@ -68,6 +70,7 @@ function onKey(event) {
     j: () => move(1),
     k: () => move(-1),
     t: toggleTheme,
+    Enter: () => { const wide = selected && source.sampleAddress(selected); if (wide) location.assign(wide); },
     "/": () => { byId("search").focus(); byId("search").select(); },
   }[event.key];
   if (!act) return;
@@ -97,11 +100,12 @@ function followAddress() {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, state[name]]));
   const wantedId = wanted.id;
   selected = null;
-  applyFilters();
-  if (wantedId) {
-    Object.assign(state, wanted);
-    select(namedRow());
-  } else if (!isWide()) select(null);
+  applyFilters(() => {
+    if (wantedId) {
+      Object.assign(state, wanted);
+      select(namedRow());
+    } else if (!isWide()) select(null);
+  });
   byId("judgments").scrollIntoView();
   return true;
 }
@@ -121,9 +125,10 @@ function start() {
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   startTabs();
   buildSelects();
-  for (const button of document.querySelectorAll("[data-outcome]")) {
-    button.addEventListener("click", () => chooseOutcome(button.dataset.outcome));
-  }
+  document.querySelector(".filters").addEventListener("click", (event) => {
+    const button = event.target.closest("[data-outcome]");
+    if (button) chooseOutcome(button.dataset.outcome);
+  });
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
   byId("search").addEventListener("input", (event) => {
     clearTimeout(waiting);

@@ -1,8 +1,31 @@
 // What is shown is a function of the address: every view can be bookmarked and sent.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const isPanel = data.judges.length > 1;
-const isScored = data.dimensions.length > 0;
+// The run, and judgments of it: all that there are to list in a report, a page of them in the viewer.
+let data;
+let rows;
+let isPanel;
+let isScored;
+let hasRepeats;
+
+/** Rows carry their sample and samples their rows, so that the rest of the page never looks up by position. */
+function linkRows(payload) {
+  const samples = payload.samples.map((sample) => ({ ...sample, judged: [] }));
+  return payload.rows.map((row, position) => {
+    const linked = { ...row, position, sample: samples[row.sample] };
+    linked.sample.judged.push(linked);
+    return linked;
+  });
+}
+
+function takePayload(payload) {
+  data = payload;
+  rows = linkRows(payload);
+  isPanel = data.judges.length > 1;
+  isScored = data.dimensions.length > 0;
+  hasRepeats = data.repeats > 1 || rows.some((row) => row.repeat);
+}
+
+takePayload(JSON.parse(document.getElementById("data").textContent));
 /** How a judge is called before a reader: by the model whose recorded replies it brings, if that is known. */
 const labelOf = (judge) => data.labels[judge] ?? judge;
 const byId = (id) => document.getElementById(id);
@@ -24,10 +47,13 @@ function readAddress() {
   return [...FILTERS, "id"].some((name) => state[name]);
 }
 
+// Where the list is, for a page that is not its own.
+let listPage = "";
+
 function addressOf(changes = {}) {
   const wanted = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...state, ...changes })) if (value) wanted.set(name, value);
-  return "#" + wanted.toString();
+  return `${listPage}#${wanted}`;
 }
 
 /** What names a row in the address. */
@@ -91,7 +117,3 @@ function isWide() {
 function outcomeOf(row) {
   return row.status === "valid" && row.verdict ? row.verdict : row.status;
 }
-
-// Rows carry their sample, so that the rest of the page never looks up by position.
-const rows = data.rows.map((row, position) => ({ ...row, position, sample: data.samples[row.sample] }));
-const hasRepeats = rows.some((row) => row.repeat);

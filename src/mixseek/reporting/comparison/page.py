@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting.comparison import summary as words
@@ -83,6 +84,12 @@ class ShownChange:
 
 def render_comparison(comparison: Comparison, changed: Sequence[ChangedSample]) -> str:
     """The whole file as text that UTF-8 can hold."""
+    context = comparison_context(comparison, changed)
+    return render_page("comparison.html.j2", STYLES, joined_assets(SCRIPTS), **context)
+
+
+def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample]) -> dict[str, Any]:
+    """What the template shows."""
     shown = show_changes(comparison, changed)
     end = axis_end(comparison)
     sums, drift = comparison.difference.sums, comparison.drift
@@ -92,19 +99,18 @@ def render_comparison(comparison: Comparison, changed: Sequence[ChangedSample]) 
         ("drift", "same text, other score", drift.changed, "mixed"),
         ("unscored", "no score on a side", comparison.difference.unscored, "undecided"),
     )
-    return render_page(
-        "comparison.html.j2",
-        STYLES,
-        joined_assets(SCRIPTS),
-        comparison=comparison,
-        words=words,
-        rows=draw_rows(comparison, end),
-        ticks=draw_ticks(end, is_binary=comparison.is_binary),
-        groups=comparison.groups,
-        kinds=[(key, label, count, sum(key in one.kinds for one in shown), tone) for key, label, count, tone in kinds],
-        changes=shown,
-        tasks=sorted({one.task for one in shown if one.task is not None}),
-    )
+    return {
+        "comparison": comparison,
+        "words": words,
+        "rows": draw_rows(comparison, end),
+        "ticks": draw_ticks(end, is_binary=comparison.is_binary),
+        "groups": comparison.groups,
+        "kinds": [
+            (key, label, count, sum(key in one.kinds for one in shown), tone) for key, label, count, tone in kinds
+        ],
+        "changes": shown,
+        "tasks": sorted({one.task for one in shown if one.task is not None}),
+    }
 
 
 # The drawing.

@@ -138,6 +138,10 @@ SELECT id FROM samples ORDER BY levenshtein(left(id, 100), left($sample_id, 100)
 SELECT key, judge, take, max(position) FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
     GROUP BY key, judge, take
 
+-- name: records_of
+SELECT samples.position, replies.position FROM samples LEFT JOIN replies USING (key)
+    WHERE samples.id = $sample_id ORDER BY replies.position
+
 -- name: places
 SELECT first, offsets FROM places WHERE kind = $kind ORDER BY first
 

@@ -4,7 +4,7 @@ import bisect
 import contextlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -240,9 +240,22 @@ class RunIndex:
         told = [dict(zip(_CHOSEN, row, strict=True)) for row in page]
         keys = list({row["key"] for row in told})
         said = {tuple(place): position for *place, position in self._all("last_replies", keys=keys)} if keys else {}
+        yield from self.read_places((*row.values(), said.get((row["key"], row["judge"], row["take"]))) for row in told)
+
+    def read_places(self, places: Iterable[tuple[Any, ...]]) -> Iterator[JudgedRow]:
+        """What stands in the journal at the places that a query has found; the last column is that of the reply."""
         with opening_journal(self._run.journal) as journal:
-            for row in told:
-                yield self._read_one(journal, row, said.get((row["key"], row["judge"], row["take"])))
+            for *row, reply in places:
+                yield self._read_one(journal, dict(zip(_CHOSEN, row, strict=True)), reply)
+
+    def records_of(self, sample_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The sample and every reply to it as they were written, in the order of asking; both empty for no such id."""
+        places = self._all("records_of", sample_id=sample_id)
+        if not places:
+            return {}, []
+        with opening_journal(self._run.journal) as journal:
+            read = partial(self._places.read, journal, decode=decode_line)
+            return read("sample", places[0][0]), [read("reply", reply) for _, reply in places if reply is not None]
 
     def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | None) -> JudgedRow:
         read = partial(self._places.read, journal)

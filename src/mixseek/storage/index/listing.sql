@@ -1,0 +1,55 @@
+-- All judgments of a run as one flat table, in the order of the dataset: what the viewer filters, sorts and pages.
+-- `run` is the index, attached; texts stay in the journal. A row is known by its rowid, and rows are read in their order.
+-- What is a list in the index is one text here, with a mark around each part: few different ones, so that looking into
+-- a million of them is looking into those few.
+
+-- name: build
+CREATE TABLE listed AS
+    SELECT outcomes.position AS outcome, samples.position AS sample, last.reply, judge, take, status, is_final,
+        is_control, verdict, score, error_type AS error, reasoning_score AS reasoning, id, task_name AS task,
+        target_model AS target, prompt_variant AS variant, {rules} AS rules, {flags} AS flags,
+        CASE WHEN len(warnings) > 2 THEN {warnings} END AS warnings, {gates} AS gates, {quotes} AS quotes,
+        coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified
+    FROM run.outcomes JOIN run.samples USING (key)
+    LEFT JOIN (SELECT key, judge, take, max(position) AS reply FROM run.replies GROUP BY key, judge, take) AS last
+        USING (key, judge, take)
+    LEFT JOIN (SELECT position, list(DISTINCT problem) AS quotes FROM run.evidence WHERE problem IS NOT NULL
+        GROUP BY position) AS quoted ON quoted.position = outcomes.position
+    LEFT JOIN (SELECT position, coalesce(nullif(list_filter(json_keys(fields, '$.gates'),
+            lambda gate: json_extract_string(fields, '$.gates."' || gate || '".failed') = 'true'), []),
+            ['critical_fail']) AS gates
+        FROM run.outcomes WHERE position IN (SELECT position FROM run.scored WHERE is_critical)) AS gated
+        ON gated.position = outcomes.position
+    ORDER BY samples.position, judge_order, judge, take
+
+-- name: last_sample
+-- Lines of samples in the journal: a sample that was taken up twice is two.
+SELECT coalesce(max(position), 0) FROM run.samples
+
+-- name: dimensions
+SELECT dimension FROM run.dimension_scores GROUP BY dimension ORDER BY min(dimension_order), dimension
+
+-- name: count
+SELECT count(*) FROM listed WHERE {where}
+
+-- name: page
+SELECT outcome, sample, judge, take, status, is_final, is_control, reply FROM listed WHERE {where} {order}
+    LIMIT $limit OFFSET $offset
+
+-- name: before
+-- How many of what is listed stand before a judgment, in the order of the dataset.
+SELECT count(*) FROM listed WHERE {where} AND rowid < (SELECT min(rowid) FROM listed WHERE id = $named
+    AND ($by IS NULL OR judge = $by) AND ($repeat IS NULL OR take = $repeat))
+
+-- name: keys
+-- What RunIndex holds against the journal, of the judgments of a page.
+SELECT position, key, reason FROM run.outcomes WHERE position IN ({positions})
+
+-- name: choice
+SELECT value, sum(rows)::BIGINT AS rows FROM (
+        SELECT {value} AS value, rows FROM (SELECT {column} AS told, count(*) AS rows FROM listed GROUP BY told))
+    WHERE value <> '' GROUP BY value ORDER BY rows DESC, value LIMIT $limit
+
+-- name: outcomes
+SELECT CASE WHEN status = 'valid' THEN coalesce(verdict, status) ELSE status END AS word, status, count(*), avg(score)
+    FROM listed GROUP BY word, status ORDER BY status <> 'valid', avg(score) DESC, status, word

@@ -1,0 +1,59 @@
+// A run that is being judged in another process: progress by server-sent events, and its numbers when they are counted.
+
+const live = byId("live");
+
+function share(part, whole) {
+  return whole ? `${Math.round((part / whole) * 1000) / 10} %` : "–";
+}
+
+function figure(label, ...content) {
+  return make("div", {}, make("dt", {}, say(label)), make("dd", {}, ...content));
+}
+
+function newestLine(one) {
+  const href = `#${new URLSearchParams({ id: one.id, ...(isPanel ? { by: one.judge } : {}) })}`;
+  const word = one.status === "valid" && one.verdict ? one.verdict : one.status;
+  return make("li", {}, make("a", { href }, visibleLine(one.id, 60)), " ", make("b", {}, visibleLine(word, 40)), " ",
+    make("span", { class: "soft" }, visibleLine(labelOf(one.judge), 40)), one.reason ? make("span", { class: "soft" }, ` ${visibleLine(one.reason, 120)}`) : null);
+}
+
+function drawLive(told) {
+  const whole = told.expected ?? told.sample_count;
+  const done = told.expected === null ? told.samples : told.judged;
+  const bar = make("progress", { max: whole, value: Math.min(done, whole), "aria-label": say("Progress") });
+  const rest = told.rate ? Math.max(0, whole - done) / told.rate : null;
+  const cost = told.cost_usd === null ? "–" : `$${told.cost_usd.toFixed(4)}${told.unpriced ? " +" : ""}`;
+  live.hidden = false;
+  live.replaceChildren(
+    make("p", { class: "live-line" }, make("b", { class: told.is_running ? "state running" : "state" }, say(told.is_running ? "running" : told.status)), bar, `${countText(done)} ${say("of")} ${countText(whole)}`),
+    make("dl", { class: "facts" },
+      figure("Rate", told.rate === null ? "–" : `${told.rate.toFixed(1)} / s`),
+      figure("Left", rest === null ? "–" : `${Math.ceil(rest)} s`),
+      figure("Cost", cost),
+      figure("invalid", share(told.statuses.invalid ?? 0, told.judged)),
+      figure("undecided", share(told.statuses.undecided ?? 0, told.judged)),
+      figure("missing", share(told.statuses.missing ?? 0, told.judged)),
+      ...Object.entries(told.verdicts).map(([verdict, count]) => make("div", {}, make("dt", {}, visibleLine(verdict, 30)), make("dd", {}, countText(count))))),
+    make("ul", { class: "newest" }, ...told.newest.map(newestLine)));
+}
+
+function watch() {
+  const events = new EventSource(`${API}/live`);
+  events.addEventListener("progress", (event) => drawLive(JSON.parse(event.data)));
+  events.addEventListener("end", (event) => {
+    events.close();
+    const told = JSON.parse(event.data);
+    drawLive(told);
+    // What was counted while it ran is no longer all.
+    if (told.status !== "interrupted") setTimeout(() => location.reload(), 1500);
+  });
+}
+
+async function awaitNumbers() {
+  const answer = await fetch(API);
+  if (answer.status === 202) setTimeout(awaitNumbers, 700);
+  else location.reload();
+}
+
+if (!("ended" in live.dataset)) watch();
+if ("pending" in live.dataset) setTimeout(awaitNumbers, 300);

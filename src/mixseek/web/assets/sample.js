@@ -1,0 +1,62 @@
+// One sample: what was asked and answered above, and every judge, repeat and attempt in a column of its own.
+
+// Nothing is listed on this page, so nothing has to be fetched.
+const source = { sampleAddress: () => null };
+
+function describeAttempt(attempt) {
+  const said = ["ask", "model", "finish_reason", "latency_seconds", "cost_usd", "tries"].filter((name) => attempt[name] !== undefined)
+    .map((name) => `${name} ${attempt[name]}`);
+  if (attempt.cached) said.push(say("from the cache"));
+  for (const [name, value] of Object.entries(attempt.usage ?? {})) said.push(`${name} ${value}`);
+  return said.join(" · ");
+}
+
+function attemptPart(attempt, number, row) {
+  return make("details", { open: row.status === "invalid" && number === row.attempts.length },
+    make("summary", {}, row.attempts.length > 1 ? `${say("Raw reply")} ${number}` : say("Raw reply"), " ", make("span", { class: "soft" }, describeAttempt(attempt))),
+    textBlock("prose", attempt.text ?? ""));
+}
+
+function promptPart(row) {
+  const holder = make("div", {});
+  const show = async () => {
+    const wanted = new URLSearchParams({ id: row.sample.id, judge: row.judge });
+    const answer = await fetch(`/api/runs/${encodeURIComponent(data.run)}/prompt?${wanted}`);
+    const told = await answer.json();
+    holder.replaceChildren(...(told.messages ?? [{ role: "–", content: told.error }]).map((message) =>
+      make("details", { open: true }, make("summary", {}, message.role), textBlock("prose", message.content))));
+  };
+  holder.append(make("button", { type: "button", class: "text-button", onclick: show }, say("Show the prompt")));
+  return holder;
+}
+
+function column(row) {
+  const article = make("article", { class: "detail judge-column", "aria-label": judgeText(row) });
+  row.holder = article;
+  article.append(...[
+    make("header", { class: "detail-head" }, badge(row), make("h2", { class: "detail-id" }, ...visibleNodes(judgeText(row)))),
+    ...judgmentParts(row), responseSection(row), ...row.attempts.map((attempt, place) => attemptPart(attempt, place + 1, row)),
+    row.attempts.length ? promptPart(row) : null,
+  ].filter(Boolean));
+  return article;
+}
+
+function metadataPart(more) {
+  const named = Object.entries(more.metadata ?? {}).map(([name, value]) => fact(name, ...visibleNodes(typeof value === "string" ? value : JSON.stringify(value))));
+  return named.length ? make("dl", { class: "facts" }, ...named) : null;
+}
+
+listPage = `/runs/${encodeURIComponent(data.run)}`;
+const shown = rows[0].sample;
+byId("sample").append(...[
+  metadataPart(data.more),
+  make("div", { class: "detail asked-part" }, ...[
+    foldable(say("Question"), shown.question, shown.question_cut, (shown.question ?? "").length <= 2000),
+    foldable(say("Ground truth"), [shown.truth, ...(shown.alternatives ?? [])].filter((text) => text !== undefined).join(" · "), 0, true),
+    foldable(say("Rubric"), data.more.rubric, 0, false),
+  ].filter(Boolean)),
+  make("div", { class: "judge-columns" }, ...rows.map(column)),
+].filter(Boolean));
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") history.length > 1 ? history.back() : location.assign(`/runs/${encodeURIComponent(data.run)}`);
+});

@@ -1,0 +1,41 @@
+"""The words of the interface, by the English ones; a sentence that nobody has translated stays English."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+
+from aiohttp import web
+
+LANGUAGES = {"en": "English", "ja": "日本語", "zh": "中文"}
+_COOKIE = "mixseek-language"
+
+
+@cache
+def read_words() -> Mapping[str, Mapping[str, str]]:
+    """Language to English to word."""
+    return tomllib.loads((resources.files("mixseek.web") / "words.toml").read_text(encoding="utf-8"))
+
+
+def words_of(language: str) -> Mapping[str, str]:
+    return {english: said[language] for english, said in read_words().items() if language in said}
+
+
+def sayer(language: str) -> Callable[[str], str]:
+    """What templates call with an English sentence."""
+    words = words_of(language)
+    return lambda english: words.get(english, english)
+
+
+def language_of(request: web.Request) -> str:
+    """As asked for in the address, as chosen before, or as the browser prefers; else English."""
+    accepted = request.headers.get("Accept-Language", "")
+    preferred = [part.split(";")[0].strip().split("-")[0].lower() for part in accepted.split(",")]
+    wanted = [request.query.get("lang"), request.cookies.get(_COOKIE), *preferred]
+    return next((language for language in wanted if language in LANGUAGES), "en")
+
+
+def keep_language(request: web.Request, response: web.Response) -> None:
+    """Chosen once in the address, it stays."""
+    if request.query.get("lang") in LANGUAGES:
+        response.set_cookie(_COOKIE, request.query["lang"], path="/", httponly=True, samesite="Strict")

@@ -1,0 +1,61 @@
+"""Full-text search finds what a plain look at every sample finds, however it is cut into moments."""
+
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mixseek.storage.index import search
+from mixseek.storage.index.search import FoldedTexts, TextSearch, fold
+
+TEXTS = st.lists(st.text(alphabet="abｂc ß\nカｶ\x1f", max_size=12), max_size=20)
+
+
+def journal_of(texts: list[str], path: Path) -> Path:
+    lines = [
+        {"t": "sample", "key": "k", "sample": {"id": str(place), "response": text}} for place, text in enumerate(texts)
+    ]
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@given(TEXTS, st.lists(st.text(alphabet="abcß カ", min_size=1, max_size=3), min_size=1, max_size=2))
+def test_what_is_found_is_what_holds_all_words(texts: list[str], words: list[str]) -> None:
+    asked = [word for word in fold(" ".join(words)).split() if word]
+    if not asked:
+        return
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        # So small that lines are longer than a block.
+        patch.setattr(search, "_BLOCK_BYTES", 16)
+        journal = journal_of(texts, Path(directory) / "journal.jsonl")
+        found = TextSearch(FoldedTexts(journal, Path(directory) / "folded"), " ".join(words))
+        found.advance(time.monotonic() + 60, len(texts))
+
+        expected = [
+            all(word in fold(f"{place}\x1f{text}") or word in str(place) for word in asked)
+            for place, text in enumerate(texts)
+        ]
+        assert found.searched == len(texts)
+        assert [bit == "1" for bit in found.bits(len(texts))[1:]] == expected
+
+
+def test_a_search_goes_on_where_time_ran_out(tmp_path: Path) -> None:
+    journal = journal_of([f"word {place}" for place in range(3_000)], tmp_path / "journal.jsonl")
+    texts = FoldedTexts(journal, tmp_path / "folded")
+    found = TextSearch(texts, "word 29")
+
+    found.advance(time.monotonic() - 1, 3_000)
+    before = found.searched
+    steps = 0
+    while found.searched < 3_000:
+        found.advance(time.monotonic() + 0.0001, 3_000)
+        steps += 1
+        assert steps < 30_000
+
+    assert before == 0
+    assert steps > 1
+    assert found.bits(3_000).count("1") == sum("29" in str(place) for place in range(3_000))

@@ -1,0 +1,190 @@
+"""What the viewer answers: pages of judgments, samples, runs as they grow, and workspaces that hold nothing."""
+
+import json
+import signal
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.flows.running import COMMAND, environment
+from tests.unit.web.viewing import Client, judge_rows, look
+
+from mixseek.storage.workspace import Workspace
+from mixseek.web.words import LANGUAGES, read_words
+
+REPLIES = (
+    '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'
+    '{"id": "tea-2", "reply": "no JSON at all"}\n'
+)  # fmt: skip
+
+
+_TEA = (
+    {"id": "tea-1", "question": "2+2?", "response": "So the answer is 4.", "ground_truth": "4"},
+    {"id": "tea-2", "question": "3+3?", "response": "So the answer is 7.", "ground_truth": "6",
+     "metadata": {"cup": "blue"}},
+)  # fmt: skip
+
+
+def rows_of(count: int) -> tuple[dict[str, Any], ...]:
+    """Every third is wrong; metadata tells even from odd."""
+    return tuple(
+        {
+            "id": f"row-{number}",
+            "question": f"What is {number} + 1?",
+            "response": f"So the answer is {number + (1 if number % 3 else 2)}.",
+            "ground_truth": str(number + 1),
+            "target_model": ("aster", "cedar")[number % 2],
+            "metadata": {"parity": ("even", "odd")[number % 2], "ｗｉｄｅ": "ＡＢＣ"},
+        }
+        for number in range(count)
+    )
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("view")
+    judge_rows(root, rows_of(250), "numbers")
+    return root / "ws"
+
+
+def test_judgments_come_in_pages_that_filters_search_and_order_narrow(workspace: Path) -> None:
+    expected = {
+        "": (250, "row-0"),
+        "verdict=incorrect": (84, "row-0"),
+        "verdict=incorrect&target=cedar": (42, "row-3"),
+        "verdict=correct&offset=100&limit=3": (166, "row-151"),
+        "meta=parity=odd": (125, "row-1"),
+        "meta=parity=od": (0, None),
+        "meta=wide=abc&q=ROW-24": (11, "row-24"),
+        "q=answer+is+row-249": (1, "row-249"),
+        "q=oolong": (0, None),
+        "sort=newest": (250, "row-249"),
+        "sort=highest&limit=1": (250, "row-1"),
+        "judge=nobody": (0, None),
+        "id=row-204": (250, "row-200"),
+        "verdict=incorrect&id=row-249&limit=10": (84, "row-240"),
+    }
+
+    async def scenario(client: Client) -> None:
+        for query, (matches, first) in expected.items():
+            page = (await client.wait(f"/api/runs/numbers/judgments?{query}")).json
+            samples = page["samples"]
+            assert (query, page["matches"], samples[0]["id"] if samples else None) == (query, matches, first)
+            assert len(page["rows"]) <= 100
+            assert page["search"] in (None, {"searched": 250, "samples": 250})
+        choices = (await client.wait("/api/runs/numbers/choices")).json
+        assert choices["choices"]["target"] == [["aster", 125], ["cedar", 125]]
+        assert choices["choices"]["meta"] == [["parity=even", 125], ["parity=odd", 125]]
+
+    look(workspace, scenario)
+
+
+@pytest.mark.parametrize("query", ["sort=sideways", "offset=-1", "limit=1001", "meta=parity", "offset=1e3"])
+def test_what_has_no_meaning_is_one_sentence(workspace: Path, query: str) -> None:
+    async def scenario(client: Client) -> None:
+        answer = await client.wait(f"/api/runs/numbers/judgments?{query}")
+        assert answer.status == 404
+        assert query.split("=")[0] in answer.json["error"]
+
+    look(workspace, scenario)
+
+
+def test_a_sample_has_every_judge_its_replies_and_the_prompt(tmp_path: Path) -> None:
+    (tmp_path / "replies.jsonl").write_text(REPLIES, encoding="utf-8")
+    judge_rows(tmp_path, _TEA, "tea", "--judge", f"replay:{tmp_path / 'replies.jsonl'}")
+
+    async def scenario(client: Client) -> None:
+        told = (await client.wait("/api/runs/tea/sample?id=tea-2")).json
+        assert [row["status"] for row in told["rows"]] == ["valid", "invalid"]
+        assert [attempt["text"] for attempt in told["rows"][1]["attempts"]] == ["no JSON at all"]
+        assert told["more"]["metadata"] == {"cup": "blue"}
+        judge = told["rows"][1]["judge"]
+        prompt = (await client.wait(f"/api/runs/tea/prompt?id=tea-2&judge={judge}")).json
+        assert "So the answer is 7." in prompt["messages"][-1]["content"]
+        refused = await client.ask("/api/runs/tea/prompt?id=tea-2&judge=rules")
+        assert (refused.status, "no prompt" in refused.text) == (404, True)
+        assert (await client.ask("/runs/tea/sample?id=nobody")).status == 404
+        page = await client.wait("/runs/tea/sample?id=tea-2")
+        assert "no JSON at all" in page.text
+
+    look(tmp_path / "ws", scenario)
+
+
+def test_a_run_that_grows_is_seen_to_grow_without_its_index(tmp_path: Path) -> None:
+    judge_rows(tmp_path, rows_of(40), "numbers")
+    run = Workspace(tmp_path / "ws").run("numbers")
+    lines = run.journal.read_bytes().splitlines(keepends=True)
+    manifest = json.loads(run.manifest.read_bytes())
+    run.manifest.write_text(json.dumps({**manifest, "status": "running"}), encoding="utf-8")
+    run.index.unlink()
+    run.journal.write_bytes(b"".join(lines[:20]) + lines[20][:9])
+
+    async def scenario(client: Client) -> None:
+        tail = client.server.viewer.tail(run)
+        first = tail.look()
+        run.journal.write_bytes(b"".join(lines))
+        second = tail.look()
+        assert (first["is_running"], first["judged"] + first["samples"]) == (True, 20)
+        assert (second["judged"], second["samples"], second["statuses"]) == (40, 40, {"valid": 40})
+        assert second["newest"][0]["id"] == "row-39"
+        assert not run.index.exists()
+        run.manifest.write_text(json.dumps(manifest), encoding="utf-8")
+        events = (await client.ask("/api/runs/numbers/live")).text
+        assert events.startswith("event: end\ndata: {")
+        assert '"judged":40' in events
+
+    look(tmp_path / "ws", scenario)
+
+
+def test_two_runs_are_compared_and_what_cannot_be_is_one_sentence(workspace: Path) -> None:
+    async def scenario(client: Client) -> None:
+        told = (await client.wait("/api/compare?a=numbers&b=numbers&target=aster&target=cedar")).json
+        assert told["a"]["target"] == "aster"
+        page = await client.wait("/compare?a=numbers&b=numbers&target=aster&target=cedar")
+        assert "against" in page.text
+        assert (await client.wait("/compare?a=numbers")).status == 404
+        assert (await client.wait("/compare")).status == 200
+
+    look(workspace, scenario)
+
+
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_a_workspace_without_runs_says_what_to_do(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+
+    async def scenario(client: Client) -> None:
+        page = await client.ask("/")
+        assert (page.status, "mixseek judge" in page.text) == (200, True)
+        assert (await client.ask("/runs/any")).status == 404
+
+    look(tmp_path / name, scenario)
+
+    assert (tmp_path / name).exists() == (name == "empty")
+
+
+def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
+    async def scenario(client: Client) -> None:
+        for language, word in (("ja", "実行"), ("zh", "运行"), ("en", "Runs")):
+            assert word in (await client.ask("/", headers={"Accept-Language": f"{language}-XX,en;q=0.5"})).text
+            assert word in (await client.ask(f"/?lang={language}")).text
+
+    look(workspace, scenario)
+
+    assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
+
+
+def test_the_command_prints_a_link_and_ends_at_ctrl_c(workspace: Path) -> None:
+    command = [COMMAND, "view", "--no-open", "--workspace", str(workspace)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        link = process.stdout.readline().split()[-1]
+        with urllib.request.urlopen(link, timeout=30) as answer:  # noqa: S310 - our own address
+            assert "HttpOnly" in answer.headers["Set-Cookie"]
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+
+    assert (process.returncode, errors) == (0, "")
