@@ -1,6 +1,7 @@
 """What `mixseek.judge` can be told, and the request that it makes: the one that the command line makes, too."""
 
 import difflib
+import operator
 import os
 import reprlib
 import shutil
@@ -189,6 +190,11 @@ def check_options(
     options: Mapping[str, Any], known: Mapping[str, Any] = JudgeOptions.__annotations__, caller: str = "judge"
 ) -> dict[str, Any]:
     """Those that say something; TypeError for a name that is none, ConfigurationError for a number out of range."""
+    # A whole number of numpy's is one.
+    options = {
+        name: operator.index(value) if name in RANGES and type(value).__name__.startswith(("int", "uint")) else value
+        for name, value in options.items()
+    }
     for name, value in options.items():
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)

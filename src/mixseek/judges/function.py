@@ -83,7 +83,7 @@ class FunctionJudge:
                 f"judge {self.name}: it returned a value of type {kind}; return the reply as text or as a dict, or None"
             )
         try:
-            return json.dumps(said, ensure_ascii=False)
+            return json.dumps(said, ensure_ascii=False, default=plain_number)
         except (TypeError, ValueError, RecursionError) as error:
             raise FunctionJudgeError(f"judge {self.name}: its dict is no JSON: {error}") from error
 
@@ -138,6 +138,13 @@ def takes_two(function: JudgeFunction) -> bool:
     wanted = [one for one in parameters if one.kind in by_place]
     # A second one with a default is a setting of the author's, unless it is called what it would get.
     return len(wanted) > 1 and (wanted[1].default is inspect.Parameter.empty or wanted[1].name == "messages")
+
+
+def plain_number(value: Any) -> Any:
+    """A number or truth value of numpy, which whoever computes with it returns without a thought."""
+    if getattr(value, "ndim", None) == 0:
+        return value.item()
+    raise TypeError(f"a value of type {type(value).__name__}")
 
 
 async def run_anywhere(function: JudgeFunction, arguments: list[Any]) -> Any:

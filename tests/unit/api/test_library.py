@@ -373,3 +373,26 @@ def test_evaluate_and_compete_refuse_what_they_do_not_know_instead_of_leaving_it
     ):
         with pytest.raises(ConfigurationError, match=words):
             mixseek.evaluate("q", given)
+
+
+def test_what_pandas_calls_empty_is_no_answer_and_a_named_index_is_a_column() -> None:
+    """`to_dict("records")` gives pd.NA: judged as a text, nothing would be a wrong answer."""
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DatasetError, match="row 1: `response` is null"):
+        mixseek.judge([{**RIGHT, "response": pandas.NA}])
+    (one,) = mixseek.judge([{**RIGHT, "when": pandas.NaT}])
+    assert one.sample.metadata == {"when": None}
+    frame = pandas.DataFrame([RIGHT, WRONG])
+    for index in ("id", ["id", "ground_truth"]):
+        assert [one.sample.id for one in mixseek.judge(frame.set_index(index))] == ["1", "2"]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """As a limit, and in the reply of a function."""
+    numpy = pytest.importorskip("numpy")
+
+    def says(sample: mixseek.Sample) -> dict[str, Any]:
+        said = {"id": 1, "extracted_answer": "4", "error_type": "none", "comment": ""}
+        return {**said, "is_correct": numpy.bool_(True), "reasoning_score": numpy.int64(4)}
+
+    assert [one.verdict for one in mixseek.judge([RIGHT, WRONG], judges=says, limit=numpy.int64(1))] == ["correct"]
