@@ -3,6 +3,7 @@
 pytest loads this module whenever it starts, so nothing of mixseek is imported before a test needs it.
 """
 
+import difflib
 import io
 import shlex
 import time
@@ -23,6 +24,8 @@ _UNJUDGED = ("fail", "skip")
 _PATIENCE_SECONDS = 60.0
 _LOOKS_AGAIN_SECONDS = 0.1
 _WIDTH = 100
+# How much of a name two have in common when one is a slip of the other.
+_SLIP = 0.85
 _WORDS = {
     "undecided": "undecided: the judges decline to decide, which says nothing about the answer; put a model behind the "
     "rules, as in judges=['rules', 'openai:…'], cascade=True",
@@ -54,7 +57,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marker = metafunc.definition.get_closest_marker(MARKER)
     if marker is None or len(marker.args) != 1:
-        raise pytest.UsageError(f"judged_row: mark the test with @pytest.mark.{MARKER}('answers.jsonl')")
+        # pytest shows the sentence alone, without a way through our code.
+        raise pytest.Collector.CollectError(f"judged_row: mark the test with @pytest.mark.{MARKER}('answers.jsonl')")
     from mixseek.errors import MixseekError
     from mixseek.storage.dataset.reader import open_dataset
 
@@ -63,7 +67,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         dataset = open_dataset(str(path), mapping=marker.kwargs.get("mapping") or {}, spool_directory=None)
         names = [sample.id for batch in dataset.batches(1_000) for sample in batch]
     except MixseekError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.Collector.CollectError(str(error)) from None
     metafunc.parametrize("judged_row", [(path, name) for name in names], ids=names, indirect=True)
 
 
@@ -190,7 +194,8 @@ class Judging:
                 # Another worker of pytest-xdist is at the same answers; what it has judged is then there.
                 time.sleep(_LOOKS_AGAIN_SECONDS)
             except MixseekError as error:
-                pytest.fail(f"cannot be judged: {error}", pytrace=False)
+                # From None: pytest would say the same line once for each error behind it.
+                raise pytest.fail.Exception(f"cannot be judged: {error}", pytrace=False) from None
 
     def settings(self) -> dict[str, Any]:
         """Of the ini-file; what is not set there is as in mixseek.toml, or as mixseek has it."""
@@ -219,7 +224,15 @@ _JUDGED_FILES: pytest.StashKey[dict[tuple[str, str], dict[str, JudgedAnswer]]] =
 def split_columns(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What belongs to the sample, and what to the judging; `rubric` is the sample's own text."""
     from mixseek.api.options import JudgeOptions
+    from mixseek.domain.samples import Sample
 
+    __tracebackhide__ = True
+    known = {*JudgeOptions.__annotations__, *Sample.__dataclass_fields__}
+    for name in given:
+        # A column may have any name, but a slip in an option's would judge otherwise than was asked, without a word.
+        close = () if name in known else difflib.get_close_matches(name, known, n=1, cutoff=_SLIP)
+        if close:
+            pytest.fail(f"cannot be judged: {name!r}: did you mean {close[0]!r}?", pytrace=False)
     options = {
         name: value for name, value in given.items() if name in JudgeOptions.__annotations__ and name != "rubric"
     }

@@ -207,6 +207,8 @@ def test_a_run_without_gates_and_failures_is_one_test_case_that_passed(tmp_path:
         (("--junit", "no/where.xml"), "no/where.xml: no file can be there"),
         (("--junit", "."), "no file can be there"),
         (("--summary-file", "no/where.md"), "no/where.md: no file can be there"),
+        (("--junit", "sums.jsonl"), "sums.jsonl: is there already and holds something else"),
+        (("--summary-file", "sums.jsonl"), "sums.jsonl: is there already and holds something else"),
     ],
 )
 def test_a_place_that_cannot_be_written_is_said_before_anything_is_judged(
@@ -218,6 +220,19 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_is_judged(
     assert done.returncode == 2
     assert said in the_one_line(done)
     assert not (tmp_path / ".mixseek").exists()
+
+
+def test_a_slip_in_a_name_never_costs_the_data(tmp_path: Path) -> None:
+    """A page replaces a page and nothing else, and an export does not replace what was judged."""
+    data = write_jsonl(tmp_path / "sums.jsonl", sums(2))
+    before = data.read_bytes()
+    assert mixseek_here("judge", data, "--run", "a", cwd=tmp_path).returncode == 0
+    for command, to, said in (("report", "--out", "something else"), ("export", "--to", "the data that was judged")):
+        done = mixseek_here(command, "a", to, data, cwd=tmp_path)
+        assert (done.returncode, said in the_one_line(done)) == (2, True)
+        assert data.read_bytes() == before
+    for _ in range(2):
+        assert mixseek_here("report", "a", "--out", "a.html", cwd=tmp_path).returncode == 0
 
 
 def test_an_excerpt_of_a_long_response_keeps_its_span(tmp_path: Path) -> None:

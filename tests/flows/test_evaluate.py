@@ -173,3 +173,11 @@ def test_a_race_that_cannot_work_is_refused_in_one_line(tmp_path: Path) -> None:
     """Also where it is no file."""
     with pytest.raises(ConfigurationError, match=r"race: '(teams|evaluator)' is missing"):
         mixseek.compete({"task": "x"}, workspace=tmp_path)
+
+
+def test_an_endpoint_that_is_down_is_waited_for_as_long_as_one_says(with_key: None) -> None:
+    """From Python nobody sees that it waits, so ten minutes must not be the only answer."""
+    found = mixseek.evaluate(QUERY, "text", judge="openai:m@http://127.0.0.1:9/v1", patience=1)
+
+    (one,) = found.submissions
+    assert all(isinstance(metric, MissingMetric) for metric in one.result.metrics)

@@ -131,6 +131,7 @@ def test_sweeping_takes_what_nobody_needs_and_never_a_reply(judged: Path) -> Non
     (root / "runs" / "torn" / "index.duckdb").write_bytes(b"x" * 100)
     os.utime(root / "runs" / "torn", (_OLD, _OLD))
     (root / "runs" / "march" / ".manifest.json.999999999.tmp").write_bytes(b"half")
+    (root / "spool" / ".data.999999999-140000.tmp").write_bytes(b"half")
     looked = mixseek_here("runs", "gc", "-w", "ws", "--dry-run", "--json", cwd=judged)
     is_there = copy.exists()
     swept = json.loads(mixseek_here("runs", "gc", "-w", "ws", "--json", cwd=judged).stdout)
@@ -138,8 +139,8 @@ def test_sweeping_takes_what_nobody_needs_and_never_a_reply(judged: Path) -> Non
 
     assert is_there
     assert swept == expected
-    assert sorted(one["kind"] for one in swept["removed"]) == ["run", "spool", "temporary"]
-    assert swept["bytes"] == len(piped.encode()) + 100 + 4
+    assert sorted(one["kind"] for one in swept["removed"]) == ["run", "spool", "temporary", "temporary"]
+    assert swept["bytes"] == len(piped.encode()) + 100 + 4 + 4
     assert [Path(sentence.partition(":")[0]).name for sentence in swept["kept"]] == ["lost"]
     assert names(judged) == ["march", "piped"]
     assert json.loads(mixseek_here("runs", "gc", "-w", "ws", "--json", cwd=judged).stdout)["removed"] == []

@@ -181,6 +181,9 @@ def test_several_answers_are_judged_at_once_and_checked_one_by_one(pytester: pyt
             "cannot be judged: unknown judge 'rulez'; did you mean 'rules'?",
         ),
         ("judged('4')", "ground_truth"),
+        ("judged(None, ground_truth='4')", "cannot be judged: data: row 1: `response` is null"),
+        ("judged('4', ground_truth='4', judgs='x')", "cannot be judged: 'judgs': did you mean 'judges'?"),
+        ("judged('4', ground_trth='4')", "cannot be judged: 'ground_trth': did you mean 'ground_truth'?"),
     ],
 )
 def test_bad_input_is_one_line(pytester: pytest.Pytester, call: str, line: str) -> None:
@@ -190,6 +193,7 @@ def test_bad_input_is_one_line(pytester: pytest.Pytester, call: str, line: str) 
     done.assert_outcomes(failed=1)
     assert line in done.stdout.str()
     assert "Traceback" not in done.stdout.str()
+    assert "another exception" not in done.stdout.str()
 
 
 @pytest.mark.parametrize("setting", ["mixseek_at_least=most", "mixseek_unjudged=ignore"])
@@ -206,4 +210,5 @@ def test_a_dataset_that_is_not_there_ends_the_session_in_one_line(pytester: pyte
     done = pytester.runpytest_inprocess()
 
     assert "none.jsonl: no such file" in done.stdout.str() + done.stderr.str()
+    assert "pytest_plugin.py" not in done.stdout.str()
     assert done.ret != 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from mixseek.api.loops import run_to_end
+from mixseek.api.options import check_options
 from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.competitions import compete as composition
 from mixseek.composition.competitions.compete import CompetitionObserver
@@ -151,6 +152,7 @@ async def acompete(
 async def _compete(
     race: RaceLike, after_round: AfterRound | None, options: CompeteOptions, stop: Callable[[], bool]
 ) -> Competition:
+    check_options(dict(options), CompeteOptions.__annotations__, "compete")
     settings = load_settings()
     directory = Path(options.get("directory", ".")).resolve()
     request = CompeteRequest(

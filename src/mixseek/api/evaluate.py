@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from mixseek.api.loops import run_to_end
+from mixseek.api.options import check_options
 from mixseek.composition.competitions import evaluate as composition
 from mixseek.composition.competitions.evaluate import EvaluateRequest, SubmissionText
 from mixseek.composition.request import LiveOptions
+from mixseek.errors import ConfigurationError
 from mixseek.reporting.evaluation import Evaluation
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Language
@@ -36,6 +38,8 @@ class EvaluateOptions(TypedDict, total=False):
     """Stop before more US dollars are spent."""
     cache: bool
     """False: do not look for replies in the workspace's cache."""
+    patience: float
+    """Wait so many seconds for an endpoint that is down. Default: 600."""
     retry_invalid: bool
     """Ask again for metric replies of an earlier call that cannot be used."""
 
@@ -61,6 +65,7 @@ async def aevaluate(user_query: str, submissions: Submissions, **options: Unpack
 async def _evaluate(
     user_query: str, submissions: Submissions, options: EvaluateOptions, stop: Callable[[], bool]
 ) -> Evaluation:
+    check_options(dict(options), EvaluateOptions.__annotations__, "evaluate")
     if "workspace" in options:
         return await composition.evaluate(
             make_request(user_query, submissions, options, Path(options["workspace"])), stop
@@ -87,6 +92,7 @@ def make_request(
             max_calls=options.get("max_calls"),
             max_cost_usd=options.get("max_cost"),
             use_cache=options.get("cache", True),
+            patience_seconds=options.get("patience", 600.0),
             retry_invalid=options.get("retry_invalid", False),
         ),
         configured=load_settings().judges,
@@ -98,6 +104,11 @@ def name_submissions(submissions: Submissions) -> list[SubmissionText]:
     """By their own names, or by their place, from 1."""
     if isinstance(submissions, str):
         return [SubmissionText("1", submissions)]
-    if isinstance(submissions, Mapping):
-        return [SubmissionText(name, text) for name, text in submissions.items()]
-    return [SubmissionText(str(number), text) for number, text in enumerate(submissions, 1)]
+    if not isinstance(submissions, Iterable):
+        raise ConfigurationError(f"submissions: a value of type {type(submissions).__name__}; give a text, or several")
+    if not isinstance(submissions, Mapping):
+        submissions = {str(number): text for number, text in enumerate(submissions, 1)}
+    for name, text in submissions.items():
+        if not isinstance(text, str):
+            raise ConfigurationError(f"submission {name!r}: a value of type {type(text).__name__}; give its text")
+    return [SubmissionText(name, text) for name, text in submissions.items()]

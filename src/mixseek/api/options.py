@@ -1,14 +1,20 @@
 """What `mixseek.judge` can be told, and the request that it makes: the one that the command line makes, too."""
 
 import difflib
+import operator
 import os
+import reprlib
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from inspect import formatannotation
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from mixseek.composition.compare import Baseline, find_baseline
 from mixseek.composition.protocols import NamedJudge
@@ -25,6 +31,7 @@ from mixseek.settings.models import Settings
 from mixseek.storage.dataset.memory import IN_MEMORY, Rows, keep_rows
 from mixseek.storage.workspace import Workspace
 
+Choice = TypeVar("Choice", bound=StrEnum)
 # A path as on the command line, dicts or samples, or a table that offers the Arrow stream interface.
 Data = str | Path | Rows
 # A spec as on the command line, a function of one's own, or a judge object.
@@ -123,6 +130,7 @@ _LIVE |= {name: name for name in ("concurrency", "repeats", "max_reasks", "max_c
 _LIVE |= {name: name for name in ("retry_refused", "retry_invalid", "keep_going")}
 _REQUEST = {"allow_outside_files": "allows_outside_files"}
 _REQUEST |= {name: name for name in ("run", "mapping", "limit", "parameters", "bundles")}
+_CHECKED_ELSEWHERE = ("judges", "protocol", "panel", "on", "evaluator")
 _GATES = ("fail_under", "max_invalid", "max_undecided", "max_unverified")
 
 
@@ -158,7 +166,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
     settings = load_settings()
     temporary = None if "workspace" in given else TemporaryWorkspace()
     root = Path(given["workspace"]) if temporary is None else temporary.path
-    is_file = isinstance(data, str | Path)
+    is_file = isinstance(data, str | os.PathLike)
     request = JudgeRequest(
         data=str(data) if is_file else str(keep_rows(data, Workspace(root).spool)),
         data_name=None if is_file else IN_MEMORY,
@@ -178,35 +186,64 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
     return JudgeOrder(request, gates, baseline, given.get("progress", True), temporary)
 
 
-def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def check_options(
+    options: Mapping[str, Any], known: Mapping[str, Any] = JudgeOptions.__annotations__, caller: str = "judge"
+) -> dict[str, Any]:
     """Those that say something; TypeError for a name that is none, ConfigurationError for a number out of range."""
-    known = JudgeOptions.__annotations__
+    # A whole number of numpy's is one.
+    options = {
+        name: operator.index(value) if name in RANGES and type(value).__name__.startswith(("int", "uint")) else value
+        for name, value in options.items()
+    }
     for name, value in options.items():
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             meant = f"did you mean {close[0]!r}?" if close else f"options are {', '.join(known)}"
-            raise TypeError(f"mixseek.judge has no option {name!r}; {meant}")
-        if value is None or name not in RANGES:
+            raise TypeError(f"mixseek.{caller} has no option {name!r}; {meant}")
+        if value is None:
+            continue
+        if name not in RANGES:
+            check_kind(name, value, known[name])
             continue
         least, most = RANGES[name]
         # Written so that NaN is refused too.
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
             bounds = f"from {least:g} to {most:g}" if most < float("inf") else f"of at least {least:g}"
             raise ConfigurationError(f"{name}={value!r}: give a number {bounds}")
+        check_kind(name, value, known[name])
     return {name: value for name, value in options.items() if value is not None}
+
+
+def check_kind(name: str, value: object, kind: Any) -> None:
+    """Raises ConfigurationError for a value of another type than the option's; paths may be of anybody's class."""
+    if name in _CHECKED_ELSEWHERE or isinstance(value, os.PathLike):
+        return
+    try:
+        TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError:
+        wanted = formatannotation(kind).replace("collections.abc.", "").removesuffix(" | None")
+        raise ConfigurationError(f"{name}={reprlib.repr(value)}: it takes {wanted}") from None
+
+
+def choose(kind: type[Choice], value: object, option: str) -> Choice:
+    """The member of that value; ConfigurationError with the ones there are."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        known = ", ".join(str(member.value) for member in kind)
+        raise ConfigurationError(f"{option}={value!r}: it is one of {known}") from None
 
 
 def what_judges(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Protocol, judges and how they become one; the caller wins over the environment, that over mixseek.toml."""
-    try:
-        panel = PanelRule(given["panel"]) if "panel" in given else None
-    except ValueError:
-        rules = ", ".join(rule.value for rule in PanelRule)
-        raise ConfigurationError(f"panel={given['panel']!r}: rules are {rules}") from None
+    panel = choose(PanelRule, given["panel"], "panel") if "panel" in given else None
     if panel is not None and given.get("cascade"):
         raise ConfigurationError("panel: a cascade gives one verdict a sample already; choose one of both")
     protocol = given.get("protocol", settings.judge.protocol)
-    is_loaded = not isinstance(protocol, str | Path)
+    is_loaded = not isinstance(protocol, str | os.PathLike)
+    if is_loaded and not isinstance(protocol, JudgeProtocol):
+        kind = type(protocol).__name__
+        raise ConfigurationError(f"protocol: a value of type {kind}; give a name, a path, or what load_protocol gave")
     judges = given.get("judges", settings.judge.judges)
     several = judges if isinstance(judges, Sequence) and not isinstance(judges, str) else (judges,)
     return {

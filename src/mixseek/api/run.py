@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import duckdb
 
-from mixseek.api.options import Data, TemporaryWorkspace
+from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
@@ -21,7 +21,7 @@ from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.ci import CiReport, render_markdown
 from mixseek.reporting.comparison.summary import Comparison
 from mixseek.reporting.html import render_card
@@ -30,7 +30,7 @@ from mixseek.reporting.summary import Gates, RunSummary
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.corrected import Drawing
-from mixseek.storage.dataset.memory import keep_rows
+from mixseek.storage.dataset.memory import IN_MEMORY, keep_rows
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.run import JudgedTake, open_run_index
@@ -129,7 +129,7 @@ class Run:
         self, status: Status | Literal["valid", "invalid", "undecided", "missing"] | None = None
     ) -> Iterator[Judged]:
         """One for each sample, judge and repeat, in the order of the data; one in memory at a time."""
-        wanted = None if status is None else Status(status)
+        wanted = None if status is None else choose(Status, status, "status")
         with open_run_index(Workspace(self.workspace), self.directory) as index:
             for take in index.takes():
                 judged = read_take(take)
@@ -163,9 +163,13 @@ class Run:
 
     # Pages and comparisons.
 
-    def report(self, path: str | Path | None = None, *, by: Sequence[str] = (), panel: Rule | None = None) -> Path:
+    def report(
+        self, path: str | Path | None = None, *, by: str | Sequence[str] = (), panel: Rule | None = None
+    ) -> Path:
         """Write the HTML report, one file that needs no other; where it is."""
-        report, directory = load_report(self.workspace, self.name, panel and PanelRule(panel), by)
+        report, directory = load_report(
+            self.workspace, self.name, panel and choose(PanelRule, panel, "panel"), names(by)
+        )
         target = directory.report if path is None else Path(path)
         write_html(report, target)
         return target
@@ -253,8 +257,8 @@ def compare(
     b: Run | str,
     path: str | Path | None = None,
     *,
-    targets: Sequence[str] = (),
-    variants: Sequence[str] = (),
+    targets: str | Sequence[str] = (),
+    variants: str | Sequence[str] = (),
     panel: Rule | None = None,
     workspace: str | Path | None = None,
 ) -> Comparison:
@@ -270,11 +274,16 @@ def compare(
     """
     runs = tuple(find_directory(one, workspace) for one in (a, b))
     root = Path(workspace) if workspace is not None else runs[-1].workspace
-    request = CompareRequest(root, runs, targets, variants, panel and PanelRule(panel))
+    request = CompareRequest(root, runs, names(targets), names(variants), panel and choose(PanelRule, panel, "panel"))
     comparison = load_comparison(request, is_complete=True)
     if path is not None:
         write_comparison(root, comparison, Path(path), runs)
     return comparison
+
+
+def names(given: str | Sequence[str]) -> Sequence[str]:
+    """One name is one name, not its letters."""
+    return (given,) if isinstance(given, str) else given
 
 
 def find_directory(run: Run | str, workspace: str | Path | None) -> RunDirectory:
@@ -325,4 +334,12 @@ def statistics(
             name = str(keep_rows(ratings, temporary.path))
     columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
     source = RatingSource(columns, human, repeats == "mean")
-    return load_statistics(StatisticsRequest(name, root, source, Drawing(labels), pool == "rated", scale, compare))
+    drawing = choose(Drawing, labels, "labels")
+    request = StatisticsRequest(name, root, source, drawing, pool == "rated", scale, compare)
+    if temporary is None:
+        return load_statistics(request)
+    try:
+        return replace(load_statistics(request), source=IN_MEMORY)
+    except MixseekError as error:
+        # Nobody knows the file that their rows are in.
+        raise type(error)(str(error).replace(name, IN_MEMORY)) from error

@@ -17,7 +17,7 @@ from mixseek.reporting.comparison.summary import Comparison, DropResult, brief, 
 from mixseek.reporting.model import Headline
 from mixseek.reporting.panel.headline import describe_headline
 from mixseek.reporting.summary import GateResult, describe_score
-from mixseek.storage.durable import replacing, storage_error
+from mixseek.storage.durable import check_replaceable, replacing, storage_error
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
@@ -48,6 +48,10 @@ class CiTargets:
         for target in filter(None, (self.junit, self.summary)):
             if target.is_dir() or not target.parent.is_dir():
                 raise ConfigurationError(f"{target}: no file can be there; name one in a directory that exists")
+        if self.junit is not None:
+            check_replaceable(self.junit, b"<?")
+        if self.summary is not None and not self.adds_to_summary:
+            check_replaceable(self.summary, b"##")
 
 
 def find_targets(

@@ -62,10 +62,12 @@ def check_specs(specs: Sequence[str]) -> None:
     """At least one judge, and none twice."""
     if not specs:
         raise ConfigurationError("no judge; name one with --judge, e.g. --judge rules")
+    # Two functions may have one name without anybody having given one of them twice.
     repeated = {spec for spec in specs if specs.count(spec) > 1}
     if repeated:
         raise ConfigurationError(
-            f"--judge {sorted(repeated)[0]} is given twice; name each judge once (--repeats asks one several times)"
+            f"--judge {sorted(repeated)[0]} is given twice; name each judge once (--repeats asks one several times; "
+            "in Python, function_judge(f, name=…) gives a function a name)"
         )
 
 

@@ -35,7 +35,7 @@ from mixseek.reporting.model import (
 )
 from mixseek.reporting.panel.agreement import Agreement, build_agreement, build_consistency
 from mixseek.reporting.panel.headline import summarise_group, with_corrected
-from mixseek.storage.durable import replacing
+from mixseek.storage.durable import check_replaceable, replacing
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.index.panel import SettledPanel
@@ -48,6 +48,8 @@ from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
+# So many tell a page of ours from somebody's data: `<!` of HTML, `##` of Markdown.
+_KIND_BYTES = 2
 # Samples that judges differ on, in the report as data; the rest is counted.
 DISAGREEMENTS = 2_000
 
@@ -158,8 +160,10 @@ def write_page(page: str, target: Path, usual_name: str) -> None:
         raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
     if not target.parent.is_dir():
         raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
+    content = page.encode()
+    check_replaceable(target, content[:_KIND_BYTES])
     with replacing(target) as stream:
-        stream.write(page.encode())
+        stream.write(content)
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:

@@ -14,6 +14,7 @@ class Message:
     content: str
 
 
+@runtime_checkable
 class JudgeProtocol(Protocol):
     """What is asked, the reply's shape, and every rule a reply must satisfy."""
 

@@ -10,7 +10,7 @@ import json
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,7 +83,7 @@ class FunctionJudge:
                 f"judge {self.name}: it returned a value of type {kind}; return the reply as text or as a dict, or None"
             )
         try:
-            return json.dumps(said, ensure_ascii=False)
+            return json.dumps(said, ensure_ascii=False, default=plain_number)
         except (TypeError, ValueError, RecursionError) as error:
             raise FunctionJudgeError(f"judge {self.name}: its dict is no JSON: {error}") from error
 
@@ -112,10 +112,19 @@ def function_judge(function: JudgeFunction, *, name: str | None = None, version:
     """
     if not callable(function):
         raise ConfigurationError(f"a judge of your own is a function; got a value of type {type(function).__name__}")
-    chosen = name if name is not None else getattr(function, "__name__", type(function).__name__).strip("<>")
+    chosen = name if name is not None else name_of(function)
+    if not isinstance(chosen, str):
+        raise ConfigurationError(f"judge {chosen!r}: its name is a text")
     if not chosen or chosen in _TAKEN or chosen.startswith(tuple(f"{taken}:" for taken in _TAKEN)):
         raise ConfigurationError(f"judge {chosen!r}: that name is taken; give another: function_judge(f, name=…)")
     return FunctionJudge(function, chosen, version)
+
+
+def name_of(function: JudgeFunction) -> str:
+    """As its author called it, also where some arguments are filled in already."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__)).strip("<>")
 
 
 def takes_two(function: JudgeFunction) -> bool:
@@ -131,10 +140,17 @@ def takes_two(function: JudgeFunction) -> bool:
     return len(wanted) > 1 and (wanted[1].default is inspect.Parameter.empty or wanted[1].name == "messages")
 
 
+def plain_number(value: Any) -> Any:
+    """A number or truth value of numpy, which whoever computes with it returns without a thought."""
+    if getattr(value, "ndim", None) == 0:
+        return value.item()
+    raise TypeError(f"a value of type {type(value).__name__}")
+
+
 async def run_anywhere(function: JudgeFunction, arguments: list[Any]) -> Any:
     """In this loop if it can be awaited, else in a thread that ends with the process: nobody waits for it then."""
     if inspect.iscoroutinefunction(function):
-        return await function(*arguments)
+        return await await_harmless(function(*arguments))
     loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     done: asyncio.Future[Any] = loop.create_future()
 
@@ -151,8 +167,10 @@ async def run_anywhere(function: JudgeFunction, arguments: list[Any]) -> Any:
         try:
             said = context.run(function, *arguments)
         # Also what is meant to end a process: it would end this thread only, and the sample would be waited for.
+        # And what no future takes: StopIteration, of a `next` that found nothing.
         except BaseException as raised:  # noqa: BLE001 - told to the loop, which makes a missing judgment of it
-            error = raised if isinstance(raised, Exception) else RuntimeError(f"{type(raised).__name__}: {raised}")
+            is_told = isinstance(raised, Exception) and not isinstance(raised, StopIteration)
+            error = raised if is_told else RuntimeError(describe(raised))
         # The loop is closed where the run did not wait for this.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, said, error)
@@ -160,7 +178,21 @@ async def run_anywhere(function: JudgeFunction, arguments: list[Any]) -> Any:
     threading.Thread(target=work, name="mixseek-function", daemon=True).start()
     said = await done
     # An object that is called and then awaited, or a function that hands on what an async one has made.
-    return await said if inspect.isawaitable(said) else said
+    return await await_harmless(said) if inspect.isawaitable(said) else said
+
+
+async def await_harmless(awaitable: Awaitable[Any]) -> Any:
+    """What is meant to end a task, a loop or a process is a failure of this one call, as it is in a thread."""
+    try:
+        return await awaitable
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        # Nobody asked for it: something inside the function was cancelled.
+        raise RuntimeError(describe(error)) from error
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise RuntimeError(describe(error)) from error
 
 
 def describe(error: BaseException) -> str:

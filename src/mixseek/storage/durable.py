@@ -4,11 +4,12 @@ import contextlib
 import errno
 import hashlib
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from mixseek.errors import StorageError
+from mixseek.errors import ConfigurationError, StorageError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -52,10 +53,24 @@ def make_directory(path: Path, action: str) -> None:
         raise storage_error(action, path, error) from error
 
 
+def check_replaceable(path: Path, begins: bytes) -> None:
+    """Raises ConfigurationError where a file of another kind is: a slip in a name must not cost somebody's data."""
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as there:
+            found = there.read(len(begins))
+    except OSError as error:
+        raise storage_error("replace", path, error) from error
+    if found and found != begins:
+        raise ConfigurationError(f"{path}: is there already and holds something else; name another file")
+
+
 @contextlib.contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
     """A name in the same directory that becomes `path` when the block ends well, and vanishes when it does not."""
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+    # Threads too: handlers of one server may write the same page at once.
+    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         yield temporary
         with temporary.open("rb") as written:

@@ -48,6 +48,7 @@ SURFACE = [
     "statistics",
 ]
 RIGHT = {"id": "1", "response": "The answer is 4.", "ground_truth": "4"}
+ANYTHING: Any = "vald"
 WRONG = {"id": "2", "response": "The answer is 5.", "ground_truth": "4"}
 # Options of the command that Python has another word for, and those whose work is done by the run or the caller.
 RENAMED = {"no_cache": "cache", "planned": "plan"}
@@ -316,3 +317,98 @@ def test_the_examples_in_the_documentation_run(module: str) -> None:
 
     assert result.attempted
     assert result.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"mapping": "response=output"}, "mapping='response=output': it takes Mapping[str, str]"),
+        ({"mapping": {"response": 3}}, "it takes Mapping[str, str]"),
+        ({"run": 5}, "run=5: it takes str"),
+        ({"language": 3}, "language=3: it takes str"),
+        ({"limit": 1.5}, "limit=1.5: it takes int"),
+        ({"cascade": "no"}, "cascade='no': it takes bool"),
+        ({"workspace": 5}, "workspace=5: it takes str | "),
+        ({"protocol": 5}, "protocol: a value of type int"),
+    ],
+)
+def test_an_option_of_another_type_is_one_clear_line(options: Any, words: str) -> None:
+    """Not a traceback from somewhere inside, and not the opposite of what was meant: 'no' is true."""
+    with pytest.raises(ConfigurationError) as caught:
+        mixseek.judge([RIGHT], **options)
+    assert words in str(caught.value)
+
+
+def test_bytes_are_text_and_what_cannot_be_is_named_by_its_row(tmp_path: Path) -> None:
+    """A response is judged as it was written, never as Python would show it."""
+    (one,) = mixseek.judge([{**RIGHT, "response": b"The answer is 4."}])
+    assert one.sample.response == "The answer is 4."
+    inside: list[Any] = []
+    inside.append(inside)
+    for bad, words in ((b"\xff", "row 1 has bytes in it that are no UTF-8 text"), (inside, "row 1 is nested too deep")):
+        with pytest.raises(DatasetError, match=words):
+            mixseek.judge([{**RIGHT, "more": bad}])
+    (tmp_path / "file").write_text("taken")
+    with pytest.raises(mixseek.MixseekError, match="cannot keep a copy of data: not a directory"):
+        mixseek.judge([RIGHT], workspace=tmp_path / "file")
+
+
+def test_print_shows_comparisons_and_statistics_as_the_commands_do() -> None:
+    """As the page says; rows in memory have no file's name in it, nor in what is wrong with them."""
+    before, after = mixseek.judge([WRONG]), mixseek.judge([WRONG | {"response": "It is 4."}])
+    assert "\nBetter (1)\n  2" in str(mixseek.compare(before, after))
+    ratings = [{"item": 1, "judge": "a", "score": 1}]
+    assert str(mixseek.statistics(ratings)).startswith("data: 1 rating")
+    with pytest.raises(mixseek.MixseekError, match=r"^data: no column for the score"):
+        mixseek.statistics([{"item": 1}])
+
+
+def test_a_word_that_is_none_is_told_with_those_there_are_and_one_name_is_not_its_letters(tmp_path: Path) -> None:
+    """`by="task_name"` is one column."""
+    run, wrong = mixseek.judge([{**RIGHT, "task_name": "sums"}]), ANYTHING
+    for call in (lambda: run.report(panel=wrong), lambda: mixseek.compare(run, run, panel=wrong)):
+        with pytest.raises(ConfigurationError, match="panel='vald': it is one of majority, unanimous"):
+            call()
+    with pytest.raises(ConfigurationError, match="status='vald': it is one of valid, invalid"):
+        list(run.judgments(wrong))
+    assert run.report(tmp_path / "report.html", by="task_name").is_file()
+
+
+def test_evaluate_and_compete_refuse_what_they_do_not_know_instead_of_leaving_it_out() -> None:
+    """A limit on cost with a slip in its name would be none."""
+    wrong: Any = {"max_csot": 1}
+    for call, name in ((mixseek.evaluate, "evaluate"), (mixseek.compete, "compete")):
+        with pytest.raises(TypeError, match=f"mixseek.{name} has no option 'max_csot'; did you mean 'max_cost'"):
+            call(*("q", "text")[: 2 if name == "evaluate" else 1], **wrong)
+    with pytest.raises(ConfigurationError, match="concurrency=0: give a number from 1 to 4096"):
+        mixseek.evaluate("q", "text", concurrency=0)
+    no_texts: Any = [1]
+    for given, words in (
+        (no_texts, "submission '1': a value of type int"),
+        (no_texts[0], "submissions: a value of type"),
+    ):
+        with pytest.raises(ConfigurationError, match=words):
+            mixseek.evaluate("q", given)
+
+
+def test_what_pandas_calls_empty_is_no_answer_and_a_named_index_is_a_column() -> None:
+    """`to_dict("records")` gives pd.NA: judged as a text, nothing would be a wrong answer."""
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(DatasetError, match="row 1: `response` is null"):
+        mixseek.judge([{**RIGHT, "response": pandas.NA}])
+    (one,) = mixseek.judge([{**RIGHT, "when": pandas.NaT}])
+    assert one.sample.metadata == {"when": None}
+    frame = pandas.DataFrame([RIGHT, WRONG])
+    for index in ("id", ["id", "ground_truth"]):
+        assert [one.sample.id for one in mixseek.judge(frame.set_index(index))] == ["1", "2"]
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    """As a limit, and in the reply of a function."""
+    numpy = pytest.importorskip("numpy")
+
+    def says(sample: mixseek.Sample) -> dict[str, Any]:
+        said = {"id": 1, "extracted_answer": "4", "error_type": "none", "comment": ""}
+        return {**said, "is_correct": numpy.bool_(True), "reasoning_score": numpy.int64(4)}
+
+    assert [one.verdict for one in mixseek.judge([RIGHT, WRONG], judges=says, limit=numpy.int64(1))] == ["correct"]

@@ -193,3 +193,36 @@ def test_runs_in_several_threads_do_not_disturb_each_other() -> None:
 
     assert all(run.ok for run in runs)
     assert gc.get_threshold() == before
+
+
+async def cancelled(sample: mixseek.Sample) -> None:
+    raise asyncio.CancelledError
+
+
+async def leaves(sample: mixseek.Sample) -> None:
+    raise SystemExit(3)
+
+
+def finds_nothing(sample: mixseek.Sample) -> Any:
+    return next(iter(()))
+
+
+@pytest.mark.parametrize(
+    ("judge", "reason"),
+    [(cancelled, "CancelledError"), (leaves, "SystemExit: 3"), (finds_nothing, "StopIteration")],
+)
+def test_what_ends_a_task_a_process_or_a_loop_is_one_missing_judgment_too(judge: Any, reason: str) -> None:
+    """None of them may end the run, and the one that no future takes may not be waited for without an end."""
+    run = mixseek.judge(ROWS[:1], judges=judge, timeout=10)
+
+    (one,) = run
+    assert isinstance(one.outcome, mixseek.Missing)
+    assert reason in one.outcome.reason
+
+
+def test_a_partial_has_the_name_of_its_function_and_a_name_that_is_no_text_is_refused() -> None:
+    """`partial` says nothing in a report, and two of them would be one judge."""
+    assert mixseek.function_judge(functools.partial(correct)).name == "correct"
+    name: Any = 5
+    with pytest.raises(ConfigurationError, match="judge 5: its name is a text"):
+        mixseek.function_judge(correct, name=name)

@@ -55,6 +55,9 @@ def evaluate(
     max_calls: MaxCalls = None,
     max_cost: MaxCost = None,
     no_cache: Annotated[bool, Option("--no-cache", help="Do not look for replies in the workspace's cache.")] = False,
+    patience: Annotated[
+        float, Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")
+    ] = 600.0,
     retry_invalid: Annotated[
         bool, Option("--retry-invalid", help="Ask again for metric replies that cannot be used.")
     ] = False,
@@ -97,6 +100,7 @@ def evaluate(
             max_calls=max_calls,
             max_cost_usd=max_cost,
             use_cache=not no_cache,
+            patience_seconds=patience,
             retry_invalid=retry_invalid,
         ),
         configured=settings.judges,

@@ -52,7 +52,9 @@ def keep_copy(directory: Path, kind: str, chunks: Iterable[bytes]) -> Path:
     except OSError as error:
         raise storage_error(f"keep a copy of {kind}", directory, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # What kept it from being written keeps it from being removed, and has been told.
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
     return target
 
 

@@ -48,7 +48,7 @@ Rows = Iterable[Mapping[str, Any] | Sample] | ArrowStream
 def keep_rows(data: object, directory: Path) -> Path:
     """The path of a copy, named by its content; raises DatasetError for what is no rows. A generator is used up."""
     if isinstance(data, ArrowStream):
-        rows: Iterable[object] = table_rows(data)
+        rows: Iterable[object] = table_rows(with_index(data))
     elif isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
         raise DatasetError(
             f"{IN_MEMORY}: a value of type {type(data).__name__}; give a path, a list of dicts, or a table"
@@ -80,9 +80,21 @@ def encode_row(row: object, number: int) -> bytes:
             'such as {"id": "1", "response": "…", "ground_truth": "…"}'
         )
     try:
-        return orjson.dumps(row if type(row) is dict else dict(row), default=make_plain, option=_OPTIONS)
-    except TypeError:
-        return json.dumps(make_plain(row)).encode() + b"\n"
+        try:
+            return orjson.dumps(row if type(row) is dict else dict(row), default=make_plain, option=_OPTIONS)
+        except TypeError:
+            return json.dumps(make_plain(row)).encode() + b"\n"
+    except RecursionError as error:
+        raise DatasetError(f"{IN_MEMORY}: row {number} is nested too deeply, or in itself") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{IN_MEMORY}: row {number} has bytes in it that are no UTF-8 text; decode them") from error
+
+
+def with_index(table: Any) -> Any:
+    """An index of pandas that has names as columns: `set_index("id")` must not cost the ids."""
+    index = getattr(table, "index", None)
+    named = [name for name in getattr(index, "names", ()) if name is not None and name not in table.columns]
+    return table.reset_index(level=named) if named else table
 
 
 def table_rows(table: ArrowStream) -> Iterator[dict[str, Any]]:

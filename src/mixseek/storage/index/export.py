@@ -13,8 +13,9 @@ import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, open_duckdb, run_in_scratch
-from mixseek.storage.durable import temporary_beside
+from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.index.loading import LOADING, copy_part, ensure_indexed, object_bytes
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Every column with where it comes from, in the order of the file. `said` is what the protocol read, each value as JSON.
@@ -106,6 +107,8 @@ def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
         raise ConfigurationError(f"{to}: a directory; name a file in it, such as {to / 'judgments.jsonl'}")
     if not to.parent.is_dir():
         raise ConfigurationError(f"{to}: there is no directory {to.parent}; create it first")
+    if to.is_file() and digest_file(to) == read_manifest(run.manifest).dataset.get("sha256"):
+        raise ConfigurationError(f"{to}: the data that was judged; name another file")
     ensure_indexed(workspace, run)
     with temporary_beside(to) as target:
         try:

@@ -214,8 +214,12 @@ def decode_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+# How pandas says that a cell is empty. Their texts are no answers.
+_ABSENT = ("NAType", "NaTType")
+
+
 def make_plain(value: Any, is_readable: bool = False) -> Any:
-    """What `json` can write; with `is_readable`, what every JSON reader can read too."""
+    """What `json` can write; with `is_readable`, what every JSON reader can read too. Bytes are UTF-8, or it raises."""
     match value:
         case str():
             return replace_surrogates(str(value)) if is_readable else str(value)
@@ -229,6 +233,10 @@ def make_plain(value: Any, is_readable: bool = False) -> Any:
             return {make_plain(str(name), is_readable): make_plain(item, is_readable) for name, item in value.items()}
         case list() | tuple():
             return [make_plain(item, is_readable) for item in value]
+        case bytes() | bytearray():
+            return value.decode()
+        case _ if type(value).__name__ in _ABSENT:
+            return None
         case _:
             return make_plain(str(value), is_readable)
 
