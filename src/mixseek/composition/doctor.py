@@ -242,7 +242,8 @@ def examine_runs(workspace: Workspace) -> Iterator[Finding]:
         sound += not found
         yield from found
     if entries:
-        yield Finding("workspace", "runs", Severity.OK, f"{sound} of {len(entries)} sound")
+        severity = Severity.OK if sound == len(entries) else Severity.NOTE
+        yield Finding("workspace", "runs", severity, f"{sound} of {len(entries)} sound")
 
 
 def examine_run(run: RunDirectory) -> Iterator[Finding]:

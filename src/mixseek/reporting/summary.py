@@ -8,7 +8,7 @@ from typing import Any
 
 from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
-from mixseek.domain.judgments import Status
+from mixseek.domain.judgments import Method, Status
 from mixseek.reporting import model, wording
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_lines
@@ -312,10 +312,12 @@ def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -
             continue
         who = "" if judge is None else f" by {judge}"
         if counts.undecided == counts.total:
-            lines.append(
-                f"no valid judgment{who}: rules decided none of {wording.plural(counts.total, 'sample')}; "
-                "ask a model for them: --cascade --judge rules --judge PROVIDER:MODEL"
-            )
+            # A function of the user's may decline, too.
+            is_rules = set(summary.judges) == {Method.RULES.value}
+            decider = "rules" if is_rules else judge or "the judges"
+            advice = "; ask a model for them: --cascade --judge rules --judge PROVIDER:MODEL" if is_rules else ""
+            total = wording.plural(counts.total, "sample")
+            lines.append(f"no valid judgment{who}: {decider} decided none of {total}{advice}")
             continue
         reasons = [group for group in groups if judge in (None, group.judge)]
         commonest = f"; the commonest reason: {describe_group(reasons[0], with_judge=False)}" if reasons else ""

@@ -226,3 +226,14 @@ def test_a_partial_has_the_name_of_its_function_and_a_name_that_is_no_text_is_re
     name: Any = 5
     with pytest.raises(ConfigurationError, match="judge 5: its name is a text"):
         mixseek.function_judge(correct, name=name)
+
+
+def test_a_function_that_declines_everything_is_named() -> None:
+    """It is not the rules who decided nothing, and no model was meant to be asked."""
+
+    def shy(_sample: mixseek.Sample) -> None:
+        return None
+
+    run = mixseek.judge([{"id": "1", "response": "4", "ground_truth": "4"}], judges=shy, progress=False)
+
+    assert run.reasons == ("no valid judgment: the judges decided none of 1 sample",)
