@@ -24,12 +24,12 @@ class Stalling:
         raise SystemExit("nobody ended it")
     def __exit__(self, *ending): ...
 
-connect = loading.duckdb.connect
-def stall(path, **rest):
-    opened = connect(path, **rest)
+open_duckdb = loading.open_duckdb
+def stall(*path, **rest):
+    opened = open_duckdb(*path, **rest)
     return opened if rest.get("read_only") else Stalling()
 
-loading.duckdb.connect = stall
+loading.open_duckdb = stall
 main(sys.argv[1:])
 """
 # Far less than the other process stands still, and far more than any of these commands takes.
