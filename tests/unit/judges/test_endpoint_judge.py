@@ -58,9 +58,11 @@ def test_a_connection_that_fails_is_worth_another_try(wire: str, fault: str, wor
     body = orjson.dumps(GOOD[wire])
     script = {"drop": drops, "break": breaks_off(body, 40), "drip": drips(body, 0.05)}[fault]
 
+    # Only the last one is to run out of time; a busy machine must not let the others do so.
+    seconds = 0.3 if fault == "drip" else 30.0
     started = time.monotonic()
     with pytest.raises(TransientJudgeError) as caught:
-        run_script(script, wire=wire, timeout_seconds=0.3)
+        run_script(script, wire=wire, timeout_seconds=seconds)
 
     assert words in str(caught.value)
     assert not caught.value.is_overload
