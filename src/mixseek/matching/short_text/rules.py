@@ -308,7 +308,7 @@ def compare_short_text(response: str, gold: Sequence[str], *, question: str = ""
     """Whether the response, reasoning already dropped, gives one of the golds; undecided unless a rule is sure."""
     asked = read_question(question)
     prepared = prepare_gold(tuple(gold), asked.words)
-    if prepared.has_wordless and response in (one.strip() for one in gold if not Words(one).text):
+    if response and prepared.has_wordless and response in (one.strip() for one in gold if not Words(one).text):
         return Comparison(Decision.CORRECT, Span(0, len(response)), (Rule.EXACT_ANSWER,))
     is_cut = len(response) > _HEAD
     head = _compare_part(response[:_HEAD], prepared, asked, is_cut=is_cut)
