@@ -129,13 +129,18 @@ def _install_size() -> None:
     print(f"core install: {size:.0f} MB (aim: under 120 MB)")
 
 
+def _write_rows(folder: Path, count: int) -> Path:
+    data = folder / "rows.jsonl"
+    with data.open("w", encoding="utf-8") as sink:
+        sink.writelines(json.dumps(row) + "\n" for row in synthetic_rows(count))
+    return data
+
+
 def _end_to_end(count: int) -> None:
     """`mixseek judge --judge rules` and `mixseek report` as a user runs them."""
     mixseek = str(Path(sys.executable).with_name("mixseek"))
     with tempfile.TemporaryDirectory() as folder:
-        data, workspace = Path(folder) / "rows.jsonl", str(Path(folder) / "ws")
-        with data.open("w", encoding="utf-8") as sink:
-            sink.writelines(json.dumps(row) + "\n" for row in synthetic_rows(count))
+        data, workspace = _write_rows(Path(folder), count), str(Path(folder) / "ws")
         started = time.perf_counter()
         judge = [mixseek, "judge", str(data), "--protocol", "semantic", "--judge", "rules", "--workspace", workspace]
         peak = _peak_megabytes([*judge, "--run", "bench", "--json"])
@@ -169,9 +174,7 @@ def _from_python(count: int) -> None:
     """Dicts in memory against the command on a file of the same rows; CPU of judging processes included."""
     mixseek = str(Path(sys.executable).with_name("mixseek"))
     with tempfile.TemporaryDirectory() as folder:
-        data, workspace = Path(folder) / "rows.jsonl", str(Path(folder) / "ws")
-        with data.open("w", encoding="utf-8") as sink:
-            sink.writelines(json.dumps(row) + "\n" for row in synthetic_rows(count))
+        data, workspace = _write_rows(Path(folder), count), str(Path(folder) / "ws")
         started = time.perf_counter()
         typed = _cpu_seconds([mixseek, "judge", str(data), "--judge", "rules", "--workspace", workspace, "--quiet"])
         waited = time.perf_counter() - started

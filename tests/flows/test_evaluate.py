@@ -10,6 +10,9 @@ from tests.flows.live import KEYS
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
+from mixseek.api.evaluate import EvaluateOptions, make_request
+from mixseek.api.options import check_options
+from mixseek.composition.request import LiveOptions
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.errors import AfterRoundError, ConfigurationError, PermanentJudgeError
 from mixseek.evaluator.models import MissingMetric
@@ -173,6 +176,14 @@ def test_a_race_that_cannot_work_is_refused_in_one_line(tmp_path: Path) -> None:
     """Also where it is no file."""
     with pytest.raises(ConfigurationError, match=r"race: '(teams|evaluator)' is missing"):
         mixseek.compete({"task": "x"}, workspace=tmp_path)
+
+
+def test_an_option_that_is_none_is_left_out() -> None:
+    """As in `judge`: whoever passes his own defaults on need not know ours."""
+    nothing = dict.fromkeys(("concurrency", "max_calls", "patience", "cache", "workspace", "language"))
+    given = check_options(nothing, EvaluateOptions.__annotations__, "evaluate")
+
+    assert make_request("q", "text", given, Path("ws")).live == LiveOptions()
 
 
 def test_an_endpoint_that_is_down_is_waited_for_as_long_as_one_says(with_key: None) -> None:

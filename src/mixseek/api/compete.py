@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from mixseek.api.loops import run_to_end
-from mixseek.api.options import check_options
+from mixseek.api.options import check_options, live_options
 from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.competitions import compete as composition
 from mixseek.composition.competitions.compete import CompetitionObserver
 from mixseek.composition.competitions.leaderboards import write_leader_board
 from mixseek.composition.competitions.race import CompeteRequest
-from mixseek.composition.request import LiveOptions
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reporting.html import render_table
 from mixseek.reporting.leaderboard import LeaderBoard, TeamView, leader_board_document, points_text
@@ -152,23 +151,16 @@ async def acompete(
 async def _compete(
     race: RaceLike, after_round: AfterRound | None, options: CompeteOptions, stop: Callable[[], bool]
 ) -> Competition:
-    check_options(dict(options), CompeteOptions.__annotations__, "compete")
+    given = check_options(dict(options), CompeteOptions.__annotations__, "compete")
     settings = load_settings()
-    directory = Path(options.get("directory", ".")).resolve()
+    directory = Path(given.get("directory", ".")).resolve()
     request = CompeteRequest(
         race=Path(race)
         if isinstance(race, str | Path)
         else make_race(race, name="race", directory=directory, where="race"),
-        workspace=Path(options.get("workspace", settings.workspace)),
-        execution=options.get("execution"),
-        live=LiveOptions(
-            concurrency=options.get("concurrency", 32),
-            max_calls=options.get("max_calls"),
-            max_cost_usd=options.get("max_cost"),
-            use_cache=options.get("cache", True),
-            patience_seconds=options.get("patience", 600.0),
-            retry_invalid=options.get("retry_invalid", False),
-        ),
+        workspace=Path(given.get("workspace", settings.workspace)),
+        execution=given.get("execution"),
+        live=live_options(given),
         configured=settings.judges,
         environment=os.environ,
     )

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from mixseek.api.loops import run_to_end
-from mixseek.api.options import check_options
+from mixseek.api.options import check_options, live_options
 from mixseek.composition.competitions import evaluate as composition
 from mixseek.composition.competitions.evaluate import EvaluateRequest, SubmissionText
-from mixseek.composition.request import LiveOptions
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.evaluation import Evaluation
 from mixseek.settings.load import load_settings
@@ -65,36 +64,27 @@ async def aevaluate(user_query: str, submissions: Submissions, **options: Unpack
 async def _evaluate(
     user_query: str, submissions: Submissions, options: EvaluateOptions, stop: Callable[[], bool]
 ) -> Evaluation:
-    check_options(dict(options), EvaluateOptions.__annotations__, "evaluate")
-    if "workspace" in options:
-        return await composition.evaluate(
-            make_request(user_query, submissions, options, Path(options["workspace"])), stop
-        )
+    given = check_options(dict(options), EvaluateOptions.__annotations__, "evaluate")
+    if "workspace" in given:
+        return await composition.evaluate(make_request(user_query, submissions, given, Path(given["workspace"])), stop)
     with tempfile.TemporaryDirectory(prefix="mixseek-") as directory:
-        evaluation = await composition.evaluate(make_request(user_query, submissions, options, Path(directory)), stop)
+        evaluation = await composition.evaluate(make_request(user_query, submissions, given, Path(directory)), stop)
     return replace(evaluation, journal=None)
 
 
 def make_request(
-    user_query: str, submissions: Submissions, options: EvaluateOptions, workspace: Path
+    user_query: str, submissions: Submissions, given: Mapping[str, Any], workspace: Path
 ) -> EvaluateRequest:
     """The request that the command line makes, too."""
-    evaluator = options.get("evaluator")
+    evaluator = given.get("evaluator")
     return EvaluateRequest(
         submissions=name_submissions(submissions),
         workspace=workspace,
         user_query=user_query,
         evaluator=Path(evaluator) if isinstance(evaluator, str) else evaluator,
-        judge=options.get("judge"),
-        language=options.get("language"),
-        live=LiveOptions(
-            concurrency=options.get("concurrency", 32),
-            max_calls=options.get("max_calls"),
-            max_cost_usd=options.get("max_cost"),
-            use_cache=options.get("cache", True),
-            patience_seconds=options.get("patience", 600.0),
-            retry_invalid=options.get("retry_invalid", False),
-        ),
+        judge=given.get("judge"),
+        language=given.get("language"),
+        live=live_options(given),
         configured=load_settings().judges,
         environment=os.environ,
     )

@@ -91,8 +91,9 @@ def list_options() -> Signature:
     return Signature([Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation=Data), *named])
 
 
+# By name, because a checker knows no such attribute of a function; the typed options above are what it goes by.
 for _function, _answer in ((judge, Run), (ajudge, Run), (forecast, DryRun)):
-    setattr(_function, "__signature__", list_options().replace(return_annotation=_answer))  # noqa: B010 - mypy
+    setattr(_function, "__signature__", list_options().replace(return_annotation=_answer))  # noqa: B010 - see above
 
 
 def start(order: JudgeOrder) -> "tuple[concurrent.futures.Future[Run], threading.Event]":

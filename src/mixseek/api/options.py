@@ -173,7 +173,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         workspace=root,
         gates={name: given[name] for name in (*_GATES, "max_drop") if name in given},
         command_line=("mixseek.judge",),
-        live=LiveOptions(**{inside: given[name] for name, inside in _LIVE.items() if name in given}),
+        live=live_options(given),
         configured=settings.judges,
         environment=os.environ,
         **{inside: given[name] for name, inside in _REQUEST.items() if name in given},
@@ -184,6 +184,11 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
     gates = Gates(**{name: given[name] for name in _GATES if name in given})
     baseline = find_against(request, given, is_kept=temporary is None)
     return JudgeOrder(request, gates, baseline, given.get("progress", True), temporary)
+
+
+def live_options(given: Mapping[str, Any]) -> LiveOptions:
+    """How endpoints are asked; what is not given is as on the command line."""
+    return LiveOptions(**{inside: given[name] for name, inside in _LIVE.items() if name in given})
 
 
 def check_options(
