@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -73,25 +74,24 @@ PLAIN_WIDTH = 120
 
 
 # Where answers go that are part of another command's answer; None: to whoever reads stdout.
-_collected: "list[tuple[Any, Shown]] | None" = None
+_collected: "ContextVar[list[tuple[Any, Shown]] | None]" = ContextVar("collected", default=None)
 
 
 @contextlib.contextmanager
 def collecting_answers() -> "Iterator[list[tuple[Any, Shown]]]":
     """What commands answer inside: for programs, and for people; nothing of it is printed."""
-    global _collected  # noqa: PLW0603 - like stdout, there is one
     answers: list[tuple[Any, Shown]] = []
-    before, _collected = _collected, answers
+    token = _collected.set(answers)
     try:
         yield answers
     finally:
-        _collected = before
+        _collected.reset(token)
 
 
 def print_answer(document: Any, shown: "Shown", *, as_json: bool) -> ExitCode:
     """The same answer for programs or for people: in colour on a terminal, plain in a file or a pipe."""
-    if _collected is not None:
-        _collected.append((document, shown))
+    if (collected := _collected.get()) is not None:
+        collected.append((document, shown))
     elif as_json:
         print_json(document)
     elif isinstance(shown, str):
