@@ -146,6 +146,26 @@ def test_sweeping_takes_what_nobody_needs_and_never_a_reply(judged: Path) -> Non
     assert json.loads(mixseek_here("runs", "gc", "-w", "ws", "--json", cwd=judged).stdout)["removed"] == []
 
 
+def test_a_copy_of_stdin_stays_while_a_run_may_need_it(judged: Path) -> None:
+    """Its run is not over, or it was written a moment ago by somebody who is about to begin one."""
+    spool = judged / "ws" / "spool"
+    piped = (judged / "data.jsonl").read_text()
+    assert mixseek_here("judge", "-", "--run", "piped", "-w", "ws", cwd=judged, stdin=piped).returncode == 0
+    (needed,) = spool.iterdir()
+    manifest = judged / "ws" / "runs" / "piped" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"complete"', '"interrupted"'))
+    fresh = spool / "stdin-0000000000000000.jsonl"
+    fresh.write_text("{}")
+    os.utime(needed, (_OLD, _OLD))
+
+    swept = json.loads(mixseek_here("runs", "gc", "-w", "ws", "--json", cwd=judged).stdout)
+
+    assert swept["removed"] == []
+    assert {Path(sentence.partition(":")[0]).name for sentence in swept["kept"]} == {needed.name, fresh.name}
+    assert needed.exists()
+    assert fresh.exists()
+
+
 def test_competitions_are_listed_renamed_resumed_and_removed_like_runs(tmp_path: Path) -> None:
     """A renamed competition is over as it was: nobody is asked again."""
     with arena() as judge:

@@ -20,7 +20,7 @@ from mixseek.storage.labels.store import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Whoever has just written something may not have come to the point where it shows that it is needed.
-_SETTLED_SECONDS = 3600.0
+_UNTOUCHED_SECONDS = 3600.0
 _REMOVED = ".removed-"
 _TEMPORARY = re.compile(r"\..+\.(\d+)(?:-\d+)?\.tmp|nonce\.key\.(\d+)|\.removed-(\d+)-\d+")
 _numbers = itertools.count(1)
@@ -138,10 +138,10 @@ def entries(directory: Path) -> list[Path]:
         raise storage_error("look through", directory, error) from error
 
 
-def is_settled(path: Path) -> bool:
+def is_untouched(path: Path) -> bool:
     """Whether nothing has been written there for a while; a clock that jumped back counts as a moment ago."""
     try:
-        return time.time() - path.lstat().st_mtime > _SETTLED_SECONDS
+        return time.time() - path.lstat().st_mtime > _UNTOUCHED_SECONDS
     except OSError:
         return False
 
@@ -171,7 +171,7 @@ def find_spooled(workspace: Workspace, kept: list[str]) -> Iterator[Leftover]:
         runs = [manifest.run for manifest in unfinished if is_copied_for(entry, manifest)]
         if runs:
             kept.append(f"{entry}: run {runs[0]} is not over, and can be finished with it")
-        elif not is_settled(entry):
+        elif not is_untouched(entry):
             kept.append(f"{entry}: written within the last hour; a command may be about to need it")
         else:
             yield leftover(entry, "spool", "no unfinished run was piped in from it")
@@ -207,7 +207,7 @@ def find_unsaid(workspace: Workspace, kept: list[str]) -> Iterator[Leftover]:
             except StorageError as error:
                 kept.append(str(error))
                 continue
-            if is_empty and (has_manifest or is_settled(entry) or run.journal.is_file()):
+            if is_empty and (has_manifest or is_untouched(entry) or run.journal.is_file()):
                 yield leftover(entry, "run", "nobody said anything about any sample")
             elif room == "runs" and not is_empty and not has_manifest:
                 kept.append(f"{entry}: its manifest is gone, and its journal holds what was said")
