@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.request import LiveOptions, Plan
 from mixseek.domain.calls import LiveJudge, ReplyKey, Usage
 from mixseek.domain.judgments import Reply, Status
-from mixseek.domain.ports import ProgressSink
+from mixseek.domain.ports import JudgeProtocol, ProgressSink
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import (
     CallContext,
@@ -36,6 +36,7 @@ from mixseek.engine.call import (
     Slot,
 )
 from mixseek.engine.endings import FirstReplies, RunEnd
+from mixseek.engine.gate import Gate, GatedJudge, OpenLimit, SharedLimits, patient
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun
@@ -111,6 +112,10 @@ def encode_judged(sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
         yield records.encode_outcome(sample, key, judged.judge, judged.outcome)
 
 
+# A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
+# small enough that an interruption is answered within a fraction of a second.
+BATCH_SAMPLES = 512
+
 # From a plan to slots before endpoints: limits, prices, cache and keys, each where it belongs.
 
 # Memory stays flat however many endpoints there are.
@@ -163,31 +168,55 @@ class Panel:
                     f"or use --max-calls"
                 )
 
-    def make_slots(
-        self, protocol_hash: str, key: bytes, notify: Callable[[str], None], tracer: Any | None = None
-    ) -> tuple[Slot, ...]:
-        """Judges behind one address share its limits; `tracer` gets a span for each call."""
-        environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
-        policy = RetryPolicy(patience_seconds=self.options.patience_seconds)
+    def shared_limits(self) -> SharedLimits:
+        """What all processes that judge for one run may do together; judges behind one address share its calls."""
         most: Counter[str] = Counter()
         for judge in self.remote:
             most[judge.endpoint] = max(most[judge.endpoint], self.concurrency_of(judge))
-        endpoints = {name: Endpoint(name, AdaptiveLimit(calls), policy, environment) for name, calls in most.items()}
+        judges = {
+            judge.name: (judge.endpoint, settings.rpm, settings.tpm)
+            for judge, settings in ((judge, self.settings_of(judge)) for judge in self.remote)
+        }
+        return SharedLimits(most, judges, self.options.max_calls, self.options.max_cost_usd)
+
+    def make_slots(
+        self,
+        protocol_hash: str,
+        key: bytes,
+        notify: Callable[[str], None],
+        tracer: Any | None = None,
+        gate: Gate | None = None,
+    ) -> tuple[Slot, ...]:
+        """`tracer` gets a span for each call; with a `gate` the limits are those behind it, and none are kept here."""
+        limits = self.shared_limits()
+        policy = RetryPolicy(patience_seconds=self.options.patience_seconds)
+        kind, policy = (AdaptiveLimit, policy) if gate is None else (OpenLimit, patient(policy))
+        endpoints = {
+            name: make_endpoint(name, kind(calls), policy, notify) for name, calls in limits.concurrency.items()
+        }
 
         def make_slot(judge: LiveJudge) -> LiveSlot:
-            settings = self.settings_of(judge)
+            settings, endpoint = self.settings_of(judge), endpoints[judge.endpoint]
+            price, asked = price_of(judge, settings), traced(judge, tracer)
+            if gate is not None:
+                asked = GatedJudge(asked, endpoint, gate, price, self.options.max_cost_usd is not None)
             return LiveSlot(
-                judge=traced(judge, tracer),
-                endpoint=endpoints[judge.endpoint],
+                judge=asked,
+                endpoint=endpoint,
                 keys=RequestKeys(protocol_hash, judge.fingerprint, key_id(key)),
                 repeats=self.options.repeats,
                 max_reasks=self.options.max_reasks if settings.max_reasks is None else settings.max_reasks,
-                price=price_of(judge, settings),
-                requests=RateLimit(settings.rpm) if settings.rpm else None,
-                tokens=RateLimit(settings.tpm) if settings.tpm else None,
+                price=price,
+                requests=RateLimit(settings.rpm) if settings.rpm and gate is None else None,
+                tokens=RateLimit(settings.tpm) if settings.tpm and gate is None else None,
             )
 
         return tuple(make_slot(one) if is_remote(one) else OfflineSlot(one) for one in self.judges)
+
+
+def make_endpoint(name: str, limit: AdaptiveLimit, policy: RetryPolicy, notify: Callable[[str], None]) -> Endpoint:
+    """With the time and the chance of this process."""
+    return Endpoint(name, limit, policy, Environment(time.monotonic, asyncio.sleep, random.random, notify))
 
 
 def panel_of(plan: Plan) -> Panel:
@@ -380,43 +409,68 @@ def describe_bytes(count: int) -> str:
 _COLLECT_EVERY = 20_000
 
 
-def judge_rest_live(
-    plan: Plan,
-    journal: JournalFile,
-    batches: Iterator[list[Sample]],
-    before: JudgedBefore | None,
-    observer: RunObserver,
-) -> RunEnd:
-    """Ask what is not in the journal; the cache is open for as long as that takes."""
-    options = plan.request.live
-    earlier = Earlier(before, journal.path, options) if before is not None else None
-    key = workspace_key(plan.workspace.root)
-    with (
-        open_tracer(plan.request.environment) as tracer,
-        open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=observer.notify) as file,
-        contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
-        observer.show_progress(plan.samples) as progress,
-    ):
-        panel = panel_of(plan)
-        slots = panel.make_slots(plan.protocol.hash, key, observer.notify, tracer)
-        for slot in live_slots(slots):
-            if warning := slot.judge.description.get("warning"):
-                observer.notify(f"{slot.name}: {warning}")
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who is asked by what protocol, where replies are remembered, and who has proven to be of use before."""
+
+    panel: Panel
+    protocol: JudgeProtocol
+    cascade: bool
+    # The workspace's.
+    key: bytes
+    slots: tuple[Slot, ...]
+    cache: ReplyCache
+    proven: Collection[str] = ()
+    # Whether somebody else counts calls and money.
+    is_gated: bool = False
+
+    def judge(
+        self, pending: Iterable[LiveBatch], journal: JournalFile, progress: ProgressSink, stop: Callable[[], bool]
+    ) -> RunEnd:
+        """Ask about all of them; connections are given back whatever happens."""
+        options = self.panel.options
         context = CallContext(
-            protocol=plan.protocol,
+            protocol=self.protocol,
             encoder=records,
             # Needs no running loop before it is started.
             commits=GroupCommit(journal, progress),
-            cache=cache,
-            budget=Budget(options.max_calls, options.max_cost_usd),
-            nonce_of=partial(fence_nonce, key),
-            first_replies=None if options.keep_going else FirstReplies(earlier.proven if earlier is not None else ()),
+            cache=self.cache,
+            budget=Budget() if self.is_gated else Budget(options.max_calls, options.max_cost_usd),
+            nonce_of=partial(fence_nonce, self.key),
+            first_replies=None if options.keep_going else FirstReplies(self.proven),
         )
         run = LiveRun(
-            context, slots, plan.request.cascade, panel.pending_samples, panel.drain_seconds, progress, observer.stop
+            context, self.slots, self.cascade, self.panel.pending_samples, self.panel.drain_seconds, progress, stop
         )
+        return asyncio.run(judge_and_close(run, pending))
+
+
+@contextlib.contextmanager
+def pending_live(
+    plan: Plan,
+    journal: Path,
+    batches: Iterator[list[Sample]],
+    before: JudgedBefore | None,
+    notify: Callable[[str], None],
+) -> "Iterator[tuple[Asking, Generator[LiveBatch, None, None]]]":
+    """What is not in the journal, with what the cache knows of it; the cache is open for as long as that takes."""
+    options = plan.request.live
+    earlier = Earlier(before, journal, options) if before is not None else None
+    key = workspace_key(plan.workspace.root)
+    with (
+        open_tracer(plan.request.environment) as tracer,
+        open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=notify) as file,
+        contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
+    ):
+        panel = panel_of(plan)
+        slots = panel.make_slots(plan.protocol.hash, key, notify, tracer)
+        for slot in live_slots(slots):
+            if warning := slot.judge.description.get("warning"):
+                notify(f"{slot.name}: {warning}")
+        proven = earlier.proven if earlier is not None else ()
+        asking = Asking(panel, plan.protocol, plan.request.cascade, key, slots, cache, proven)
         with contextlib.closing(live_batches(batches, slots, plan.request.cascade, earlier, cache)) as pending:
-            return asyncio.run(judge_and_close(run, pending))
+            yield asking, pending
 
 
 async def judge_and_close(run: LiveRun, pending: Iterable[LiveBatch]) -> RunEnd:

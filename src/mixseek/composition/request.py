@@ -1,6 +1,7 @@
 """What a request asks of the dataset, and the parts it is made into."""
 
 import hashlib
+import importlib.util
 import os
 import platform
 import shlex
@@ -92,6 +93,14 @@ class LiveOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Ray instead of this machine: where it is (None: RAY_ADDRESS, or one of our own here), and into how many parts."""
+
+    address: str | None = None
+    shards: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeRequest:
     """`mixseek judge` as data; `data` is a path, or `-` for stdin."""
 
@@ -110,6 +119,8 @@ class JudgeRequest:
     panel: PanelRule | None = None
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
+    # None: this machine.
+    cluster: ClusterOptions | None = None
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # A list of what was meant to be judged: its holes are flagged.
     planned: str | None = None
@@ -171,6 +182,8 @@ class Plan:
 
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
+    if request.cluster is not None and importlib.util.find_spec("ray") is None:
+        raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
     request = replace(request, judges=expand_scorers(request.judges, request.data))
     protocol = request.load_protocol()
     timeout = request.live.timeout_seconds
