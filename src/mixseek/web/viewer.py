@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -81,11 +80,10 @@ class Viewer:
         return await self._runs.get(run.name, stat_journal(run.journal), make)
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
-        """The numbers of the run; its rows are not listed in them."""
+        """The numbers of the run."""
 
         def make() -> ReportData:
-            report, _ = load_report(self.root, run.name)
-            return replace(report, rows=())
+            return load_report(self.root, run.name)[0]
 
         return await self._reports.get(run.name, stat_journal(run.journal), make)
 

@@ -50,6 +50,7 @@ const opened = () => document.querySelector(".detail-id")?.textContent + " " + (
   await type("coffee");
   said.push("typed " + at("matches").textContent);
   at("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}));
+  await pause(50);
   said.push("escaped [" + at("search").value + "] " + at("matches").textContent);
   await go("#id=tea-1&repeat=2");
   said.push("named " + opened());
@@ -61,6 +62,32 @@ const opened = () => document.querySelector(".detail-id")?.textContent + " " + (
   said.push("reasoning " + at("matches").textContent);
   await go("#id=tea-1");
   said.push("sides " + [...document.querySelectorAll(".row-side")].map((side) => side.textContent).join(","));
+  const key = (name) => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
+  await go("#verdict=correct");
+  document.querySelectorAll(".row")[1].click();
+  key("j");
+  await pause(100);
+  said.push("stepped " + opened());
+  history.back();
+  await pause(200);
+  said.push("back " + opened() + " " + at("matches").textContent);
+  history.back();
+  await pause(200);
+  said.push("back " + location.hash);
+  at("sort").value = "lowest";
+  at("sort").dispatchEvent(new Event("change"));
+  key("Escape");
+  await pause(100);
+  const first = document.querySelector(".row-outcome").textContent;
+  said.push("cleared " + at("matches").textContent + " " + first + " " + location.hash);
+  const choice = document.querySelector("#selects select[name=reasoning]");
+  choice.value = "5";
+  choice.dispatchEvent(new Event("change"));
+  await pause(100);
+  said.push("chosen " + at("matches").textContent);
+  choice.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}));
+  await pause(100);
+  said.push("unchosen " + at("matches").textContent);
   document.title = "SAID " + said.join(" | ");
 })().catch((error) => { document.title = "SAID " + error; });
 </script></body>"""
@@ -143,6 +170,69 @@ def test_keys_filters_and_addresses(tmp_path: Path) -> None:
         "unverified 1 of 4",
         "reasoning 1 of 4",
         "sides model #1,model #2,model #3,model #1",
+        "stepped coffee-1 1",
+        "back tea-1 3 3 of 4",
+        "back #verdict=correct",
+        "cleared 4 judgments incorrect #sort=lowest",
+        "chosen 1 of 4",
+        "unchosen 4 judgments",
+    ]
+
+
+MANY_PAGES = """<script>
+const at = (id) => document.getElementById(id);
+const said = [];
+const until = async (isReady) => {
+  for (let tries = 0; tries < 200 && !isReady(); tries++) await new Promise((done) => setTimeout(done, 20));
+};
+const told = () => [at("matches"), at("page-text"), document.querySelector(".detail-id")]
+  .map((part) => part?.textContent).join(" ");
+(async () => {
+  await until(() => at("matches").textContent.includes("judgments"));
+  said.push(told());
+  at("later").click();
+  await until(() => at("page-text").textContent.startsWith("201"));
+  said.push(told());
+  history.back();
+  await until(() => at("page-text").textContent.startsWith("1–"));
+  said.push(told());
+  location.hash = "#id=s-1234";
+  await until(() => document.querySelector(".detail-id")?.textContent === "s-1234");
+  said.push(told());
+  location.hash = "#q=needle";
+  await until(() => at("matches").textContent.endsWith("of 1,500") && !at("matches").textContent.includes("far"));
+  said.push(told());
+  location.hash = "#task=t-2";
+  await until(() => at("matches").textContent.startsWith("150 "));
+  said.push(told());
+  const offered = [...document.querySelectorAll("select[name=task] option")].map((one) => one.textContent);
+  said.push(offered.slice(1, 4).join(", "));
+  document.title = "SAID " + said.join(" | ");
+})().catch((error) => { document.title = "SAID " + error; });
+</script></body>"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+def test_a_long_report_lists_everything(tmp_path: Path) -> None:
+    """Pages, addresses, filters and a search reach judgments in every block of the file."""
+    rows = [
+        replace(
+            ROW, id=f"s-{number}", task_name=f"t-{number % 10 + 1}",
+            response="needle" if number in (3, 1_499) else f"Green tea {number}. " * 40,
+        )
+        for number in range(1_500)
+    ]  # fmt: skip
+
+    said = said_by(page_of(*rows), MANY_PAGES, tmp_path, "1280,900")
+
+    assert said.split(" | ") == [
+        "1,500 judgments 1–200 s-0",
+        "1,500 judgments 201–400 s-200",
+        "1,500 judgments 1–200 s-0",
+        "1,500 judgments 1,201–1,400 s-1234",
+        "2 of 1,500 1–2 s-3",
+        "150 of 1,500 1–150 s-1",
+        "t-1 (150), t-2 (150), t-3 (150)",
     ]
 
 
