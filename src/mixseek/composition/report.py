@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from mixseek.composition.corrected import load_corrected
+from mixseek.composition.protocols import rubric_of_run
 from mixseek.composition.summary import (
     combine_judges,
     dataset_name,
@@ -107,7 +108,8 @@ def load_report(
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     corrected = load_corrected(workspace, run, rule)
     first = with_corrected(report.headline, corrected) if report.headline else None
-    return replace(report, judges=judges, corrected=corrected, headline=first), run
+    asked = rubric_of_run(run, manifest)
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked), run
 
 
 @dataclass(frozen=True, slots=True)

@@ -624,6 +624,7 @@ class ReportData:
     # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
+    asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)

@@ -96,6 +96,7 @@ def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str
                 "unverified": row.is_unverified,
                 "warnings": list(row.warnings),
                 "repeat": row.take if row.take > 1 else None,
+                "reasks": row.ask - 1,
             }
         ),
         **(_detail(detail, response) if detail else {}),

@@ -40,9 +40,9 @@ _ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": ("tokens.css", "page.css", "summary.css", "leaderboard.css", "viewer.css"),
     "home.js": ("leaderboard.js", "home.js"),
     "run.js": (
-        "text.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
+        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
     ),
-    "sample.js": ("text.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
+    "sample.js": ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
     "comparison.js": ("leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("leaderboard.js", "watch.js"),
 }  # fmt: skip

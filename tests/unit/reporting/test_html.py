@@ -291,6 +291,20 @@ def test_a_run_that_no_browser_would_open_says_so_and_names_the_viewer() -> None
     assert "mixseek export run-1" in text
 
 
+def test_what_is_long_is_folded_and_every_link_of_the_bar_leads_somewhere() -> None:
+    """The manifest and what judges are told; the bar names no section that is not there."""
+    report = replace(report_of(*MIXED, manifest={"seed": 7}), asked=(("Rubric", "# Dimensions <b>"),))
+    page = render_html(report)
+
+    ids = {attributes.get("id") for _, attributes in read(page).elements}
+    (bar,) = re.findall(r'<nav class="sections".*?</nav>', page, re.DOTALL)
+    assert {link["href"].removeprefix("#") for link in read(bar).all("a")} <= ids
+    assert 'href="#protocol"' in bar
+    for section in ("manifest", "protocol"):
+        assert re.search(rf'<section id="{section}"[^>]*>\s*<details><summary>', page)
+    assert "# Dimensions &lt;b&gt;" in page
+
+
 def test_an_empty_run_is_still_a_page() -> None:
     page = read(render_html(report_of()))
 

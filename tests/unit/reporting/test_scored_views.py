@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -103,6 +104,24 @@ def test_the_index_of_the_list_names_the_critical() -> None:
     index = unpack_json(packed.index())
 
     assert [index["ids"][place] for place in index["critical"]] == ["critical"]
+
+
+def test_a_cell_of_the_coverage_leads_to_its_judgments_and_questions_go_as_people_count() -> None:
+    """On the page and on a terminal alike; a cell without an output leads nowhere."""
+    grid = [CoverageCell(f"Q{number}", "A", "m2", "m1", Status.VALID) for number in (1, 10, 2)]
+    grid.append(replace(grid[0], question="Q3", status=None))
+    covered = CoverageCounts(
+        questions=4, variants=1, targets=2, judges=1, expected=4, valid=3, unnamed=0, grid=grid, holes=grid[3:]
+    )  # fmt: skip
+    report = page_report(coverage=covered)
+    page = render_html(report)
+
+    links = re.findall(r'<td class="cell[^>]*><a href="([^"]*)"', page)
+    assert links == [f"#question=Q{number}&amp;variant=A&amp;target=m2&amp;judge=m1" for number in (1, 2, 10)]
+    shown = terminal_of(report, 120)
+    assert [shown.index(f"Q{number} ") for number in (1, 2, 3, 10)] == sorted(
+        shown.index(f"Q{number} ") for number in (1, 2, 3, 10)
+    )
 
 
 def test_quotes_reach_the_page_with_their_places_and_problems() -> None:

@@ -16,7 +16,8 @@ async function unpack(element) {
 async function openIndex() {
   index ??= unpack(byId("index"));
   const read = await index;
-  hasRepeats ||= Boolean(read.columns.repeat?.values.some(([repeat]) => repeat !== "1"));
+  data.repeats = Math.max(data.repeats, ...(read.columns.repeat?.values ?? []).map(([repeat]) => Number(repeat)));
+  hasRepeats = data.repeats > 1;
   return read;
 }
 

@@ -136,6 +136,27 @@ function showEverything() {
   applyFilters();
 }
 
+/** A section that is folded opens when it is asked for; texts in it are shown as the Markdown that they are. */
+function startSections() {
+  const openNamed = () => {
+    const folded = byId(location.hash.slice(1))?.querySelector(":scope.folded > details");
+    if (folded) folded.open = true;
+  };
+  addEventListener("hashchange", openNamed);
+  openNamed();
+  for (const part of document.querySelectorAll(".as-asked")) {
+    part.replaceChildren(...markdownNodes(part.textContent));
+    part.classList.add("markdown");
+  }
+  const links = [...document.querySelectorAll(".sections a")];
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) if (isIntersecting) {
+      for (const link of links) link.toggleAttribute("aria-current", link.hash === `#${target.id}`);
+    }
+  }, { rootMargin: "-15% 0px -80% 0px" });
+  for (const link of links) { const section = document.querySelector(link.hash); if (section) seen.observe(section); }
+}
+
 function start() {
   restoreTheme();
   byId("browser").hidden = false;
@@ -146,6 +167,7 @@ function start() {
   byId("sort").addEventListener("change", (event) => { state.sort = event.target.value; filtersChanged(); });
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   startTabs();
+  startSections();
   buildSelects();
   document.querySelector(".filters").addEventListener("click", (event) => {
     const button = event.target.closest("[data-outcome]");

@@ -69,9 +69,14 @@ function namedRow() {
   return named.find((row) => String(row.repeat ?? "") === state.repeat) ?? named[0] ?? null;
 }
 
+/** Which of its repeats, of how many. */
+function repeatText(row) {
+  return `${row.repeat ?? 1} ${say("of")} ${Math.max(data.repeats ?? 1, row.repeat ?? 1)}`;
+}
+
 /** Who judged, before a reader: the judge, and which of its repeats. */
 function judgeText(row) {
-  return row.repeat || hasRepeats ? `${labelOf(row.judge)} #${row.repeat ?? 1}` : labelOf(row.judge);
+  return row.repeat || hasRepeats ? `${labelOf(row.judge)} · ${say("repeat")} ${repeatText(row)}` : labelOf(row.judge);
 }
 
 /** Replaced while moving through the list, pushed where a reader expects "back" to return. */
