@@ -27,6 +27,7 @@ from mixseek.storage.duckdb_session import (
     first_line,
     is_short_of_memory,
     open_duckdb,
+    quoted,
     read_statements,
     session_settings,
 )
@@ -275,8 +276,7 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
     """
     ensure_indexed(workspace, run)
     with _session() as connection:
-        path = str(run.index).replace("'", "''")
-        connection.execute(f"ATTACH '{path}' AS run (READ_ONLY)")
+        connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
         connection.execute(
             "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
             "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
@@ -320,7 +320,7 @@ class _Table:
             raise DatasetError(f"{path}: there is no such file")
         # From here on nothing but this file can be read, whatever an expression asks for.
         names = (str(path.resolve()), escape_glob(path.resolve()))
-        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, names))}]")
+        connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, names))}]")
         connection.execute("SET enable_external_access = false")
         self._types: dict[str, str] = {}
         try:
@@ -335,7 +335,7 @@ class _Table:
         kinds = {str(row[0]): str(row[1]) for row in rows}
         if self._suffix != ".parquet":
             kinds = {name: "VARCHAR" if kind.startswith(_GUESSED) else kind for name, kind in kinds.items()}
-            told = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in kinds.items())
+            told = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in kinds.items())
             self._more = f", columns = {{{told}}}"
         self._connection.execute(f"CREATE TABLE shape AS SELECT * FROM {self._reader()} LIMIT 0")  # noqa: S608 - our own
         return kinds
@@ -430,7 +430,7 @@ class _Table:
             raise ConfigurationError(f"--{name} {given!r}: one expression over the columns of a row, not a query")
 
     def _reader(self) -> str:
-        path = _quoted(escape_glob(self._path.resolve()))
+        path = quoted(escape_glob(self._path.resolve()))
         return _READERS[self._suffix].format(path=path, more=self._more)
 
     def _named_columns(self) -> str:
@@ -448,10 +448,6 @@ class _Table:
             for _ in read_json_lines(self._path):
                 pass
         return DatasetError(f"{self._path}: cannot be read: {unnamed(first_line(error), self._path)}")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 # Rows as ratings: texts become categories, and what cannot be counted is named by its place.
