@@ -34,6 +34,7 @@ FILTERS: Mapping[str, str] = {
     "task": "task = $task",
     "target": "target = $target",
     "variant": "variant = $variant",
+    "question": "question = $question",
     "gate": _HAS.format("gate", "gates"),
     "control": "is_control = ($control = 'yes')",
     "quote": _HAS.format("quote", "quotes"),

@@ -273,7 +273,7 @@ class RunIndex:
         if any(record.get("key") != row["key"] for record in (sample, outcome, said)):
             raise find_damage(self._run)
         try:
-            return read_row(row, sample["sample"], outcome, said["text"])
+            return read_row(row, sample["sample"], outcome, said)
         except (KeyError, TypeError, ValueError) as error:
             raise find_damage(self._run) from error
 
@@ -345,7 +345,7 @@ _OF_SAMPLE = ("id", "response", "task_name", "target_model", "question_id", "pro
 
 
 def read_row(
-    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], raw_reply: str | None
+    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], reply: Mapping[str, Any]
 ) -> JudgedRow:
     """From what the index knows and the records of the journal."""
     fields: Mapping[str, Any] = outcome.get("fields", {})
@@ -362,7 +362,8 @@ def read_row(
         span=Span(*outcome["span"]) if outcome.get("span") else None,
         fields=fields,
         flags=tuple(Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())),
-        raw_reply=raw_reply,
+        raw_reply=reply["text"],
+        ask=of_kind((reply.get("details") or {}).get("ask"), int) or 1,
         ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
         question=sample.get("question", ""),
     )
