@@ -101,7 +101,7 @@ chosen AS (
 SELECT whose, cell, is_scored, items, total, squares, 0, question, times FROM parts JOIN chosen USING (whose, question)
 
 -- name: labelled
-SELECT whose, cell, question, value, share, drawn, weight FROM ({grouped}) JOIN labels USING (text)
+SELECT whose, cell, question, value, share, drawn, weight, text FROM ({grouped}) JOIN labels USING (text)
     ORDER BY whose, text, sample
 
 -- name: grouped
