@@ -53,6 +53,14 @@ class LabelStore:
         labels = [self._decode(line, number) for number, line in enumerate(lines, 1)]
         return [label for label in labels if protocol is None or label.protocol == protocol]
 
+    def state(self) -> tuple[int, ...]:
+        """Changes with every label and every draw."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return (0, 0)
+        return found.st_size, found.st_mtime_ns
+
     def append(self, labels: Sequence[Label]) -> list[Label]:
         """All of them, with one write that is on disk, or none; those whose id is there already were sent twice."""
         make_directory(self.path.parent, "create")

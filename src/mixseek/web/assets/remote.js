@@ -45,6 +45,17 @@ function drawPager() {
   byId("earlier").disabled = page.offset === 0;
   byId("later").disabled = last >= page.matches;
   byId("sort").value = state.sort;
+  drawReviewLink();
+}
+
+/** What is listed is a queue for people, too. */
+function drawReviewLink() {
+  const wanted = new URLSearchParams();
+  for (const name of FILTERS) if (state[name] && name !== "sort" && name !== "at") wanted.set(name, state[name]);
+  const link = byId("review-link");
+  const review = `/runs/${encodeURIComponent(data.run)}/review`;
+  link.href = wanted.size ? `${review}?${new URLSearchParams({ queue: `filter:${wanted}` })}` : review;
+  link.textContent = say(wanted.size ? "Review these" : "Review");
 }
 
 async function findRemotely(tell) {
