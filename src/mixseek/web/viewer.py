@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -41,9 +40,9 @@ _ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": ("tokens.css", "page.css", "summary.css", "leaderboard.css", "viewer.css"),
     "home.js": ("leaderboard.js", "home.js"),
     "run.js": (
-        "text.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
+        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
     ),
-    "sample.js": ("text.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
+    "sample.js": ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
     "comparison.js": ("leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("leaderboard.js", "watch.js"),
 }  # fmt: skip
@@ -81,11 +80,10 @@ class Viewer:
         return await self._runs.get(run.name, stat_journal(run.journal), make)
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
-        """The numbers of the run; its rows are not listed in them."""
+        """The numbers of the run."""
 
         def make() -> ReportData:
-            report, _ = load_report(self.root, run.name)
-            return replace(report, rows=())
+            return load_report(self.root, run.name)[0]
 
         return await self._reports.get(run.name, stat_journal(run.journal), make)
 
