@@ -12,7 +12,9 @@ const QUEUES = {
 const USES = {
   headline: "Labels given here correct the headline.",
   agreement: "Labels given here show how judges and people agree. They do not correct the headline: these texts were not drawn by lot.",
+  settles: "Your word settles it: it counts alone, and what the raters said stays.",
 };
+const SHORT_USES = { headline: "corrects the headline", settles: "settles what counts", agreement: "agreement only" };
 const queueName = new URLSearchParams(location.search).get("queue");
 listPage = `/runs/${encodeURIComponent(data.run)}`;
 
@@ -44,7 +46,7 @@ function queueLine(queue) {
   const [, about] = QUEUES[queue.kind];
   return make("li", { class: "queue", "data-queue": queue.name },
     make("div", {}, make("h3", {}, make("a", { href: queueAddress(queue.name) }, titleOf(queue))), make("p", { class: "soft" }, say(about)),
-      make("p", { class: `use use-${queue.use}` }, say(queue.use === "headline" ? "corrects the headline" : "agreement only"))),
+      make("p", { class: `use use-${queue.use}` }, say(SHORT_USES[queue.use]))),
     make("p", { class: "queue-count" }, make("a", { class: "action", href: queueAddress(queue.name), "aria-label": `${say("Review")}: ${titleOf(queue)}` }, say("Review")), progressBar(queue.done, queue.listed), `${countText(queue.done)} ${say("of")} ${countText(queue.listed)}`,
       queue.total > queue.listed ? make("span", { class: "soft" }, ` (${countText(queue.total)})`) : null));
 }
@@ -130,8 +132,7 @@ function frameQueue() {
     make("div", { class: "review-head" }, make("a", { class: "plain-link", href: location.pathname }, say("All queues")), parts.progress,
       make("label", { class: "check" }, blind, say("Blind")),
       make("button", { type: "button", class: "text-button", "data-help-open": "", onclick: showHelp }, say("Keys"), " ", keyMark("?")),
-      make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, say(USES[queue.use]), queue.tells ? ` ${say("The name of this queue tells something about the verdicts.")}` : "",
-        queue.kind === "disputes" ? ` ${say("Your word settles it: it counts alone, and what the raters said stays.")}` : "")),
+      make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, say(USES[queue.use]), queue.tells ? ` ${say("The name of this queue tells something about the verdicts.")}` : "")),
     parts.text, make("div", { class: "review-side" }, parts.form, parts.told, parts.numbers));
 }
 
