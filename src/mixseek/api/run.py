@@ -31,7 +31,7 @@ from mixseek.reporting.wording import interval_sentence, no_interval_sentence, p
 from mixseek.settings.load import load_settings
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.dataset.memory import IN_MEMORY, keep_rows
-from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb
+from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.manifest import read_manifest
@@ -220,8 +220,7 @@ class Run:
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
         connection = open_duckdb(config=offline_settings())
-        table = escape_glob(self._table).replace("'", "''")
-        connection.execute(f"CREATE VIEW judgments AS FROM read_parquet('{table}')")
+        connection.execute(f"CREATE VIEW judgments AS FROM read_parquet({quoted(escape_glob(self._table))})")
         return connection
 
 

@@ -12,8 +12,8 @@ from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.report import list_runs
 from mixseek.domain.ports import JudgeAwareProtocol
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.html import rows_payload
 from mixseek.reporting.model import tone_of
+from mixseek.reporting.payload import rows_payload
 from mixseek.reporting.summary import runs_document
 from mixseek.storage.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
 from mixseek.storage.index.search import TextSearches

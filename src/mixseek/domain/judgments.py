@@ -142,6 +142,7 @@ class JudgedRow:
     id: str
     judge: str
     take: int = 1  # which of several independent replies of one judge
+    ask: int = 1  # which reply to this request was judged: 2 where the first was invalid and the judge was asked again
     status: Status
     is_final: bool = True  # False where a later judge of the cascade was asked
     is_control: bool = False  # a model on its own output

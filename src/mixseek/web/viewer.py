@@ -3,11 +3,11 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import orjson
 from aiohttp import web
@@ -43,13 +43,13 @@ _ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": ("tokens.css", "page.css", "summary.css", "leaderboard.css", "viewer.css"),
     "home.js": ("leaderboard.js", "home.js"),
     "run.js": (
-        "text.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
+        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
     ),
     "review.js": (
-        "text.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js", "review_form.js",
-        "review_numbers.js", "review.js",
+        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
+        "review_form.js", "review_numbers.js", "review.js",
     ),
-    "sample.js": ("text.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
+    "sample.js": ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
     "comparison.js": ("leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("leaderboard.js", "watch.js"),
 }  # fmt: skip
@@ -89,11 +89,10 @@ class Viewer:
         return await self._runs.get(run.name, stat_journal(run.journal), make)
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
-        """The numbers of the run; its rows are not listed in them."""
+        """The numbers of the run."""
 
         def make() -> ReportData:
-            report, _ = load_report(self.root, run.name)
-            return replace(report, rows=())
+            return load_report(self.root, run.name)[0]
 
         version = (stat_journal(run.journal), LabelStore(self.workspace).state())
         return await self._reports.get(run.name, version, make)
@@ -206,6 +205,7 @@ def answer_page(request: web.Request, template: str, status: int = 200, **contex
             say=sayer(language),
             words_json=inert_json(words_of(language)),
             here=request.path,
+            query="".join(f"{urlencode([one])}&" for one in request.query.items() if one[0] != "lang"),
             is_read_only=viewer_of(request).access.is_read_only,
             policy="",
             style=Markup(),

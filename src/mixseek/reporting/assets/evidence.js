@@ -129,6 +129,7 @@ function tellNote(row, note) {
 }
 
 function lightQuote(row, place, isSecond = false) {
+  if (isMarkdown) row.holder.querySelector(".as-markdown").click();
   const marks = [...row.holder.querySelectorAll("mark.quote")];
   for (const mark of marks) mark.classList.toggle("lit", mark.dataset.quotes.split(" ").includes(String(place)));
   const first = marks.find((mark) => mark.classList.contains("lit"));
