@@ -7,6 +7,7 @@ from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import orjson
 from aiohttp import web
@@ -204,6 +205,7 @@ def answer_page(request: web.Request, template: str, status: int = 200, **contex
             say=sayer(language),
             words_json=inert_json(words_of(language)),
             here=request.path,
+            query="".join(f"{urlencode([one])}&" for one in request.query.items() if one[0] != "lang"),
             is_read_only=viewer_of(request).access.is_read_only,
             policy="",
             style=Markup(),

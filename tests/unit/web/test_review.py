@@ -98,7 +98,7 @@ def test_queues_are_always_the_same_and_say_what_their_labels_are_for(place: Pat
         overview = (await client.wait(f"{REVIEW}?rater=mia")).json
         queues = {one["kind"]: (one["listed"], one["use"]) for one in overview["queues"]}
         assert queues == {
-            "draw": (20, "headline"), "disputes": (0, "agreement"), "disagreements": (4, "agreement"),
+            "draw": (20, "headline"), "disputes": (0, "settles"), "disagreements": (4, "agreement"),
             "undecided": (4, "agreement"), "invalid": (2, "agreement"), "evidence": (1, "agreement"),
         }  # fmt: skip
         assert overview["draw"] == {"left": 20, "columns": ["verdict"]}

@@ -116,9 +116,15 @@ class Queue:
     is_drawn: bool = False
     tells: bool = True
 
+    @property
+    def use(self) -> str:
+        """What its labels are for."""
+        return "headline" if self.is_drawn else "settles" if self.name == DISPUTES else "agreement"
+
     def document(self, done: Sequence[bool]) -> dict[str, Any]:
+        """With how much of it is done."""
         facts = {"name": self.name, "kind": self.kind, "total": self.total, "listed": len(self.texts)}
-        return {**facts, "done": sum(done), "use": "headline" if self.is_drawn else "agreement", "tells": self.tells}
+        return {**facts, "done": sum(done), "use": self.use, "tells": self.tells}
 
 
 class ReviewedRun:

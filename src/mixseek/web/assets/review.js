@@ -12,7 +12,9 @@ const QUEUES = {
 const USES = {
   headline: "Labels given here correct the headline.",
   agreement: "Labels given here show how judges and people agree. They do not correct the headline: these texts were not drawn by lot.",
+  settles: "Your word settles it: it counts alone, and what the raters said stays.",
 };
+const SHORT_USES = { headline: "corrects the headline", settles: "settles what counts", agreement: "agreement only" };
 const queueName = new URLSearchParams(location.search).get("queue");
 listPage = `/runs/${encodeURIComponent(data.run)}`;
 
@@ -44,7 +46,7 @@ function queueLine(queue) {
   const [, about] = QUEUES[queue.kind];
   return make("li", { class: "queue", "data-queue": queue.name },
     make("div", {}, make("h3", {}, make("a", { href: queueAddress(queue.name) }, titleOf(queue))), make("p", { class: "soft" }, say(about)),
-      make("p", { class: `use use-${queue.use}` }, say(queue.use === "headline" ? "corrects the headline" : "agreement only"))),
+      make("p", { class: `use use-${queue.use}` }, say(SHORT_USES[queue.use]))),
     make("p", { class: "queue-count" }, make("a", { class: "action", href: queueAddress(queue.name), "aria-label": `${say("Review")}: ${titleOf(queue)}` }, say("Review")), progressBar(queue.done, queue.listed), `${countText(queue.done)} ${say("of")} ${countText(queue.listed)}`,
       queue.total > queue.listed ? make("span", { class: "soft" }, ` (${countText(queue.total)})`) : null));
 }
@@ -130,8 +132,7 @@ function frameQueue() {
     make("div", { class: "review-head" }, make("a", { class: "plain-link", href: location.pathname }, say("All queues")), parts.progress,
       make("label", { class: "check" }, blind, say("Blind")),
       make("button", { type: "button", class: "text-button", "data-help-open": "", onclick: showHelp }, say("Keys"), " ", keyMark("?")),
-      make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, say(USES[queue.use]), queue.tells ? ` ${say("The name of this queue tells something about the verdicts.")}` : "",
-        queue.kind === "disputes" ? ` ${say("Your word settles it: it counts alone, and what the raters said stays.")}` : "")),
+      make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, say(USES[queue.use]), queue.tells ? ` ${say("The name of this queue tells something about the verdicts.")}` : "")),
     parts.text, make("div", { class: "review-side" }, parts.form, parts.told, parts.numbers));
 }
 
@@ -147,11 +148,13 @@ function drawText() {
   const block = (name, text, mark) => make("section", { [`data-${mark}`]: "" }, make("h3", {}, say(name)), textBlock("prose", text));
   const rubricPart = foldable(say("Rubric"), rubric, 0, (rubric ?? "").length < 1500);
   rubricPart?.setAttribute("data-rubric", "");
+  const answer = responseSection({ sample: { response }, holder: parts.text });
+  answer.setAttribute("data-response", "");
   parts.text.replaceChildren(...[
     question ? block("Question", question, "question") : null,
     truth === null ? null : block("Ground truth", [truth, ...alternatives].join(" · "), "truth"),
     type ? make("p", { class: "soft" }, say("Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
-    response ? block("Response", response, "response") : make("p", { class: "quiet" }, say("The response is empty.")),
+    answer,
   ].filter(Boolean));
 }
 
@@ -278,7 +281,7 @@ async function loadQueue() {
 // Keys.
 
 function showHelp() {
-  const lines = [["?", "Keys"], ["n", "Note (Escape leaves it)"], ["s", "Skip: it comes again at the end"], ["u", "Undo the last label"], ["Enter", "Save, or the next text"], ["r", "Open or close the rubric"], ["t", "Switch between light and dark"], ["Escape", "All queues"]];
+  const lines = [["?", "Keys"], ["n", "Note (Escape leaves it)"], ["s", "Skip: it comes again at the end"], ["u", "Undo the last label"], ["Enter", "Save, or the next text"], ["r", "Open or close the rubric"], ["m", "The response as Markdown, or as it is"], ["t", "Switch between light and dark"], ["Escape", "All queues"]];
   const own = item?.form.kind === "verdict" ? item.form.options.map((option) => [option.keys.join(" / "), option.value]) : [["0–9", "Value of the dimension; Tab moves on"], ["g", "The gate fails"]];
   byId("help-keys").replaceChildren(...[...own, ...lines].map(([key, text]) => make("div", {}, make("dt", {}, keyMark(key)), make("dd", {}, say(text)))));
   byId("help").showModal();
@@ -294,11 +297,11 @@ function pressed(event) {
   const isNumber = target.matches("input[type=number]");
   if (isNumber && /^[0-9.,\-]$/.test(key)) return;
   // A button that has the focus answers Enter by itself.
-  if (key === "Enter" && target.matches("button, a, summary")) return;
+  if (key === "Enter" && target.matches("button:not(.as-markdown), a, summary")) return;
   const acts = {
     "?": showHelp, s: () => item && !isLabelled() && skip(), u: takeBack, n: () => parts.note?.focus(),
     r: () => { const rubric = parts.text.querySelector("details"); if (rubric) rubric.open = !rubric.open; },
-    t: () => byId("theme").click(), Escape: () => location.assign(location.pathname),
+    m: () => parts.text.querySelector(".as-markdown")?.click(), t: () => byId("theme").click(), Escape: () => location.assign(location.pathname),
     ...(isLabelled() ? { Enter: goOn, " ": goOn, ArrowRight: goOn } : Object.fromEntries(form?.keys ?? [])),
   };
   if (!acts[key]) return;

@@ -34,8 +34,8 @@ function pathPlot({ path, scale, judges }) {
   const label = (text, at, line, anchor) => svg("text", { x: at, y: line, "text-anchor": anchor, class: "path-text" }, text);
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "path-plot", role: "img", "aria-label": `${say("Interval after each label")}: ${path.map((point) => `${point.labels}: ${onScale(point.low, scale)}–${onScale(point.high, scale)}`).join("; ")}` },
     svg("line", { x1: left, x2: width - right, y1: height - bottom, y2: height - bottom, class: "plot-axis" }),
-    ...(judges.mean === null ? [] : [svg("line", { x1: left, x2: width - right, y1: y(judges.mean), y2: y(judges.mean), class: "path-judges" })]),
     path.length > 1 ? svg("polygon", { points: points(band), class: "path-band" }) : svg("line", { x1: x(most), x2: x(most), y1: y(path[0].low), y2: y(path[0].high), class: "path-mean" }),
+    ...(judges.mean === null ? [] : [svg("line", { x1: left, x2: width - right, y1: y(judges.mean), y2: y(judges.mean), class: "path-judges" })]),
     svg("polyline", { points: points(means.map((point) => [x(point.labels), y(point.mean)])), class: "path-mean" }),
     label(onScale(highest, scale), left - 4, top + 8, "end"), label(onScale(lowest, scale), left - 4, height - bottom, "end"),
     label("0", left, height - 6, "middle"), label(`${most} ${say("labels")}`, width - right, height - 6, "end"));
