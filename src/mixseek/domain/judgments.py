@@ -108,6 +108,8 @@ class Undecided:
     rules: tuple[str, ...] = ()
     span: Span | None = None
     extracted_answer: str | None = None
+    # What is known of it all the same, such as what each order of a pair brought.
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,13 @@ class LabelUnits:
         rows = self.all("of_texts", texts=list(texts))
         return {text: FoundText(text, name, sample, kind) for text, name, sample, kind in rows}
 
+    def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
+        """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""
+        chosen = {} if samples is None else {"samples": list(samples)}
+        query = _SQL["queue"].format(chosen=_SQL[kind])
+        rows = fetch_all(self.connection, query, {"queue": name, "limit": limit, **chosen})
+        return [text for text, _ in rows], rows[0][1] if rows else 0
+
     def dataset_labels(self) -> list[tuple[str, str, str, str | None]]:
         """Text, label as written, id and task type, where the dataset has a column `label`."""
         return [(text, label, name, kind) for text, label, name, kind in self.all("dataset_labels")]
