@@ -14,9 +14,9 @@ from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
-from mixseek.composition.corrected import load_corrected
+from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.report import find_run, load_report, write_html
-from mixseek.composition.statistics import StatisticsRequest, load_statistics
+from mixseek.composition.statistics.ratings import StatisticsRequest, load_statistics
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule

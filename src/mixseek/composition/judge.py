@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.composition.corrected import load_corrected
+from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.live import (
     Earlier,
     ProgressMaker,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from mixseek.composition.corrected import load_corrected
+from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.protocols import rubric_of_run
 from mixseek.composition.summary import (
     combine_judges,

@@ -40,7 +40,7 @@ function facts(row) {
   if (isPanel) list.append(fact(say("Judge"), filterLink("judge", row.judge, labelOf(row.judge))));
   if (hasRepeats) list.append(fact(say("Repeat"), repeatText(row)));
   if (row.reasks) list.append(fact(say("Re-asks"), countText(row.reasks), make("span", { class: "soft" }, ` ${say("the replies before were invalid")}`)));
-  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, "unverified"), make("span", { class: "soft" }, " not in the response")));
+  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, say("unverified")), make("span", { class: "soft" }, ` ${say("not in the response")}`)));
   if (row.reasoning !== undefined) list.append(fact(say("Reasoning score"), filterLink("reasoning", String(row.reasoning))));
   if (row.sample.task !== undefined) list.append(fact(say("Task"), filterLink("task", row.sample.task)));
   if (row.score !== null) list.append(fact(say(row.marks ? "Share of the maximum" : "Score"), String(Math.round(row.score * 1000) / 1000)));
@@ -52,8 +52,8 @@ function facts(row) {
   if (row.sample.variant !== undefined) list.append(fact(say("Variant"), filterLink("variant", row.sample.variant)));
   if (row.type !== undefined) list.append(fact(say("Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
   if (row.confidence !== undefined) list.append(fact(say("Confidence"), ...visibleNodes(row.confidence)));
-  if (row.control) list.append(fact(say("Method"), make("b", {}, "self-judgment"), make("span", { class: "soft" }, " a control, in no mean")));
-  else if (row.family) list.append(fact(say("Method"), "same family, other model"));
+  if (row.control) list.append(fact(say("Method"), make("b", {}, say("self-judgment")), make("span", { class: "soft" }, ` ${say("a control, in no mean")}`)));
+  else if (row.family) list.append(fact(say("Method"), say("same family, other model")));
   if (!isPanel) list.append(fact(say("Judge"), ...visibleNodes(labelOf(row.judge))));
   return list;
 }
@@ -140,7 +140,7 @@ function responseSection(row) {
 function foldable(title, text, cut, isOpen) {
   if (!text) return null;
   return make("details", { open: isOpen },
-    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} characters`)),
+    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("characters")}`)),
     textBlock("prose", text), cutNote(cut, "after this"));
 }
 

@@ -135,6 +135,12 @@ class JudgmentList:
         with self._asking():
             return int(self._all("count", parameters, where=where)[0][0])
 
+    def sample_positions(self, query: ListQuery, limit: int) -> list[int]:
+        """Of the samples that are meant, at most so many, always the same ones."""
+        where, parameters = query.condition()
+        with self._asking():
+            return [sample for (sample,) in self._all("samples", {**parameters, "limit": limit}, where=where)]
+
     def page(self, query: ListQuery, offset: int, limit: int) -> list[JudgedRow]:
         """So many of them from one place on, with their texts."""
         where, parameters = query.condition()

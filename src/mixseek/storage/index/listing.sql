@@ -32,6 +32,10 @@ SELECT dimension FROM run.dimension_scores GROUP BY dimension ORDER BY min(dimen
 -- name: count
 SELECT count(*) FROM listed WHERE {where}
 
+-- name: samples
+-- By lot, so that a part of many says nothing about their order.
+SELECT sample FROM (SELECT DISTINCT sample FROM listed WHERE {where}) ORDER BY hash(sample), sample LIMIT $limit
+
 -- name: page
 SELECT outcome, sample, judge, take, status, is_final, is_control, reply FROM listed WHERE {where} {order}
     LIMIT $limit OFFSET $offset

@@ -27,8 +27,19 @@ function listPath() {
   return `${API}/judgments?${wanted}`;
 }
 
+/** What is listed is a queue for people, too. */
+function drawReviewLink() {
+  const wanted = new URLSearchParams();
+  for (const name of NARROWING) if (state[name]) wanted.set(name, state[name]);
+  const link = byId("review-link");
+  const review = `/runs/${encodeURIComponent(data.run)}/review`;
+  link.href = wanted.size ? `${review}?${new URLSearchParams({ queue: `filter:${wanted}` })}` : review;
+  link.textContent = say(wanted.size ? "Review these" : "Review");
+}
+
 async function findRemotely(tell) {
   const number = ++asking;
+  drawReviewLink();
   let shown = -1;
   for (;;) {
     const answer = await ask(listPath(), () => number === asking);
