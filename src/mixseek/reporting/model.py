@@ -15,6 +15,7 @@ from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.uneven import UnevenTest
 
 if TYPE_CHECKING:
+    from mixseek.reporting.board import Board
     from mixseek.reporting.labels.corrected import CorrectedReport
 
 
@@ -625,6 +626,7 @@ class ReportData:
     models: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
     asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
+    board: "Board | None" = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)

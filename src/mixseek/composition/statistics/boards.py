@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mixseek.composition.competitions.leaderboards import is_competition, load_leader_board
+from mixseek.composition.competitions.leaderboards import is_competition, load_leader_board, write_leader_board
+from mixseek.composition.report import write_page
 from mixseek.composition.statistics.ratings import StatisticsRequest, is_table, open_ratings
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.board import Board
-from mixseek.reporting.leaderboard import LeaderBoard
+from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement
 from mixseek.storage.ratings import RatingColumns, RatingSource
 from mixseek.storage.votes import Votes, has_pairs, scored_comparisons
@@ -32,6 +33,14 @@ def load_any_board(request: BoardRequest) -> LeaderBoard | Board:
     if (name is None or not is_table(name)) and is_competition(root, name):
         return load_leader_board(root, name)
     return load_board(request)
+
+
+def write_board(board: LeaderBoard | Board, path: Path) -> None:
+    """One self-contained file, wholly there or not at all."""
+    if isinstance(board, Board):
+        write_page(render_board(board), path, "leaderboard.html")
+    else:
+        write_leader_board(board, path)
 
 
 def load_board(request: BoardRequest) -> Board:
