@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +10,12 @@ from rich.text import Text
 
 from mixseek.reporting.panel.headline import Axis
 from mixseek.reporting.statistics import interval_document
-from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
+from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural
-from mixseek.stats.strengths import OrderAgreement, Standing, Strengths, StrengthState
+from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState
 
 # Systems whose matrix fits on a terminal.
 _MATRIX_SYSTEMS = 10
-# The firsts whose certainty is told.
-_TOPS = (1, 3)
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """Strengths of systems; beside them with length taken out, and by people, where there is what that needs."""
-
-    source: str
-    judges: Sequence[str]
-    strengths: Strengths
-    controlled: Strengths | None = None
-    human: Strengths | None = None
-    agreement: OrderAgreement | None = None
-    notes: Sequence[str] = ()
-
-    @property
-    def certainties(self) -> dict[int, float]:
-        """How certain it is that the first ones are the strongest, in whatever order."""
-        known = self.strengths.certainties
-        return {count: known[count - 1] for count in _TOPS if count <= len(known)}
-
-    def __str__(self) -> str:
-        return as_text(lambda console: print_board(self, console))
-
-
 # For programs.
 
 

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from mixseek.domain import rounds
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
-from mixseek.reporting.board import Board
 from mixseek.reporting.excerpts import Excerpt, field_limit
 from mixseek.reporting.html import asset_text, manifest_entries, render_page
 from mixseek.reporting.model import document_of
 from mixseek.reporting.tables import QUIET, fitted, table_of
 from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, shortened, usd_text
+from mixseek.stats.strengths import Board
 
 STOP_TEXTS = {
     **{reason: reason.value.replace("_", " ") for reason in StopReason},

@@ -12,10 +12,10 @@ from mixseek.domain.panels import PanelRule
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
+from mixseek.stats.strengths import Board
 from mixseek.stats.uneven import UnevenTest
 
 if TYPE_CHECKING:
-    from mixseek.reporting.board import Board
     from mixseek.reporting.labels.corrected import CorrectedReport
 
 
@@ -626,7 +626,7 @@ class ReportData:
     models: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
     asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
-    board: "Board | None" = None  # of systems that were compared two by two
+    board: Board | None = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)

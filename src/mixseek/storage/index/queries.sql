@@ -2,6 +2,9 @@
 -- that bears the name of a type gives its fields. Reasons may be as many as rows: the most frequent are enough.
 -- A model on its own output is a control, beside all statistics and in none of them.
 
+-- name: has_pairs
+SELECT count(*) > 0 FROM pair_votes
+
 -- name: sample_count
 SELECT count(*) FROM samples
 

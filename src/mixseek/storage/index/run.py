@@ -81,6 +81,10 @@ class RunIndex:
         """How many samples the journal holds: fewer than the dataset where a run was stopped."""
         return int(self._all("sample_count")[0][0])
 
+    def has_pairs(self) -> bool:
+        """Whether two responses were compared."""
+        return bool(self._all("has_pairs")[0][0])
+
     def counts(self, kind: type[Counted], **parameters: Any) -> list[Counted]:
         """All values of one of the types in `domain.counts`, in the order of a report; see the query of its name."""
         if "$own_parts" in _SQL[kind.__name__]:
