@@ -13,10 +13,11 @@ from rich.text import Text
 from mixseek.domain import rounds
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
 from mixseek.reporting.excerpts import Excerpt, field_limit
-from mixseek.reporting.html import TEXT_BUDGET, asset_text, manifest_entries, render_page
+from mixseek.reporting.html import asset_text, manifest_entries, render_page
 from mixseek.reporting.model import document_of
 from mixseek.reporting.tables import QUIET, fitted, table_of
 from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, shortened, usd_text
+from mixseek.stats.strengths import Board
 
 STOP_TEXTS = {
     **{reason: reason.value.replace("_", " ") for reason in StopReason},
@@ -367,12 +368,20 @@ def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
 
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
+BOARD_STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "board.css")
 SCRIPT = "leaderboard.js"
+# Characters of submissions in one file. 16 million open in a browser in about a second; far more do not.
+TEXT_BUDGET = 16_000_000
 
 
 def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
     """The whole file as text that UTF-8 can hold."""
     return render_page("leaderboard.html.j2", STYLES, asset_text(SCRIPT), **leader_board_context(board, budget))
+
+
+def render_board(board: Board) -> str:
+    """Systems that were compared two by two, as a page of their own."""
+    return render_page("board_page.html.j2", BOARD_STYLES, asset_text(SCRIPT), board=board)
 
 
 def leader_board_context(board: LeaderBoard, budget: int = TEXT_BUDGET) -> dict[str, Any]:

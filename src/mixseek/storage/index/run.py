@@ -5,7 +5,7 @@ import contextlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -14,11 +14,27 @@ from typing import Any, BinaryIO, TypeVar, get_type_hints
 import duckdb
 import orjson
 
-from mixseek.domain.calls import CallAccount, Latency
-from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, ScoredUnits, UnitGroups, UnitSums
+from mixseek.domain.calls import PLAIN, CallAccount, Latency
+from mixseek.domain.counts import (
+    OWN_PARTS,
+    CoverageCell,
+    CoverageCounts,
+    OrderCount,
+    PairCounts,
+    ScoredUnits,
+    UnitGroups,
+    UnitSums,
+)
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
-from mixseek.storage.duckdb_session import fetch_all, offline_settings, open_duckdb, read_statements
+from mixseek.storage.duckdb_session import (
+    fetch_all,
+    offline_settings,
+    open_duckdb,
+    quoted,
+    read_statements,
+    reading_beside,
+)
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
 from mixseek.storage.index.panel import SettledPanel, is_graded, panel_units, settle_panel
 from mixseek.storage.index.units import judged_unit_sums, sample_units, unit_sums
@@ -60,6 +76,8 @@ class JudgedTake:
     reply: dict[str, Any] | None = None
     # Replies that were invalid and asked for again, in the order of asking.
     earlier: tuple[dict[str, Any], ...] = ()
+    # The replies that count by presentation, where the sample was shown in several.
+    shown: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
 
 class RunIndex:
@@ -107,6 +125,17 @@ class RunIndex:
     def settle(self, rule: PanelRule | None, judges: Sequence[str] = ()) -> SettledPanel:
         """Every sample with one verdict; see `panel_units`. Judges are in the order of the manifest."""
         return settle_panel(self._connection, self._run, rule, judges)
+
+    def has_pairs(self) -> bool:
+        """Whether two responses were judged at a time."""
+        return bool(self._all("has_pairs")[0][0])
+
+    def pair_counts(self, panel: SettledPanel) -> PairCounts:
+        """What each order said, by judge, and what became of the targets; measures of the panel are under `None`."""
+        measures = dict(self._units(unit_sums(_SQL["pair_measures"], ("judge", "measure")), ("judge", "measure")))
+        if panel.rule is not None:
+            measures[None, "human"] = panel.human_agreement()
+        return PairCounts(self.counts(OrderCount), measures, panel.target_pairs())
 
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
@@ -228,10 +257,14 @@ class RunIndex:
                         raise find_damage(self._run)
                     # What is still due may have been answered: its reply is then read on resuming.
                     reply = replies[-1] if replies and outcome is not None else None
-                    yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, tuple(replies[:-1]))
+                    # The last one counts, in each presentation.
+                    shown = {one["details"].get("presentation", PLAIN): one for one in replies}
+                    earlier = tuple(one for one in replies if all(one is not last for last in shown.values()))
+                    shown = {} if PLAIN in shown else shown
+                    yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, earlier, shown)
 
     def _pages(self, query: str, parameters: Mapping[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
-        with contextlib.closing(self._connection.cursor()) as cursor:
+        with reading_beside(self._connection) as cursor:
             cursor.execute(query, parameters)
             while page := cursor.fetchmany(_PAGE_ROWS):
                 yield page
@@ -243,7 +276,7 @@ class RunIndex:
         yield from self.read_places((*row.values(), said.get((row["key"], row["judge"], row["take"]))) for row in told)
 
     def read_places(self, places: Iterable[tuple[Any, ...]]) -> Iterator[JudgedRow]:
-        """What stands in the journal at the places that a query has found; the last column is that of the reply."""
+        """What stands in the journal at the places that a query has found; the last column is of replies."""
         with opening_journal(self._run.journal) as journal:
             for *row, reply in places:
                 yield self._read_one(journal, dict(zip(_CHOSEN, row, strict=True)), reply)
@@ -257,16 +290,17 @@ class RunIndex:
             read = partial(self._places.read, journal, decode=decode_line)
             return read("sample", places[0][0]), [read("reply", reply) for _, reply in places if reply is not None]
 
-    def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | None) -> JudgedRow:
+    def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | list[int] | None) -> JudgedRow:
         read = partial(self._places.read, journal)
         sample = read("sample", row["sample"])
         # What is still due has no line.
         outcome = read("outcome", row["outcome"]) if row["outcome"] > 0 else row
-        said = read("reply", reply) if reply is not None else {"key": row["key"], "text": None}
-        if any(record.get("key") != row["key"] for record in (sample, outcome, said)):
+        places = [reply] if isinstance(reply, int) else reply or []
+        said = [read("reply", place) for place in places] or [{"key": row["key"], "text": None}]
+        if any(record.get("key") != row["key"] for record in (sample, outcome, *said)):
             raise find_damage(self._run)
         try:
-            return read_row(row, sample["sample"], outcome, said["text"])
+            return read_row(row, sample["sample"], outcome, {**said[-1], "text": join_presentations(said)})
         except (KeyError, TypeError, ValueError) as error:
             raise find_damage(self._run) from error
 
@@ -315,8 +349,7 @@ def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: P
     names = [f"run_{number}" for number, _ in enumerate(runs)]
     with open_duckdb(config=offline_settings()) as connection:
         for name, run in zip(names, runs, strict=True):
-            path = str(run.index).replace("'", "''")
-            connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
+            connection.execute(f"ATTACH {quoted(str(run.index))} AS {name} (READ_ONLY)")
         everything = " UNION ALL ".join(panel_units(rule, name) for name in names)
         units = f"""SELECT any_value(question) AS question, avg(value) AS value, avg(lowest) AS lowest,
             avg(highest) AS highest FROM ({everything}) GROUP BY key"""  # noqa: S608 - our own text
@@ -335,11 +368,14 @@ _CHOSEN = ("outcome", "sample", "key", "judge", "take", "status", "is_final", "i
 _OF_INDEX = ("judge", "take", "is_final", "is_control")
 _OF_OUTCOME = ("method", "score", "verdict", "reason")
 _OF_FIELDS = {"is_correct": bool, "extracted_answer": str, "reasoning_score": int, "error_type": str, "comment": str}
-_OF_SAMPLE = ("id", "response", "task_name", "target_model", "question_id", "prompt_variant", "ground_truth")
+_OF_SAMPLE = (
+    "id", "response", "task_name", "target_model", "question_id", "prompt_variant", "ground_truth",
+    "response_b", "target_b",
+)  # fmt: skip
 
 
 def read_row(
-    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], raw_reply: str | None
+    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], reply: Mapping[str, Any]
 ) -> JudgedRow:
     """From what the index knows and the records of the journal."""
     fields: Mapping[str, Any] = outcome.get("fields", {})
@@ -356,10 +392,19 @@ def read_row(
         span=Span(*outcome["span"]) if outcome.get("span") else None,
         fields=fields,
         flags=tuple(Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())),
-        raw_reply=raw_reply,
+        raw_reply=reply["text"],
+        ask=of_kind((reply.get("details") or {}).get("ask"), int) or 1,
         ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
         question=sample.get("question", ""),
     )
+
+
+def join_presentations(replies: Sequence[Mapping[str, Any]]) -> str | None:
+    """One reply to the letter; of several presentations each under its name."""
+    if len(replies) == 1:
+        text: str | None = replies[0]["text"]
+        return text
+    return "\n\n".join(f"{one['details'].get('presentation')}:\n{one['text']}" for one in replies)
 
 
 def of_kind(value: Any, kind: type) -> Any:
