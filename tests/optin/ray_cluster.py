@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.flows.live import CANARY, KEYS, begin
-from tests.flows.running import environment
+from tests.flows.live import KEYS
+from tests.flows.running import COMMAND, environment
 
 RAY = str(Path(sys.executable).parent / "ray")
 START_SECONDS = 180.0
@@ -89,8 +89,17 @@ class RayCluster:
 
     def begin(self, *arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
         """The command on this cluster."""
-        words = [*map(str, arguments), "--on", "ray", "--address", self.address]
-        return begin(*words, cwd=cwd, **self.variables)
+        # A process of its own, not one that is forked from the tests': Ray has threads.
+        return subprocess.Popen(
+            [COMMAND, *map(str, arguments), "--on", "ray", "--address", self.address],
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            env=environment(**KEYS, **self.variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
 
     def workers(self) -> list[int]:
         """Processes that judge a shard at this moment."""
@@ -146,6 +155,3 @@ def title(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
     except OSError:
         return ""
-
-
-__all__ = ["CANARY", "Node", "RayCluster", "ray_cluster"]

@@ -250,7 +250,7 @@ def test_an_interruption_drains_and_the_same_command_goes_on(cluster: RayCluster
     data = write_jsonl(tmp_path / "riddles.jsonl", riddles(600))
     with loopback(MockOptions(latency_seconds=0.2)) as endpoint:
         process = judge_endpoint(cluster, endpoint, data, tmp_path, "--shards", "6")
-        while endpoint.requests < 60:
+        while process.poll() is None and endpoint.requests < 60:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         code, _, err = finish(process)
