@@ -1,4 +1,4 @@
-"""What is said of pairs: words, once for terminal and page, and documents for programs."""
+"""Pairs in words, once for terminal and page, and as documents for programs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
