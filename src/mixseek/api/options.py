@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from mixseek.composition.compare import Baseline, find_baseline
 from mixseek.composition.protocols import NamedJudge
-from mixseek.composition.request import JudgeRequest, LiveOptions
+from mixseek.composition.request import JudgeRequest, LiveOptions, PairBudget
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol
@@ -109,6 +109,10 @@ class JudgeOptions(TypedDict, total=False):
     """Make pairs of single outputs: "all", "baseline:MODEL", or how many of each question."""
     seed: int | None
     """Of the pairs that are drawn."""
+    budget: int | None
+    """Judge so many pairs, chosen in rounds where they tell most about who is stronger."""
+    top: int | None
+    """`budget` is to tell who belongs to the first so many (3); 0 for the whole order."""
     allow_outside_files: bool | None
     """Let paths in rows lead out of the directory of the data."""
     progress: bool | None
@@ -119,7 +123,8 @@ class JudgeOptions(TypedDict, total=False):
 RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("fail_under", "max_invalid", "max_undecided", "max_unverified", "max_drop"), (0, 1)),
     "workers": (0, 256),
-    "limit": (1, float("inf")),
+    **dict.fromkeys(("limit", "budget"), (1, float("inf"))),
+    "top": (0, float("inf")),
     "concurrency": (1, 4096),
     "repeats": (1, 100),
     "max_reasks": (0, 10),
@@ -184,6 +189,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         rubric=Path(given["rubric"]) if "rubric" in given else None,
         planned=str(given["plan"]) if "plan" in given else None,
         pairs=str(given["pairs"]) if "pairs" in given else None,
+        budget=PairBudget(given["budget"], given.get("top", 3) or None) if "budget" in given else None,
         **what_judges(given, settings),
     )
     gates = Gates(**{name: given[name] for name in _GATES if name in given})

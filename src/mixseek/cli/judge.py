@@ -37,6 +37,7 @@ _PLAN = (
     "INCOMPLETE_COVERAGE."
 )
 _KEEP_GOING = "Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies."
+_BUDGET = "Judge so many pairs, chosen in rounds where they tell most about who is stronger."
 _PAIRS = "Make pairs of single outputs: of each question all, baseline:MODEL, or so many (for --protocol pairwise)."
 _CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
@@ -123,6 +124,10 @@ def judge(
     planned: Annotated[str | None, Option("--plan", metavar="FILE", help=_PLAN)] = None,
     pairs: Annotated[str | None, Option(metavar="all|baseline:MODEL|N", help=_PAIRS)] = None,
     seed: Annotated[int, Option(metavar="N", help="Of the pairs that are drawn: the same seed, the same pairs.")] = 0,
+    budget: Annotated[int | None, Option(min=1, metavar="N", help=_BUDGET)] = None,
+    top: Annotated[
+        int, Option(min=0, metavar="K", help="--budget is to tell who belongs to the first K; 0: the whole order.")
+    ] = 3,
     allow_outside_files: Annotated[
         bool,
         Option(
@@ -157,7 +162,7 @@ def judge(
     """
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
     from mixseek.composition.compare import find_baseline
-    from mixseek.composition.request import JudgeRequest, LiveOptions
+    from mixseek.composition.request import JudgeRequest, LiveOptions, PairBudget
     from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
 
@@ -202,6 +207,7 @@ def judge(
         planned=planned,
         pairs=pairs,
         seed=seed,
+        budget=PairBudget(budget, top or None) if budget is not None else None,
         allows_outside_files=allow_outside_files,
         environment=os.environ,
     )

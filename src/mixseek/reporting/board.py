@@ -81,7 +81,7 @@ def board_sentences(board: Board) -> list[str]:
     if found.state is StrengthState.ESTIMATED:
         said[0] += "; 95 % intervals over questions, and the ranks that are possible"
     said += [
-        f"the first {count} are the strongest: at least {share:.0%} certain"
+        f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
         for count, share in board.certainties.items()
         if count > 1
     ]
