@@ -16,7 +16,7 @@ from mixseek.composition.compare import CompareRequest, load_comparison, write_c
 from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.report import find_run, load_report, write_html
-from mixseek.composition.statistics import StatisticsRequest, load_statistics
+from mixseek.composition.statistics.ratings import StatisticsRequest, load_statistics
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule

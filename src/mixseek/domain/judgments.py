@@ -108,6 +108,8 @@ class Undecided:
     rules: tuple[str, ...] = ()
     span: Span | None = None
     extracted_answer: str | None = None
+    # What is known of it all the same, such as what each order of a pair brought.
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,9 @@ class JudgedRow:
     ground_truth_alternatives: tuple[str, ...] = ()
     question: str = ""
     response: str
+    # The other one of a pair, and who wrote it.
+    response_b: str | None = None
+    target_b: str | None = None
 
     @property
     def is_unverified(self) -> bool:

@@ -29,7 +29,7 @@ from mixseek.storage.journal.tail import JournalTail
 from mixseek.storage.labels.store import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.web.security import Access
-from mixseek.web.words import LANGUAGES, keep_language, language_of, sayer, words_of
+from mixseek.web.words import LANGUAGES, keep_language, language_of, say_in_language, saying, words_of
 from mixseek.web.work import Pending, SlowWork
 
 T = TypeVar("T")
@@ -166,7 +166,9 @@ def answer_pending(pending: Pending) -> web.Response:
 def viewer_environment() -> Environment:
     """The report's, with templates of our own."""
     ours = FunctionLoader(own_asset)
-    return page_environment().overlay(loader=ChoiceLoader([ours, FunctionLoader(asset_text)]))
+    environment = page_environment().overlay(loader=ChoiceLoader([ours, FunctionLoader(asset_text)]))
+    environment.globals = {**environment.globals, "say": say_in_language}
+    return environment
 
 
 def warm_templates() -> None:
@@ -196,23 +198,23 @@ def served_asset(name: str) -> str | None:
 def answer_page(request: web.Request, template: str, status: int = 200, **context: Any) -> web.Response:
     """A page in the reader's language; everything in it that is not ours is escaped."""
     language = language_of(request)
-    page = (
-        viewer_environment()
-        .get_template(template)
-        .render(
-            lang=language,
-            languages=LANGUAGES,
-            say=sayer(language),
-            words_json=inert_json(words_of(language)),
-            here=request.path,
-            query="".join(f"{urlencode([one])}&" for one in request.query.items() if one[0] != "lang"),
-            is_read_only=viewer_of(request).access.is_read_only,
-            policy="",
-            style=Markup(),
-            script=Markup(),
-            **context,
+    with saying(language):
+        page = (
+            viewer_environment()
+            .get_template(template)
+            .render(
+                lang=language,
+                languages=LANGUAGES,
+                words_json=inert_json(words_of(language)),
+                here=request.path,
+                query="".join(f"{urlencode([one])}&" for one in request.query.items() if one[0] != "lang"),
+                is_read_only=viewer_of(request).access.is_read_only,
+                policy="",
+                style=Markup(),
+                script=Markup(),
+                **context,
+            )
         )
-    )
     response = web.Response(
         status=status, text=replace_unpaired_surrogates(page.lstrip()), content_type="text/html", charset="utf-8"
     )

@@ -62,8 +62,8 @@ def leaderboard(
     """
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.composition.boards import BoardRequest, load_any_board
     from mixseek.composition.competitions.leaderboards import write_leader_board
+    from mixseek.composition.statistics.boards import BoardRequest, load_any_board
     from mixseek.reporting.board import Board, board_document, print_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
     from mixseek.storage.ratings import RatingColumns

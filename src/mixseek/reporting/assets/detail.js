@@ -40,18 +40,20 @@ function facts(row) {
   if (isPanel) list.append(fact(say("Judge"), filterLink("judge", row.judge, labelOf(row.judge))));
   if (hasRepeats) list.append(fact(say("Repeat"), repeatText(row)));
   if (row.reasks) list.append(fact(say("Re-asks"), countText(row.reasks), make("span", { class: "soft" }, ` ${say("the replies before were invalid")}`)));
-  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, "unverified"), make("span", { class: "soft" }, " not in the response")));
+  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, say("unverified")), make("span", { class: "soft" }, ` ${say("not in the response")}`)));
   if (row.reasoning !== undefined) list.append(fact(say("Reasoning score"), filterLink("reasoning", String(row.reasoning))));
   if (row.sample.task !== undefined) list.append(fact(say("Task"), filterLink("task", row.sample.task)));
   if (row.score !== null) list.append(fact(say(row.marks ? "Share of the maximum" : "Score"), String(Math.round(row.score * 1000) / 1000)));
   if (row.error !== undefined) list.append(fact(say("Error type"), filterLink("error", row.error)));
   if (row.sample.model !== undefined) list.append(fact(say("Target model"), filterLink("target", row.sample.model)));
+  if (row.sample.model_b !== undefined) list.append(fact(say("Against"), ...visibleNodes(row.sample.model_b)));
+  if (row.orders !== undefined) list.append(fact(say("Orders"), ...visibleNodes(row.orders)));
   if (row.sample.qid !== undefined) list.append(fact(say("Question"), ...visibleNodes(row.sample.qid)));
   if (row.sample.variant !== undefined) list.append(fact(say("Variant"), filterLink("variant", row.sample.variant)));
   if (row.type !== undefined) list.append(fact(say("Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
   if (row.confidence !== undefined) list.append(fact(say("Confidence"), ...visibleNodes(row.confidence)));
-  if (row.control) list.append(fact(say("Method"), make("b", {}, "self-judgment"), make("span", { class: "soft" }, " a control, in no mean")));
-  else if (row.family) list.append(fact(say("Method"), "same family, other model"));
+  if (row.control) list.append(fact(say("Method"), make("b", {}, say("self-judgment")), make("span", { class: "soft" }, ` ${say("a control, in no mean")}`)));
+  else if (row.family) list.append(fact(say("Method"), say("same family, other model")));
   if (!isPanel) list.append(fact(say("Judge"), ...visibleNodes(labelOf(row.judge))));
   return list;
 }
@@ -138,7 +140,7 @@ function responseSection(row) {
 function foldable(title, text, cut, isOpen) {
   if (!text) return null;
   return make("details", { open: isOpen },
-    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} characters`)),
+    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("characters")}`)),
     textBlock("prose", text), cutNote(cut, "after this"));
 }
 
@@ -175,6 +177,7 @@ function renderDetail(row, { move, close }) {
     head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("Every judge, repeat and attempt side by side"))) : null,
     ...judgmentParts(row),
     foldable(say("Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
+    row.sample.response_b === undefined ? null : foldable(say("Response B"), row.sample.response_b, row.sample.b_cut, true),
     foldable(say("Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];
   detail.replaceChildren(...parts.filter(Boolean));

@@ -82,7 +82,7 @@ function rowElement(row, place) {
   const truth = sample.truth === undefined ? null : visibleLine(sample.truth, 40);
   const gist = visibleLine(sample.question || sample.response || "", 160);
   const compared = [make("b", { lang: languageOf(answer) }, answer)];
-  if (truth !== null && row.tone !== "good") compared.push(make("i", {}, "expected"), make("span", { lang: languageOf(truth) }, truth));
+  if (truth !== null && row.tone !== "good") compared.push(make("i", {}, say("expected")), make("span", { lang: languageOf(truth) }, truth));
   const element = make("div", {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",
     "aria-setsize": page.matches, "aria-posinset": page.offset + place + 1, onclick: () => select(row, { push: true }),

@@ -48,12 +48,12 @@ from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
-# The one built-in protocol without dimensions.
-_WITHOUT_DIMENSIONS = "semantic"
+# The built-in protocols without dimensions.
+_WITHOUT_DIMENSIONS = ("semantic", "pairwise")
 # Lines are shorter than this, or DuckDB is told the length of the longest; its reader sets aside a few times as much.
 _SMALLEST_OBJECT_BYTES = 4 << 20
 _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in _TABLES}
@@ -374,7 +374,7 @@ def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: in
     was_scored = connection.execute("SELECT count(*) > 0 FROM scored").fetchone() == (True,)
     connection.execute("DELETE FROM scored")
     first = connection.execute(LOADING["first_valid"]).fetchone()
-    if not (first[0] if first else protocol != _WITHOUT_DIMENSIONS):
+    if not (first[0] if first else protocol not in _WITHOUT_DIMENSIONS):
         return
     connection.execute(LOADING["fill_scored"])
     for table in ("dimension_scores", "evidence"):

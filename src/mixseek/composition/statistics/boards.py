@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mixseek.composition.competitions.leaderboards import is_competition, load_leader_board
-from mixseek.composition.statistics import StatisticsRequest, is_table, open_ratings
+from mixseek.composition.statistics.ratings import StatisticsRequest, is_table, open_ratings
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.board import Board
 from mixseek.reporting.leaderboard import LeaderBoard

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixseek.composition.statistics import StatisticsRequest, open_ratings
+from mixseek.composition.statistics.ratings import StatisticsRequest, open_ratings
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.votes import JurySection, LengthLine, VoteLine, VoterLine, VoteStatistics
 from mixseek.stats import jury
