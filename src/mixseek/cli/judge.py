@@ -2,6 +2,7 @@
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -37,6 +38,10 @@ _PLAN = (
     "INCOMPLETE_COVERAGE."
 )
 _KEEP_GOING = "Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies."
+_CARD = (
+    "Exit 1, and ask nothing, unless this card of `mixseek audit` is of this judge and protocol and nothing on it "
+    "failed; repeat for more judges."
+)
 _CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
 
@@ -66,6 +71,10 @@ def judge(
     max_unverified: Annotated[
         float | None,
         share_option("Exit 1 when more of the valid ones call an answer correct that is not in the response."),
+    ] = None,
+    require_card: Annotated[list[Path] | None, Option("--require-card", metavar="CARD", help=_CARD)] = None,
+    card_max_age: Annotated[
+        float | None, Option(metavar="DAYS", min=0.0, help="Exit 1 when the card is older.")
     ] = None,
     baseline: BaselineOption = None,
     max_drop: MaxDropOption = None,
@@ -196,6 +205,8 @@ def judge(
         bundles=bundles,
         planned=planned,
         allows_outside_files=allow_outside_files,
+        required_cards=tuple(require_card or ()),
+        card_max_age=None if card_max_age is None else timedelta(days=card_max_age),
         environment=os.environ,
     )
     gate = read_drop_gate(max_drop, on, baseline)

@@ -21,6 +21,7 @@ from mixseek.domain.labels import (
     draw_probabilities,
 )
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.ports import JudgeProtocol
 from mixseek.protocols.scored.parameters import total_range
 from mixseek.protocols.scored.protocol import ScoredProtocol
 from mixseek.reporting.labels.corrected import CorrectedReport, LabelFacts, build_corrected
@@ -50,7 +51,11 @@ def open_labelled(
 
 def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
     """The scale that a person labels on, by task type: right or wrong, or the protocol's total."""
-    protocol = protocol_of_run(run, manifest)
+    return label_scale(protocol_of_run(run, manifest))
+
+
+def label_scale(protocol: JudgeProtocol) -> ScaleOf:
+    """The same for a protocol that nothing was judged by yet."""
 
     @cache
     def scale_of(task_type: str | None) -> LabelScale:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
+from mixseek.composition.audits.cards import check_cards
 from mixseek.composition.corrected import load_corrected
 from mixseek.composition.live import (
     Earlier,
@@ -83,6 +84,7 @@ def judge_planned(request: JudgeRequest, observer: RunObserver) -> RunSummary | 
     """From the request's parts to what they bring."""
     began, notify = time.monotonic(), observer.notify
     plan = make_plan(request, cores=available_cores())
+    check_cards(plan, notify)
     languages = language_notices(plan)
     for notice in languages:
         notify(notice)

@@ -107,9 +107,9 @@ def share_of(digest: bytes) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float) -> Said:
-    """The reply's text; only for faults that leave a reply."""
-    reply, is_correct = _reply(prompt, seed, correct_share)
+def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float, quality: float | None = None) -> Said:
+    """The reply's text; only for faults that leave a reply. `quality`: what a mock that reads thinks of the text."""
+    reply, is_correct = _reply(prompt, seed, correct_share, quality)
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     finish_reason = "stop"
     match fault:
@@ -130,19 +130,24 @@ def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float)
     return Said(text, finish_reason, tokens, len(text) // 4 + 1, is_correct)
 
 
-def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, Any] | str, bool | None]:
+def _reply(
+    prompt: Prompt, seed: int, correct_share: float, quality: float | None
+) -> tuple[dict[str, Any] | str, bool | None]:
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
     # Seed 001's object, by its schema, or by how its prompt names the sample.
     is_named = "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
     if "is_correct" in (prompt.schema.get("properties") or {}) if prompt.schema else is_named:
-        verdict = _semantic_verdict(prompt, seed, correct_share)
+        verdict = _semantic_verdict(prompt, seed, correct_share if quality is None else float(quality >= 0.5))
         return verdict, verdict["is_correct"]
-    drawn = _digest(str(seed), prompt.model, prompt.system, prompt.subject, "reply")
+    # A mock that reads says the same of the same question, but for what it thinks of the response.
+    about = (prompt.system, prompt.subject) if quality is None else (prompt.section("QUESTION"),)
+    drawn = _digest(str(seed), prompt.model, *about, "reply")
     share = share_of(drawn)
     # The favourable ones are the upper part of the scale, so that their share can be chosen here as well.
     is_good = share < correct_share
     within = share / correct_share if is_good else (share - correct_share) / (1 - correct_share)
-    material = _Material(prompt, drawn, quality=0.65 + 0.35 * within if is_good else 0.65 * within)
+    favour = 0.65 + 0.35 * within if is_good else 0.65 * within
+    material = _Material(prompt, drawn, favour if quality is None else quality)
     shape = _shape_of(prompt)
     if shape is None:
         return _write_submission(material), None
