@@ -126,6 +126,26 @@ def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Pat
     assert "failed drift" in the_one_line(refused)
 
 
+def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:
+    """Both orders are asked by the protocol itself; a changed text is the first response's."""
+    half = [{**row, "response_a": row["response"], "response_b": "There is a bridge."} for row in bridges(20)]
+    rows = [
+        {key: value for key, value in row.items() if key in ("id", "question", "response_a", "response_b")}
+        for row in half
+    ]
+    write_jsonl(place / "pairs.jsonl", rows)
+    told = {}
+    for defect in (Defect.NONE, Defect.POSITION):
+        with loopback(MockOptions(defect=defect, defect_size=0.6)) as endpoint:
+            asked = ("--data", "pairs.jsonl", "--protocol", "pairwise", "--only", "order", "--only", "padding")
+            told[defect] = mixseek_here(
+                "audit", endpoint.spec, *asked, "--n", "20", "-w", f"w-{defect}", "-q", "--json", cwd=place, env=KEYS
+            )
+
+    assert states(told[Defect.NONE]) == {"order": "pass", "padding": "pass"}
+    assert states(told[Defect.POSITION])["order"] == "fail"
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [

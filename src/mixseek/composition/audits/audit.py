@@ -21,9 +21,9 @@ from mixseek.audits.variants import (
 )
 from mixseek.composition.audits.cards import identify, read_earlier
 from mixseek.composition.conclusion import explain_missing
-from mixseek.composition.corrected import label_scale
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.judges import read_kind
+from mixseek.composition.labels.corrected import label_scale
 from mixseek.composition.live import ProgressMaker
 from mixseek.composition.report import write_page
 from mixseek.composition.request import (

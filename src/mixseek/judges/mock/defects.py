@@ -61,7 +61,7 @@ class ReadingMock:
             case Defect.LENIENT:
                 added = size
             case Defect.NOISY:
-                added = 4 * size * (self._lot(prompt, str(times_seen)) - 0.5)
+                added = 4 * size * (_lot(prompt.digest(0).hex(), str(times_seen)) - 0.5)
             case Defect.DRIFTING:
                 added = -size * requests / DRIFT_REQUESTS
             case Defect.OBEYS_INJECTION:
@@ -70,16 +70,9 @@ class ReadingMock:
                 added = 0.0
         return min(1.0, max(0.0, honest_quality(prompt, response) + added))
 
-    def prefers_first(self, first: float, second: float, prompt: Prompt) -> bool | None:
-        """Whether the response that is shown first wins; None for a tie."""
-        # The same lot for both orders.
-        lot = _lot(prompt.section("QUESTION"), "order")
-        if self.defect is Defect.POSITION and lot < self.size:
-            return True
-        return None if first == second else first > second
-
-    def _lot(self, prompt: Prompt, more: str) -> float:
-        return _lot(prompt.digest(0).hex(), more)
+    def favours_first(self, prompt: Prompt) -> bool:
+        """By the question, so that it is the same for both orders."""
+        return self.defect is Defect.POSITION and _lot(prompt.section("QUESTION"), "order") < self.size
 
 
 def honest_quality(prompt: Prompt, response: str) -> float:

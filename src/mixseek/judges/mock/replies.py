@@ -8,7 +8,7 @@ the clock, the order of requests or chance, so that a disturbed run can be compa
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -79,6 +79,13 @@ class Prompt:
         return _digest(str(seed), self.model, *(_MOMENT.sub("", part) for turn in self.turns for part in turn))
 
 
+class Reading(NamedTuple):
+    """What a mock thinks of a text, from 0 to 1; and whether the one of a pair that is shown first wins anyway."""
+
+    quality: Callable[[str], float]
+    favours_first: bool = False
+
+
 class Said(NamedTuple):
     """A reply's text, why it ended (stop, length, refusal), and the tokens it would have cost."""
 
@@ -107,9 +114,11 @@ def share_of(digest: bytes) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float, quality: float | None = None) -> Said:
-    """The reply's text; only for faults that leave a reply. `quality`: what a mock that reads thinks of the text."""
-    reply, is_correct = _reply(prompt, seed, correct_share, quality)
+def say(
+    prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float, reading: Reading | None = None
+) -> Said:
+    """The reply's text; only for faults that leave a reply. `reading`: of a mock that looks at what it judges."""
+    reply, is_correct = _reply(prompt, seed, correct_share, reading)
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     finish_reason = "stop"
     match fault:
@@ -131,11 +140,14 @@ def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float,
 
 
 def _reply(
-    prompt: Prompt, seed: int, correct_share: float, quality: float | None
+    prompt: Prompt, seed: int, correct_share: float, reading: Reading | None
 ) -> tuple[dict[str, Any] | str, bool | None]:
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
     # Seed 001's object, by its schema, or by how its prompt names the sample.
     is_named = "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
+    if prompt.section("RESPONSE_A"):
+        return _pair_verdict(prompt, seed, reading), None
+    quality = None if reading is None else reading.quality(prompt.response)
     if "is_correct" in (prompt.schema.get("properties") or {}) if prompt.schema else is_named:
         verdict = _semantic_verdict(prompt, seed, correct_share if quality is None else float(quality >= 0.5))
         return verdict, verdict["is_correct"]
@@ -173,11 +185,40 @@ def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[s
     }
 
 
+def _pair_verdict(prompt: Prompt, seed: int, reading: Reading | None) -> dict[str, Any]:
+    """Which of two responses is better, by a lot that each text has of its own: the same in whichever order they stand.
+
+    Near lots are a tie.
+    """
+    texts = {side: prompt.section(f"RESPONSE_{side}") for side in ("A", "B")}
+    lots = {
+        side: share_of(_digest(str(seed), prompt.model, text, "lot")) if reading is None else reading.quality(text)
+        for side, text in texts.items()
+    }
+    drawn = _digest(str(seed), prompt.model, *sorted(texts.values()), prompt.section("QUESTION"), "pair")
+    distance = abs(lots["A"] - lots["B"])
+    verdict = "tie" if distance < 0.1 else "A" if lots["A"] > lots["B"] else "B"
+    if reading is not None and reading.favours_first:
+        verdict = "A"
+    quote = _quote_from(texts["A" if verdict == "tie" else verdict])
+    reasons = [{"response": "A" if verdict == "tie" else verdict, "quote": quote, "reason": "Mock reason."}]
+    told = {
+        "comment": f"Mock comparison {drawn.hex()[:8]}.",
+        "reasons": reasons if quote else [],
+        "verdict": verdict,
+        "strength": None if verdict == "tie" else "clear" if distance > 0.4 else "slight",
+    }
+    asked = (prompt.schema or {}).get("properties") or told
+    return {name: value for name, value in told.items() if name in asked}
+
+
 def _contradict(reply: Mapping[str, Any]) -> dict[str, Any]:
     """The same reply at odds with itself: a total that is not the sum, or an opinion beyond its scale."""
     broken: dict[str, Any] = json.loads(json.dumps(reply))
     if "is_correct" in broken:
         return {**broken, "is_correct": True, "reasoning_score": 1, "error_type": "wrong_logic"}
+    if "reasons" in broken and broken.get("verdict") in ("A", "B", "tie"):
+        return {**broken, "comment": f"Response {'B' if broken['verdict'] == 'A' else 'A'} is better."}
     if "confidence_score" in broken:
         return {**broken, "confidence_score": 2.5}
     for holder in (broken, *(value for value in broken.values() if isinstance(value, dict))):

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -21,7 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.wire import mapping, text_of
 from mixseek.judges.mock.defects import Defect, ReadingMock
-from mixseek.judges.mock.replies import Fault, Prompt, Said, make_prompt, pick_fault, say, share_of
+from mixseek.judges.mock.replies import Fault, Prompt, Reading, Said, make_prompt, pick_fault, say, share_of
 
 # What the loopback judge remembers: counters for /stats, and a log with a line for each request and each answer.
 
@@ -407,12 +408,13 @@ class MockServer:
         return response
 
     def _say(self, asked: _Asked) -> Said:
-        options, prompt, quality = self.options, asked.prompt, None
+        options, prompt, reading = self.options, asked.prompt, None
         if options.defect is not None:
             reader = ReadingMock(options.defect, options.defect_size)
-            seen = {"times_seen": asked.times_seen, "requests": self.records.requests}
-            quality = reader.quality(prompt, prompt.response, **seen)
-        return say(prompt, asked.fault, seed=options.seed, correct_share=options.correct_share, quality=quality)
+            seen, came = asked.times_seen, self.records.requests
+            read = partial(reader.quality, prompt, times_seen=seen, requests=came)
+            reading = Reading(read, reader.favours_first(prompt))
+        return say(prompt, asked.fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
 
     def _answer_error(self, asked: _Asked, status: int, message: str) -> web.Response:
         later = {"Retry-After": f"{self.options.retry_after_seconds:g}"} if status == 429 else {}
