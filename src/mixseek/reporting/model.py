@@ -12,10 +12,12 @@ from mixseek.domain.panels import PanelRule
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
+from mixseek.stats.strengths import Board
 from mixseek.stats.uneven import UnevenTest
 
 if TYPE_CHECKING:
     from mixseek.reporting.labels.corrected import CorrectedReport
+    from mixseek.reporting.pairs import PairsReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,8 @@ class Headline:
     asked: tuple[Breakdown, ...] = ()
     maximum: float | None = None  # of the protocol's own scale, where all samples share it
     beside: tuple[Beside, ...] = ()
+    # What the mean over everything is called; of pairs it is one side's.
+    whole: str = "all samples"
 
     @property
     def leads(self) -> bool:
@@ -624,7 +628,9 @@ class ReportData:
     # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
+    pairs: "PairsReport | None" = None  # where two responses were judged at a time
     asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
+    board: Board | None = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)

@@ -1,11 +1,10 @@
-"""The ledger counts what each rule decided; where labelled data lies beside the project, every rule holds its floor."""
+"""The ledger counts what each rule decided; tests/flows/test_real_files.py holds every rule to its floor."""
 
 import json
 from pathlib import Path
 
 import pytest
 from bench.accuracy import (
-    DATA,
     ENOUGH,
     FOLDS,
     RULE_FLOOR,
@@ -15,17 +14,11 @@ from bench.accuracy import (
     Row,
     below_the_floor,
     deciding_rule,
-    is_trusted,
     judge_file,
     ledger,
     place,
-    read_rows,
     with_rare_together,
 )
-
-_LABELLED = sorted(DATA.glob("matching_*.jsonl"))
-_LABELS = ("label", "label_confidence", "split_key")
-_COLUMNS = ("id", "question", "response", "ground_truth", "ground_truth_alternatives", *_LABELS)
 
 
 def _row(label: bool, verdict: bool | None, *rules: str, key: str = "q") -> Row:
@@ -120,20 +113,3 @@ def test_a_file_is_judged_by_the_installed_command(tmp_path: Path) -> None:
         Row("own", "q1", "high", True, True, ("number", "answer_cue", "single_number")),
         Row("own", "q1", "high", True, None, ("text", "no_rule")),
     ]
-
-
-@pytest.mark.skipif(not _LABELLED, reason="no ../shared/data beside the project")
-def test_no_rule_is_below_its_floor_on_labelled_data(tmp_path: Path) -> None:
-    """Every fourth question of every file, through the command line; `make table` reads all of them."""
-    path = tmp_path / "sample.jsonl"
-    seen: dict[str, int] = {}
-    with path.open("w", encoding="utf-8") as sample:
-        for row in (row for labelled in _LABELLED for row in read_rows(labelled)):
-            if seen.setdefault(row["split_key"], len(seen)) % 4 == 0:
-                sample.write(json.dumps({name: row[name] for name in _COLUMNS if row.get(name) is not None}) + "\n")
-    trusted = [row for row in judge_file(path, tmp_path) if is_trusted(row)]
-    entries = ledger(trusted, deciding_rule)
-
-    assert len(trusted) > 3_000
-    assert below_the_floor(entries) == []
-    assert {"text: contained", "option: option_label"} <= {entry.rule for entry in entries if entry.standing == "holds"}

@@ -306,13 +306,13 @@ def test_any_text_is_read_and_linted(text: str) -> None:
     ["#", "-", "*", "`", "=", " ", "| ", "task_type:", "## a\n", "```\n", "<!--", "- x\n", "---\n", "**a", "\\"],
 )
 def test_time_is_linear_in_the_text(piece: str) -> None:
-    text = piece * (200_000 // len(piece))
+    text = piece * (60_000 // len(piece))
     begin = time.process_time()
     read_task_rubric(text)
     lint_task_rubric(text, "x.md")
 
     # Quadratic time would be minutes.
-    assert time.process_time() - begin < 20.0
+    assert time.process_time() - begin < 8.0
 
 
 _BELOW = "\n\n## Critical Fail Conditions\n- Invents a source.\n"
