@@ -129,13 +129,17 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
         dry = forecast_audit(request)
         document = {"runs": [dry_run_document(one) for one in dry]}
         return print_answer(document, "\n".join(map(describe_dry_run, dry)), as_json=as_json)
-    with stopping_on_signals(drains=False) as stop:
-        made = run_audit(
-            request,
-            lambda total: stop.draining(show_progress(total, quiet)),
-            stop,
-            (lambda _: None) if quiet else notify_plainly,
-        )
+    try:
+        with stopping_on_signals(drains=False) as stop:
+            made = run_audit(
+                request,
+                lambda total: stop.draining(show_progress(total, quiet)),
+                stop,
+                (lambda _: None) if quiet else notify_plainly,
+            )
+    except KeyboardInterrupt:
+        notify_plainly("interrupted; what was judged is kept: run the same command again to go on")
+        return ExitCode.INTERRUPTED
     if isinstance(made, Interruption):
         return explain_interruption(made, notify_plainly)
     card, kept = made
