@@ -2,6 +2,7 @@
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,10 @@ _PLAN = (
 )
 _KEEP_GOING = "Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies."
 _BUDGET = "Judge so many pairs, chosen in rounds where they tell most about who is stronger."
+_CARD = (
+    "Exit 1, and ask nothing, unless this card of `mixseek audit` is of this judge and protocol and nothing on it "
+    "failed; repeat for more judges."
+)
 _PAIRS = "Make pairs of single outputs: of each question all, baseline:MODEL, or so many (for --protocol pairwise)."
 _CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
@@ -68,6 +73,10 @@ def judge(
     max_unverified: Annotated[
         float | None,
         share_option("Exit 1 when more of the valid ones call an answer correct that is not in the response."),
+    ] = None,
+    require_card: Annotated[list[Path] | None, Option("--require-card", metavar="CARD", help=_CARD)] = None,
+    card_max_age: Annotated[
+        float | None, Option(metavar="DAYS", min=0.0, help="Exit 1 when the card is older.")
     ] = None,
     baseline: BaselineOption = None,
     max_drop: MaxDropOption = None,
@@ -209,6 +218,8 @@ def judge(
         seed=seed,
         budget=PairBudget(budget, top or None) if budget is not None else None,
         allows_outside_files=allow_outside_files,
+        required_cards=tuple(require_card or ()),
+        card_max_age=None if card_max_age is None else timedelta(days=card_max_age),
         environment=os.environ,
     )
     gate = read_drop_gate(max_drop, on, baseline)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
+from mixseek.composition.audits.cards import check_cards
 from mixseek.composition.budget import budget_rounds, likely_batches
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.live import (
@@ -85,6 +86,7 @@ def judge_planned(request: JudgeRequest, observer: RunObserver) -> RunSummary | 
     """From the request's parts to what they bring."""
     began, notify = time.monotonic(), observer.notify
     plan = make_plan(request, cores=available_cores())
+    check_cards(plan, notify)
     languages = language_notices(plan)
     for notice in languages:
         notify(notice)

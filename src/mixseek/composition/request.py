@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib import metadata, resources
 from itertools import chain, islice
@@ -138,6 +138,9 @@ class JudgeRequest:
     budget: PairBudget | None = None
     # What the data are called where the file is only a copy of what was in memory.
     data_name: str | None = None
+    # Judge cards that must fit and hold before anything is asked, and how old they may be.
+    required_cards: Sequence[Path] = ()
+    card_max_age: timedelta | None = None
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
