@@ -23,6 +23,7 @@ from mixseek.reporting.model import ReportData
 from mixseek.reporting.wording import replace_unpaired_surrogates
 from mixseek.storage.index.loading import stat_journal
 from mixseek.storage.index.search import TextSearches
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.journal.tail import JournalTail
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -78,7 +79,7 @@ class Viewer:
             path = self._scratch / f"{next(self._numbers)}.folded"
             self._searches[run.name, file] = TextSearches(run.journal, path)
         make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
-        return await self._runs.get(run.name, stat_journal(run.journal), make)
+        return await self._runs.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
         """The numbers of the run; its rows are not listed in them."""
@@ -87,7 +88,7 @@ class Viewer:
             report, _ = load_report(self.root, run.name)
             return replace(report, rows=())
 
-        return await self._reports.get(run.name, stat_journal(run.journal), make)
+        return await self._reports.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
 
     async def comparison(
         self, runs: Sequence[RunDirectory], request: CompareRequest
@@ -100,7 +101,7 @@ class Viewer:
 
         version = tuple(stat_journal(run.journal) for run in runs)
         key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants))
-        return await self._comparisons.get(key, version, make)
+        return await self._comparisons.get(key, version, make, is_growing=any(map(is_growing, runs)))
 
     def tail(self, run: RunDirectory) -> JournalTail:
         """One for all who watch a run."""
@@ -111,6 +112,11 @@ class Viewer:
             await work.close()
         for searches in self._searches.values():
             searches.close()
+
+
+def is_growing(run: RunDirectory) -> bool:
+    """Whether somebody may be judging on; a run that was broken off is one as well."""
+    return not read_manifest(run.manifest).has_ended
 
 
 VIEWER = web.AppKey("viewer", Viewer)
