@@ -1,4 +1,4 @@
-"""`python -m bench.oracle`: values of independent libraries, reproduced by `mixseek stats`, on data beside the project.
+"""`python -m bench.oracle`: values of independent libraries, reproduced by commands, on data beside the project.
 
 Each case is one command as a user would type it and the values that its JSON must hold. Prints how many hold and the
 worst error; with --show, every command and every value that does not.
@@ -9,11 +9,14 @@ import contextlib
 import io
 import json
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from mixseek.cli.main import main as mixseek
 
@@ -22,6 +25,8 @@ ORACLE = "oracle_dev.json"
 TOLERANCE = 1e-9
 # Limits of Student's t: two ways to compute the quantile differ by more.
 T_TOLERANCE = 1e-8
+BOARD_TOLERANCE = 1e-7
+PRIOR_TOLERANCE = 1e-6
 
 
 def hashed(column: str, share: float) -> str:
@@ -41,12 +46,17 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """One command: the options of `mixseek stats FILE --json`, and what must come out."""
+    """One command: the options of `mixseek stats FILE --json`, and what must come out.
+
+    `texts`: a file of items whose columns are put beside the rows, as one would who has two tables.
+    """
 
     name: str
     file: str
     options: Sequence[str]
     expected: list[Expected] = field(default_factory=list)
+    command: str = "stats"
+    texts: str | None = None
 
     def add(self, name: str, value: Any, *path: str | int, tolerance: float = TOLERANCE) -> None:
         """One value, or both ends of an interval where the oracle has two numbers."""
@@ -70,7 +80,7 @@ class Checked:
         return self.error <= self.expected.tolerance
 
 
-# The five sections, as commands.
+# The sections, as commands.
 
 
 def binary_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
@@ -263,10 +273,144 @@ def add_labelled_difference(case: Case, values: Mapping[str, Any]) -> None:
         case.add(theirs, values[theirs], *at, "beside", "ppi_pp", ours)
 
 
+# Votes, juries, length.
+
+JUDGE_AND_ORDER = "judge || '|' || \"order\""
+AMEL = "NOT api_error AND preference IS NOT NULL"
+
+
+def position_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
+    """Both orders of a pair, and (amel) single votes of judges in two regimes."""
+    cases = {
+        source: Case(f"position {source}", f"pairwise_{source}_votes.jsonl", ("--votes", "--gold", "gold", *more))
+        for source, more in {
+            "llmbar": (),
+            "judgebench": (),
+            "autoj": (),
+            "amel": ("--judge", "judge || '|' || regime", "--where", AMEL),
+        }.items()
+    }
+    pairs = {"pairs_with_null": "with_null", "pairs_with_tie": "with_tie", "pairs_both_decisive": "decisive"}
+    same = ("consistent", "first_both", "second_both", "position_bias", "first_shown_rate", "sign_test_p")
+    pairs |= {name: name for name in (*same, "accuracy_both_orders", "accuracy_mean_of_orders")}
+    for name, values in oracle["position"].items():
+        source, _, judge = name.partition("|")
+        case, at = cases[source], ("votes", f"judge={judge}")
+        for theirs, ours in pairs.items():
+            if "votes" not in values:
+                case.add(f"{judge} {theirs}", values[theirs], *at, "both_orders", ours)
+        share = (*at, "both_orders", "consistency") if "consistency" in values else (*at, "all_votes", "first_shown")
+        case.add(f"{judge} share", values.get("consistency", values["first_shown_rate"]), *share, "value")
+        limits = values.get("consistency_wilson") or values["wilson"]
+        for end, limit in zip(("low", "high"), limits, strict=True):
+            case.add(f"{judge} share {end}", limit, *share, end)
+        if "votes" in values:
+            case.add(f"{judge} votes", values["votes"], *at, "all_votes", "votes")
+            case.add(f"{judge} first shown", values["first_shown"], *share, "n")
+            case.add(f"{judge} accuracy", values["accuracy"], *at, "all_votes", "accuracy")
+            for order, counts in values["by_order"].items():
+                for slot, count in counts.items():
+                    case.add(f"{judge} {order} {slot}", count, *at, "all_votes", "by_order", order, slot)
+    yield from (case for case in cases.values() if case.expected)
+
+
+def board_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
+    """Strengths from scores of one judge, or from pairs of scores whose systems have two names."""
+    system = "split_part(split_part(item, ':', 3), '#', 1)"
+    once = ("--system", system, "--item", f"split_key || ':' || {system}")
+    merged = {"llama": "llama-13b", "vicuna-13b-20230322-new-hp-fp16": "vicuna-13b-new-hp"}
+    pair = f"CASE {{0}} {' '.join(f'WHEN {one!r} THEN {name!r}' for one, name in merged.items())} ELSE {{0}} END"
+    first, second = (pair.format(f"split_part(judged.pair, '_', {place})") for place in (1, 2))
+    lead, whole = "parsed_by_source[1] - parsed_by_source[2]", "list_min(parsed_by_source) >= 0"
+    names = ("--system-a", first, "--system-b", second, "--item", "id", "--judge", "'gpt-4'")
+    reviews = (*names, "--score", lead, "--where", whole)
+    tengu = "judge = 'llmjudge-llama33' AND item LIKE 'shaberi:tengu:%'"
+    commands = {
+        "triviaqa_GPT-4": (FILES["triviaqa"], (*once, "--where", "judge = 'GPT-4'")),
+        "triviaqa_human": (FILES["triviaqa"], (*once, "--where", "judge = 'HumanJudgement'")),
+        "wildbench_4o": (FILES["wildbench"], (*once, "--where", "judge = 'gpt-4o-2024-05-13@v2.0522'")),
+        "shaberi_tengu_llama33": ("scores_shaberi.jsonl", (*once, "--min-questions", "10", "--where", tengu)),
+        "vicuna_gpt4_reviews": ("judge_outputs_vicuna_gpt4.jsonl", reviews),
+    }
+    for name, values in oracle["bradley_terry"].items():
+        file, options = commands[name]
+        case = Case(f"board {name}", file, options, command="leaderboard")
+        case.add("systems", len(values["systems"]), "standings", "len")
+        for rank, one in enumerate(values["ranking"], 1):
+            at = ("standings", f"system={one}")
+            case.add(f"{one} rank", rank, *at, "rank")
+            case.add(f"{one} strength", values["log_strength"][one], *at, "strength", tolerance=BOARD_TOLERANCE)
+            case.add(f"{one} se", values["se_centred"][one], *at, "se_fisher", tolerance=BOARD_TOLERANCE)
+        for place, row in enumerate(values["wins"]):
+            for other, won in enumerate(row):
+                case.add(f"wins {place} {other}", won, "wins", place, other)
+        yield case
+
+
+def jury_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
+    """Majority and Dawid-Skene against each judge alone."""
+    decisive = "preference IN ('A>B', 'B>A')"
+    every = "judge || '|' || regime || '|' || \"order\" || '|' || repetition || '|' || split_part(id, ':', 2)"
+    gold = ("--gold", "gold")
+    commands = {
+        "llmbar": ("pairwise_llmbar_votes.jsonl", ("--judge", JUDGE_AND_ORDER, *gold, "--where", decisive)),
+        "judgebench": ("pairwise_judgebench_votes.jsonl", ("--judge", JUDGE_AND_ORDER, *gold, "--where", decisive)),
+        "autoj_two_orders": ("pairwise_autoj_votes.jsonl", ("--judge", JUDGE_AND_ORDER, *gold)),
+        "amel": ("pairwise_amel_votes.jsonl", ("--judge", every, *gold, "--where", f"{AMEL} AND {decisive}")),
+        "triviaqa_llm9": (
+            FILES["triviaqa"],
+            ("--human", "HumanJudgement", "--where", "judge NOT IN ('EM', 'Contains')"),
+        ),
+    }
+    for name, values in oracle["jury"].items():
+        file, options = commands[name]
+        case = Case(f"jury {name}", file, ("--jury", *options))
+        for theirs, ours in (("tasks", "items"), ("votes", "votes"), ("mean_single", "mean_single")):
+            case.add(theirs, values[theirs], "jury", ours)
+        case.add("workers", values["workers"], "jury", "judges", "len")
+        case.add("best", values["best_single"][1], "jury", "best_single", "accuracy")
+        case.add("majority", values["majority_accuracy"], "jury", "majority", "accuracy")
+        case.add("ties", values["majority_ties"], "jury", "majority", "ties")
+        at = ("jury", "dawid_skene")
+        case.add("Dawid-Skene", values["dawid_skene_em_accuracy"], *at, "accuracy")
+        case.add("likelihood", values["dawid_skene_em_loglik"], *at, "log_likelihood")
+        for label, share in values["dawid_skene_em_prior"].items():
+            case.add(f"prior {label}", share, *at, "prior", label, tolerance=PRIOR_TOLERANCE)
+        yield case
+
+
+def length_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
+    """Do judges give more to what is longer?"""
+    trio = [word for name in ("athenev2", "llama33", "tulu405") for word in ("--reference", f"llmjudge-{name}")]
+    chars = ("--length", "answer_chars")
+    cases: dict[str, Case] = {}
+    for name, values in oracle["length_bias"].items():
+        source, _, judge = name.partition("|")
+        if source == "llmbar_pairwise":
+            ratio = "greatest(length(response_a), 1) / greatest(length(response_b), 1)"
+            options = ("--votes", "--gold", "gold", "--length", ratio)
+            made = Case(f"length {source}", "pairwise_llmbar_votes.jsonl", options, texts="pairwise_llmbar_items.jsonl")
+        elif source.startswith("shaberi"):
+            where = ("--where", f"item LIKE 'shaberi:{source.removeprefix('shaberi_')}:%'")
+            made = Case(f"length {source}", "scores_shaberi.jsonl", (*chars, *where, *trio))
+        else:
+            made, judge = Case(f"length {source}", FILES["wildbench"], chars), "gpt-4o-2024-05-13@v2.0522"
+        case = cases.setdefault(source, made)
+        at = ("length", f"judge={judge}")
+        case.add(f"{judge} n", values["n"], *at, "n")
+        names = {"coef_dlnlen": ("length", "value"), "coef_gold": ("truth", "value")}
+        names |= {"se_model": ("length", "se"), "se_cluster_item": ("length", "se_clustered")}
+        names |= {"slope": ("length", "value"), "intercept": ("intercept", "value"), "se_hc3": ("length", "se_hc3")}
+        for theirs, ours in names.items():
+            case.add(f"{judge} {theirs}", values.get(theirs), *at, "coefficients", *ours)
+    yield from cases.values()
+
+
 def all_cases(oracle: Mapping[str, Any]) -> list[Case]:
-    """Every command of the five sections."""
-    sections = (binary_cases, agreement_cases, corrected_cases, clustered_cases, paired_cases)
-    return [case for section in sections for case in section(oracle)]
+    """Every command of every section."""
+    ratings = (binary_cases, agreement_cases, corrected_cases, clustered_cases, paired_cases)
+    votes = (position_cases, board_cases, jury_cases, length_cases)
+    return [case for section in (*ratings, *votes) for case in section(oracle)]
 
 
 # Running and comparing.
@@ -274,8 +418,22 @@ def all_cases(oracle: Mapping[str, Any]) -> list[Case]:
 
 def check(case: Case, data: Path) -> list[Checked]:
     """Run the command and look every value up."""
-    document = document_of((str(data / case.file), *case.options))
+    with tempfile.TemporaryDirectory() as scratch:
+        file = data / case.file
+        if case.texts is not None:
+            file = beside_texts(file, data / case.texts, Path(scratch))
+        document = document_of((case.command, str(file), *case.options))
     return [Checked(one, look_up(document, one.path)) for one in case.expected]
+
+
+def beside_texts(votes: Path, texts: Path, scratch: Path) -> Path:
+    """Votes with their items' columns in one table."""
+    joined = scratch / "joined.parquet"
+    query = f"""
+        COPY (SELECT votes.*, texts.* EXCLUDE (id, gold, split_key) FROM '{votes}' AS votes
+            JOIN '{texts}' AS texts ON texts.id = votes.item) TO '{joined}'"""  # noqa: S608 - our own paths
+    duckdb.execute(query)
+    return joined
 
 
 @lru_cache(maxsize=4)
@@ -283,9 +441,9 @@ def document_of(arguments: tuple[str, ...]) -> Any:
     """What the command prints with --json; a command that fails is a case that fails with its own words."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = mixseek(["stats", *arguments, "--json"])
+        code = mixseek([*arguments, "--json"])
     if code:
-        raise SystemExit(f"mixseek stats {' '.join(arguments)}: exit {code}: {err.getvalue()}")
+        raise SystemExit(f"mixseek {' '.join(arguments)}: exit {code}: {err.getvalue()}")
     return json.loads(out.getvalue())
 
 
@@ -324,7 +482,8 @@ def main(arguments: Sequence[str]) -> int:
         found = check(case, options.data)
         checked += found
         if options.show:
-            print(f"{sum(one.holds for one in found)}/{len(found)} mixseek stats {case.file} {' '.join(case.options)}")
+            held = sum(one.holds for one in found)
+            print(f"{held}/{len(found)} mixseek {case.command} {case.file} {' '.join(case.options)}")
         for one in found:
             if not one.holds:
                 print(f"  {one.expected.name}: {one.found} instead of {one.expected.value}")

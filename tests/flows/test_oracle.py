@@ -17,6 +17,13 @@ SAMPLE = (
     "clustered triviaqa_GPT-4",
     "paired triviaqa gpt-4t llama2-13b-base",
     "paired triviaqa_ppi|gpt-4t|llama2-70b-chat",
+    "position judgebench",
+    "position amel",
+    "board vicuna_gpt4_reviews",
+    "board shaberi_tengu_llama33",
+    "jury autoj_two_orders",
+    "length llmbar_pairwise",
+    "length shaberi_tengu",
 )
 
 pytestmark = pytest.mark.skipif(not CASES, reason="the data is not beside the project")

@@ -105,6 +105,10 @@ class JudgeOptions(TypedDict, total=False):
     """A recorded reply may be about many samples."""
     plan: str | Path | None
     """What was to be judged, as CSV or JSONL; holes are flagged."""
+    pairs: str | int | None
+    """Make pairs of single outputs: "all", "baseline:MODEL", or how many of each question."""
+    seed: int | None
+    """Of the pairs that are drawn."""
     allow_outside_files: bool | None
     """Let paths in rows lead out of the directory of the data."""
     progress: bool | None
@@ -129,7 +133,7 @@ _LIVE = {"max_cost": "max_cost_usd", "cache": "use_cache", "patience": "patience
 _LIVE |= {name: name for name in ("concurrency", "repeats", "max_reasks", "max_calls")}
 _LIVE |= {name: name for name in ("retry_refused", "retry_invalid", "keep_going")}
 _REQUEST = {"allow_outside_files": "allows_outside_files"}
-_REQUEST |= {name: name for name in ("run", "mapping", "limit", "parameters", "bundles")}
+_REQUEST |= {name: name for name in ("run", "mapping", "limit", "parameters", "bundles", "seed")}
 _CHECKED_ELSEWHERE = ("judges", "protocol", "panel", "on", "evaluator")
 _GATES = ("fail_under", "max_invalid", "max_undecided", "max_unverified")
 
@@ -179,6 +183,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         **{inside: given[name] for name, inside in _REQUEST.items() if name in given},
         rubric=Path(given["rubric"]) if "rubric" in given else None,
         planned=str(given["plan"]) if "plan" in given else None,
+        pairs=str(given["pairs"]) if "pairs" in given else None,
         **what_judges(given, settings),
     )
     gates = Gates(**{name: given[name] for name in _GATES if name in given})

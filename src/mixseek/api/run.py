@@ -14,9 +14,9 @@ from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
-from mixseek.composition.corrected import load_corrected
+from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.report import find_run, load_report, write_html
-from mixseek.composition.statistics import StatisticsRequest, load_statistics
+from mixseek.composition.statistics.ratings import StatisticsRequest, load_statistics
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
@@ -31,7 +31,7 @@ from mixseek.reporting.wording import interval_sentence, no_interval_sentence, p
 from mixseek.settings.load import load_settings
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.dataset.memory import IN_MEMORY, keep_rows
-from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb
+from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.manifest import read_manifest
@@ -220,8 +220,7 @@ class Run:
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
         connection = open_duckdb(config=offline_settings())
-        table = escape_glob(self._table).replace("'", "''")
-        connection.execute(f"CREATE VIEW judgments AS FROM read_parquet('{table}')")
+        connection.execute(f"CREATE VIEW judgments AS FROM read_parquet({quoted(escape_glob(self._table))})")
         return connection
 
 

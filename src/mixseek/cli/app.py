@@ -7,8 +7,9 @@ import typer
 
 from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compare import compare
-from mixseek.cli.competitions.compete import compete, leaderboard
+from mixseek.cli.competitions.compete import compete
 from mixseek.cli.competitions.evaluate import evaluate
+from mixseek.cli.competitions.leaderboard import leaderboard
 from mixseek.cli.console import print_result
 from mixseek.cli.importing import import_log
 from mixseek.cli.jobs.run import run

@@ -37,6 +37,7 @@ _PLAN = (
     "INCOMPLETE_COVERAGE."
 )
 _KEEP_GOING = "Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies."
+_PAIRS = "Make pairs of single outputs: of each question all, baseline:MODEL, or so many (for --protocol pairwise)."
 _CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
 
@@ -120,6 +121,8 @@ def judge(
         Option("--bundles", help="A recorded reply may be about many samples: take it apart by the names in it."),
     ] = False,
     planned: Annotated[str | None, Option("--plan", metavar="FILE", help=_PLAN)] = None,
+    pairs: Annotated[str | None, Option(metavar="all|baseline:MODEL|N", help=_PAIRS)] = None,
+    seed: Annotated[int, Option(metavar="N", help="Of the pairs that are drawn: the same seed, the same pairs.")] = 0,
     allow_outside_files: Annotated[
         bool,
         Option(
@@ -136,7 +139,8 @@ def judge(
 
     A sample has `id` and `response`, or `response_path` to a .txt, .md, .json or .pdf file beside DATA. The semantic
     protocol needs `ground_truth`; rubric a rubric (--rubric, or a column `rubric` or `rubric_path`); cross
-    `question_id`, `prompt_variant`, `target_model` and `output_id`: a row without them is flagged INCOMPLETE_COVERAGE.
+    `question_id`, `prompt_variant`, `target_model` and `output_id`: a row without them is flagged INCOMPLETE_COVERAGE;
+    pairwise `response_a` and `response_b`, or --pairs.
 
     \b
     Examples:
@@ -146,6 +150,7 @@ def judge(
       mixseek judge answers.jsonl --cascade --judge rules --judge openai:gpt-5-mini --max-cost 2
       mixseek judge essays.csv --protocol rubric --rubric tasks/ --judge anthropic:claude-x
       mixseek judge outputs.jsonl --protocol cross --judge replay:replies.jsonl
+      mixseek judge outputs.jsonl --protocol pairwise --pairs baseline:gpt-4o --judge anthropic:claude-x
       mixseek judge logs/run.eval --judge rules --judge log
       mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
@@ -195,6 +200,8 @@ def judge(
         rubric=rubric,
         bundles=bundles,
         planned=planned,
+        pairs=pairs,
+        seed=seed,
         allows_outside_files=allow_outside_files,
         environment=os.environ,
     )

@@ -56,15 +56,15 @@ def sample_labels(
       mixseek label sample latest --n 100 --to sheet.csv
       mixseek label sample bbh-march --n 60 --stratify verdict --seed 7
     """
-    from mixseek.composition.labels import DrawRequest, draw_sheet
+    from mixseek.composition.labels.sheets import DrawRequest, draw_sheet
     from mixseek.reporting.labels.status import describe_draw, draw_result_document
 
     columns = tuple(filter(None, (part.strip() for part in (stratify or "").split(","))))
-    request = DrawRequest(run, count, to, tuple(dict.fromkeys(columns)), seed)
-    result = draw_sheet(workspace_path(workspace), request)
+    request = DrawRequest(count, tuple(dict.fromkeys(columns)), seed)
+    result = draw_sheet(workspace_path(workspace), run, request, to)
     again = result.is_repeated
-    told = draw_result_document(result.draw, result.sheet, is_repeated=again)
-    text = describe_draw(result.draw, result.sheet, where(workspace), is_repeated=again)
+    told = draw_result_document(result.draw, to, is_repeated=again)
+    text = describe_draw(result.draw, to, where(workspace), is_repeated=again)
     return print_answer(told, text, as_json=as_json)
 
 
@@ -104,7 +104,7 @@ def import_sheet(
       mixseek label import settled.csv --rater both --adjudicate
       mixseek label import gold.csv --rater gold --run bbh-march --drawn random
     """
-    from mixseek.composition.labels import ImportRequest, import_labels
+    from mixseek.composition.labels.sheets import ImportRequest, import_labels
     from mixseek.reporting.labels.status import describe_import
     from mixseek.stats.corrected import Drawing
 
@@ -130,7 +130,7 @@ def plan(
       mixseek plan latest --width 4%
       mixseek plan bbh-march --width 2.5% --json
     """
-    from mixseek.composition.labels import find_plan
+    from mixseek.composition.labels.sheets import find_plan
     from mixseek.reporting.labels.plan import plan_document, print_plan
 
     report = find_plan(workspace_path(workspace), run, width)
@@ -147,7 +147,7 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
       mixseek label status
       mixseek label status bbh-march --json
     """
-    from mixseek.composition.labels import label_status
+    from mixseek.composition.labels.sheets import label_status
     from mixseek.reporting.labels.status import print_status
 
     status = asdict(label_status(workspace_path(workspace), run))

@@ -83,6 +83,26 @@ def stats(
     compare: Annotated[
         tuple[str, str] | None, Option(metavar="A B", help="Two systems on the questions that both answered.")
     ] = None,
+    gold: Annotated[
+        str | None, Option(metavar="EXPR", help="The truth about the item, in a column beside each rating.")
+    ] = None,
+    votes: Annotated[
+        bool, Option("--votes", help="Scores are votes between responses A and B: does a judge follow the order?")
+    ] = False,
+    shown: Annotated[
+        str | None, Option(metavar="EXPR", help="Which response of a vote was shown first: AB or BA.")
+    ] = None,
+    length: Annotated[
+        str | None,
+        Option(metavar="EXPR", help="Do scores follow length? Of a vote, the length of A divided by that of B."),
+    ] = None,
+    reference: Annotated[
+        list[str] | None,
+        Option(metavar="NAME", help="With --length: judges that others are held against. Default: the human, or all."),
+    ] = None,
+    jury: Annotated[
+        bool, Option("--jury", help="All judges as one: majority, and Dawid–Skene, against the best of them.")
+    ] = False,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -96,16 +116,24 @@ def stats(
       mixseek stats ratings.jsonl
       mixseek stats ratings.csv --human expert --labels random --json
       mixseek stats latest --compare model-a model-b
-      mixseek stats votes.parquet --score "stars / 5" --where "criterion = 'style'"
+      mixseek stats stars.parquet --score "stars / 5" --where "criterion = 'style'"
+      mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
+      mixseek stats votes.jsonl --jury --judge "judge || shown" --gold winner
     """
-    from mixseek.composition.statistics import StatisticsRequest, load_statistics
+    from mixseek.composition.statistics.ratings import StatisticsRequest, load_statistics
+    from mixseek.composition.statistics.votes import VotesAsked, load_votes
     from mixseek.reporting.statistics import print_statistics, statistics_document
+    from mixseek.reporting.votes import print_votes, votes_document
     from mixseek.stats.corrected import Drawing
     from mixseek.storage.ratings import RatingColumns, RatingSource
 
-    if human is None and (labelled is not None or labels is not LabelDrawing.UNKNOWN):
+    if human is None and gold is None and (labelled is not None or labels is not LabelDrawing.UNKNOWN):
         raise BadParameter("labels are somebody's: name the rater with --human", param_hint="'--labels'")
-    columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
+    if human is not None and gold is not None:
+        raise BadParameter("the truth is a rater (--human) or a column (--gold), not both", param_hint="'--gold'")
+    columns = RatingColumns(
+        *(item, judge, score, question, system, where, order, labelled), gold=gold, length=length, shown=shown
+    )
     request = StatisticsRequest(
         name,
         workspace_path(workspace),
@@ -115,5 +143,9 @@ def stats(
         parse_scale(scale) if scale is not None else None,
         compare,
     )
+    if votes or jury or length is not None:
+        asked = VotesAsked(votes, jury, length is not None, reference or ())
+        told = load_votes(request, asked)
+        return print_answer(votes_document(told), lambda console: print_votes(told, console), as_json=as_json)
     found = load_statistics(request)
     return print_answer(statistics_document(found), lambda console: print_statistics(found, console), as_json=as_json)

@@ -13,7 +13,7 @@ from mixseek.composition.competitions.compete import CompetitionObserver, run_co
 from mixseek.composition.competitions.leaderboards import write_leader_board
 from mixseek.composition.competitions.race import CompeteRequest
 from mixseek.composition.judge import Interruption, judge_dataset
-from mixseek.composition.labels import DrawRequest, ImportRequest, draw_sheet, import_labels
+from mixseek.composition.labels.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest
 from mixseek.domain.judgments import JudgedRow, Status
@@ -140,7 +140,7 @@ def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path]
     judges = (f"replay:{root / LENIENT}",)
     run = judge_quietly(replace(request, judges=judges, cascade=False)).header.run_id
     sheet = root / "sheet.csv"
-    drawn = draw_sheet(root, DrawRequest(run, LABELLED, sheet, ("verdict",), seed=1))
+    drawn = draw_sheet(root, run, DrawRequest(LABELLED, ("verdict",), seed=1), sheet)
     people = {row["id"]: row["label"] for name in (DATA, PEOPLE) for row in read_rows(root / name)}
     labels = "".join(f"{row.row},{people[row.id]}\n" for row in drawn.draw.rows)
     with replacing(root / "sheet-filled.csv") as stream:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.composition.corrected import load_corrected
+from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.live import (
     Earlier,
     ProgressMaker,
@@ -34,7 +34,7 @@ from mixseek.composition.request import (
     make_plan,
 )
 from mixseek.composition.summary import summarise_run
-from mixseek.domain.calls import Call, ReplyKey, Usage
+from mixseek.domain.calls import PLAIN, Call, ReplyKey, Usage, presentations_of
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, NoCache, PendingSample, estimate_usage
 from mixseek.engine.endings import Ending, RunEnd
@@ -172,11 +172,12 @@ def language_notices(plan: Plan) -> tuple[str, ...]:
 
 def asks_again(plan: Plan, summary: RunSummary) -> bool:
     """Whether a complete run holds something that the request wants to be asked again."""
-    options = plan.request.live
+    options, shown = plan.request.live, presentations_of(plan.protocol)
     remote = [summary.all_by_judge[judge.name] for judge in plan.judges if is_remote(judge)]
     return any(
         (counts.missing and (options.retry_refused or counts.missing == counts.total))
-        or (counts.invalid and options.retry_invalid)
+        # Where several presentations are asked for, one invalid reply leaves its sample undecided.
+        or ((counts.invalid or (counts.undecided and shown != (PLAIN,))) and options.retry_invalid)
         for counts in remote
     )
 
@@ -299,7 +300,8 @@ def forecast_run(request: JudgeRequest) -> DryRun:
     if journal.is_file():
         before = Earlier(recall_journal(journal, plan.judge_names, plan.repeats), journal, request.live)
     with open_cache(plan.workspace.root, is_wanted=request.live.use_cache, notify=lambda _: None) as cache:
-        batches = live_batches(first_batches(plan), slots, plan.request.cascade, before, cache or NoCache())
+        shown = presentations_of(plan.protocol)
+        batches = live_batches(first_batches(plan), slots, plan.request.cascade, before, cache or NoCache(), shown)
         pending = (one for batch in batches for one in batch.samples)
         return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
 
@@ -311,15 +313,15 @@ def add_up(
     calls, cached = Counter[str](), Counter[str]()
     measured = list(islice(pending, _MEASURED_SAMPLES))
     tokens = mean_tokens(plan, nonce_of, measured)
-    count = 0
+    count, shown = 0, presentations_of(plan.protocol)
     for one in chain(measured, pending):
         count += 1
         if refuse_incomplete(one.sample, plan.protocol) is not None:
             continue
         for slot in slots:
-            for repeat in range(1, slot.repeats + 1):
-                wanted = ReplyKey(slot.name, repeat)
-                if wanted in one.known or wanted in one.unread:
+            repeats = (ReplyKey(slot.name, repeat) for repeat in range(1, slot.repeats + 1))
+            for wanted in (one_repeat._replace(presentation=name) for one_repeat in repeats for name in shown):
+                if wanted._replace(presentation=PLAIN) in one.known or wanted in one.unread:
                     continue
                 is_cached = slot.keys.key(one.key, wanted, 1) in one.cached
                 (cached if is_cached else calls)[slot.name] += 1

@@ -20,7 +20,7 @@ from typing import Any
 
 from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.request import LiveOptions, Plan
-from mixseek.domain.calls import LiveJudge, ReplyKey, Usage
+from mixseek.domain.calls import PLAIN, LiveJudge, ReplyKey, Usage, presentations_of
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import Sample
@@ -106,8 +106,7 @@ def encode_judged(sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
     key = sample.key()
     yield records.encode_sample(sample, key)
     for judged in results:
-        if judged.reply is not None:
-            yield records.encode_reply(key, judged.reply)
+        yield from (records.encode_reply(key, reply) for reply in judged.replies)
         yield records.encode_outcome(sample, key, judged.judge, judged.outcome)
 
 
@@ -261,9 +260,12 @@ class Earlier:
                 continue
             reply = record.reply
             place = ReplyKey(reply.judge, reply.details.get("take", 1))
-            if self._judged.statuses(record.key).get(place) is Status.INVALID:
+            shown = reply.details.get("presentation", PLAIN)
+            status = self._judged.statuses(record.key).get(place)
+            # Of several presentations one may have been invalid, so that nothing was decided.
+            if status is Status.INVALID or (status is Status.UNDECIDED and shown != PLAIN):
                 # The last one stays: the next attempt follows it.
-                self._invalid[record.key][place] = reply
+                self._invalid[record.key][place._replace(presentation=shown)] = reply
 
     def pending_sample(
         self, sample: Sample, key: str, repeats: Mapping[str, int], cascade: bool
@@ -273,10 +275,11 @@ class Earlier:
         again: Mapping[ReplyKey, Reply] = {}
         if known and not (cascade and Status.VALID in known.values()):
             again = self._invalid.get(key, {})
+            repeated = {place._replace(presentation=PLAIN) for place in again}
             known = {
                 place: status
                 for place, status in known.items()
-                if place not in again and not (status is Status.MISSING and place.judge in self._refusers)
+                if place not in repeated and not (status is Status.MISSING and place.judge in self._refusers)
             }
         if known and is_settled(known, repeats, cascade):
             return None
@@ -287,7 +290,12 @@ class Earlier:
 
 
 def live_batches(
-    batches: Iterator[list[Sample]], slots: Sequence[Slot], cascade: bool, before: Earlier | None, cache: ReplyCache
+    batches: Iterator[list[Sample]],
+    slots: Sequence[Slot],
+    cascade: bool,
+    before: Earlier | None,
+    cache: ReplyCache,
+    presentations: Sequence[str] = (PLAIN,),
 ) -> Generator[LiveBatch, None, None]:
     """Without what the journal holds, and with what the cache knows: one look-up a batch."""
     repeats = {slot.name: slot.repeats for slot in slots}
@@ -302,11 +310,12 @@ def live_batches(
         if not isinstance(cache, NoCache):
             # The requests that a sample may need, re-asks aside.
             keys = [
-                slot.keys.key(one.key, wanted, 1)
+                slot.keys.key(one.key, wanted._replace(presentation=shown), 1)
                 for one in rest
                 for slot in remote
                 for wanted in map(partial(ReplyKey, slot.name), range(1, slot.repeats + 1))
                 if wanted not in one.known
+                for shown in presentations
             ]
             if keys and (cached := cache.get_many(keys)):
                 rest = [one._replace(cached=cached) for one in rest]
@@ -415,7 +424,8 @@ def judge_rest_live(
         run = LiveRun(
             context, slots, plan.request.cascade, panel.pending_samples, panel.drain_seconds, progress, observer.stop
         )
-        with contextlib.closing(live_batches(batches, slots, plan.request.cascade, earlier, cache)) as pending:
+        shown = presentations_of(plan.protocol)
+        with contextlib.closing(live_batches(batches, slots, plan.request.cascade, earlier, cache, shown)) as pending:
             return asyncio.run(judge_and_close(run, pending))
 
 

@@ -103,12 +103,27 @@ def replays_rows(judge: AnyJudge) -> bool:
 
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
+    return document_protocol(load_protocol(name, language))
+
+
+def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:
+    """The same of a protocol at hand; `documentation` is None for one without dimensions."""
     # Here and not above: judging with rules does not pay for loading what scores.
     from mixseek.protocols.scored.protocol import ScoredProtocol
 
-    protocol = load_protocol(name, language)
     page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
     return {**describe(protocol), "documentation": page}
+
+
+def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[str, str], ...]:
+    """What is scored and what judges are told, by title; empty where another version of mixseek asked it."""
+    try:
+        document = document_protocol(protocol_of_run(run, manifest))
+    except ConfigurationError:
+        return ()
+    told = [message["content"] for message in document["messages"] if message["role"] == "system"]
+    parts = (("Rubric", document["documentation"]), ("What judges are told", "\n\n".join(told)))
+    return tuple((title, text.strip()) for title, text in parts if text)
 
 
 def describe_protocol(name: str, language: str | None = None) -> str:

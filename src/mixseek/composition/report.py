@@ -1,12 +1,13 @@
 """Reports, exports, lists and comparisons of runs that are there."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from mixseek.composition.corrected import load_corrected
+from mixseek.composition.labels.corrected import load_corrected
+from mixseek.composition.protocols import rubric_of_run
 from mixseek.composition.summary import (
     combine_judges,
     dataset_name,
@@ -23,9 +24,10 @@ from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.reporting.build import ROW_LIMIT, ReportInput, ScoredInput, build_report, build_scored
-from mixseek.reporting.html import render_html
+from mixseek.reporting.build import ReportInput, ScoredInput, build_report, build_scored
+from mixseek.reporting.html import stream_html
 from mixseek.reporting.model import (
+    LISTED_OF_EACH_KIND,
     ReportData,
     RunComparison,
     RunLine,
@@ -82,7 +84,7 @@ def load_report(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
                 manifest=manifest.model_dump(mode="json", exclude={"counts"}),
                 outcomes=index.counts(OutcomeCount, final_only=False),
-                rows=index.rows(limit_per_kind=ROW_LIMIT),
+                rows=StoredRows(workspace, run),
                 units=load_units(index),
                 judges=manifest.judge_names,
                 calls=index.call_accounts(),
@@ -101,10 +103,26 @@ def load_report(
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
+    if not report.is_complete:
+        report = replace(report, rows=StoredRows(workspace, run, LISTED_OF_EACH_KIND))
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     corrected = load_corrected(workspace, run, rule)
     first = with_corrected(report.headline, corrected) if report.headline else None
-    return replace(report, judges=judges, corrected=corrected, headline=first), run
+    asked = rubric_of_run(run, manifest)
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked), run
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """The judgments of a run in the order of the dataset, opened for as long as they are read; one in memory."""
+
+    workspace: Workspace
+    run: RunDirectory
+    limit_per_kind: int | None = None
+
+    def __iter__(self) -> Iterator[JudgedRow]:
+        with open_run_index(self.workspace, self.run) as index:
+            yield from index.rows(limit_per_kind=self.limit_per_kind)
 
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:
@@ -151,19 +169,22 @@ def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | Non
 
 def write_html(report: ReportData, target: Path) -> None:
     """One self-contained file, whole or not at all."""
-    write_page(render_html(report), target, "report.html")
+    write_page(stream_html(report), target, "report.html")
 
 
-def write_page(page: str, target: Path, usual_name: str) -> None:
-    """Raises ConfigurationError where no file can be at that place."""
+def write_page(page: Iterable[str], target: Path, usual_name: str) -> None:
+    """A text, or its pieces as they are made. Raises ConfigurationError where no file can be at that place."""
     if target.is_dir():
         raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
     if not target.parent.is_dir():
         raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
-    content = page.encode()
-    check_replaceable(target, content[:_KIND_BYTES])
+    pieces = iter([page] if isinstance(page, str) else page)
+    first = next(pieces, "").encode()
+    check_replaceable(target, first[:_KIND_BYTES])
     with replacing(target) as stream:
-        stream.write(content)
+        stream.write(first)
+        for piece in pieces:
+            stream.write(piece.encode())
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:

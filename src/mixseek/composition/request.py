@@ -27,6 +27,7 @@ from mixseek.protocols.declaration.file import DeclaredProtocol, SampleNeeds
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
+from mixseek.storage.dataset.pairing import PairChoice, read_choice
 from mixseek.storage.dataset.reader import Dataset, PlannedGrid, open_dataset
 from mixseek.storage.journal.manifest import (
     REPLIES_BYTES,
@@ -121,6 +122,10 @@ class JudgeRequest:
     rubric: Path | None = None
     # Rows may name files outside the dataset's directory.
     allows_outside_files: bool = False
+    # Which pairs are made of single outputs: all, baseline:MODEL, or a number; None where rows hold pairs, or none.
+    pairs: str | None = None
+    # Of whatever is drawn.
+    seed: int = 0
     # What the data are called where the file is only a copy of what was in memory.
     data_name: str | None = None
     # Where keys are found; never to be shown.
@@ -220,8 +225,10 @@ def open_requested(
     # Only replies that stand in the rows themselves can do without the judged text.
     is_recorded = all(map(replays_rows, judges))
     needs = protocol.needs if isinstance(protocol, DeclaredProtocol) else SampleNeeds()
+    pairs = choose_pairs(request, protocol, needs)
     requirements = RowRequirements(
         protocol=protocol.name,
+        is_pair=needs.is_pair,
         response=not is_recorded,
         response_reason=needs.response_reason if is_recorded else None,
         fields=needs.fields,
@@ -239,7 +246,19 @@ def open_requested(
         spool_directory=workspace.spool,
         requirements=requirements,
         note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
+        pairs=pairs,
     )
+
+
+def choose_pairs(request: JudgeRequest, protocol: JudgeProtocol, needs: SampleNeeds) -> PairChoice | None:
+    """None where the rows are taken as they are; ConfigurationError where nobody would judge pairs."""
+    if request.pairs is None:
+        return None
+    if not needs.is_pair:
+        raise ConfigurationError(
+            f"--pairs: the {protocol.name} protocol judges one response at a time; use --protocol pairwise"
+        )
+    return read_choice(request.pairs, request.seed)
 
 
 def note_row(judges: "Sequence[FileReplayJudge]", grid: PlannedGrid | None, values: Mapping[str, Any]) -> None:
@@ -263,6 +282,8 @@ def options_of(
         options["repeats"] = request.live.repeats
     if grid is not None:
         options["plan"] = grid.description["sha256"]
+    if request.pairs is not None:
+        options["pairs"] = f"{request.pairs}|{request.seed}"
     return options
 
 

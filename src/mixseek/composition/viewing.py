@@ -12,8 +12,8 @@ from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.report import list_runs
 from mixseek.domain.ports import JudgeAwareProtocol
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.html import rows_payload
 from mixseek.reporting.model import tone_of
+from mixseek.reporting.payload import rows_payload
 from mixseek.reporting.summary import runs_document
 from mixseek.storage.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
 from mixseek.storage.index.search import TextSearches
@@ -122,15 +122,26 @@ class ViewedRun:
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
         return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
 
-    def page(self, asked: ListRequest) -> dict[str, Any]:
-        """A page of the list in the shape of a report's payload; a search says how far it has come."""
+    def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
+        """With how far a search has come; None where nothing is searched for."""
         samples = self.judgments.samples
         has_words = bool(asked.words.split() or asked.metadata)
         search = self._searches.find(asked.words, asked.metadata, samples) if has_words else None
         done = {"searched": min(search.searched, samples), "samples": samples} if search else None
-        query = ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort)
+        return ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort), done
+
+    def sample_positions(self, asked: ListRequest, limit: int) -> list[int] | None:
+        """Of all that the filters mean; None while a search goes on."""
+        query, done = self._query(asked)
+        if done is not None and done["searched"] < done["samples"]:
+            return None
+        return self.judgments.sample_positions(query, limit)
+
+    def page(self, asked: ListRequest) -> dict[str, Any]:
+        """A page of the list in the shape of a report's payload; a search says how far it has come."""
+        query, done = self._query(asked)
         with self._searches.resting():
-            is_all = not asked.filters and search is None
+            is_all = not asked.filters and done is None
             total = self.judgments.total if is_all else self.judgments.count(query)
             offset = asked.offset
             if asked.named is not None and not asked.sort:

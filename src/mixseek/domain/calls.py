@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
 from mixseek.domain.judgments import Reply
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import JudgeProtocol, Message, PresentingProtocol, ShownProtocol
 from mixseek.domain.samples import Sample
 
 
@@ -23,8 +23,23 @@ class Call:
     sample: Sample | None = None
 
 
-# How a sample is shown to a judge. Today there is this one, and lines of a journal do not name it.
+# How a sample is shown to a judge, where the protocol knows only one way; lines of a journal do not name it.
 PLAIN = "plain"
+
+
+def presentations_of(protocol: JudgeProtocol) -> tuple[str, ...]:
+    """The ways in which a protocol shows a sample; a judgment is made of all of them."""
+    # Asked first, because looking whether a class fits a Protocol takes as long as rendering a prompt.
+    if hasattr(protocol, "presentations") and isinstance(protocol, PresentingProtocol):
+        return protocol.presentations
+    return (PLAIN,)
+
+
+def presentation_of(protocol: JudgeProtocol) -> str:
+    """The way that this one shows samples."""
+    if hasattr(protocol, "presentation") and isinstance(protocol, ShownProtocol):
+        return protocol.presentation
+    return PLAIN
 
 
 class ReplyKey(NamedTuple):

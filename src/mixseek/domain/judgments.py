@@ -108,6 +108,8 @@ class Undecided:
     rules: tuple[str, ...] = ()
     span: Span | None = None
     extracted_answer: str | None = None
+    # What is known of it all the same, such as what each order of a pair brought.
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ class JudgedRow:
     id: str
     judge: str
     take: int = 1  # which of several independent replies of one judge
+    ask: int = 1  # which reply to this request was judged: 2 where the first was invalid and the judge was asked again
     status: Status
     is_final: bool = True  # False where a later judge of the cascade was asked
     is_control: bool = False  # a model on its own output

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 # What a person may write for a right or a wrong answer; any case, spaces around it.
 RIGHT = ("correct", "right", "true", "yes", "1", "1.0")
@@ -62,7 +63,11 @@ class LabelScale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """One rater on one text. `drawn`: how its text was chosen (random, elsewhere or unknown); `draw` names our draw."""
+    """One rater on one text. `drawn`: how its text was chosen (random, elsewhere or unknown); `draw` names our draw.
+
+    Those given in the viewer have an `id`, so that what is sent twice is kept once, and can be taken back: by a line
+    whose `retracts` is that id. `marks` are the dimensions that the total in `given` is made of, and gates that fail.
+    """
 
     text: str
     protocol: str
@@ -76,11 +81,35 @@ class Label:
     run: str = ""
     note: str = ""
     at: str = ""
+    id: str = ""
+    retracts: str = ""
+    queue: str = ""
+    marks: Mapping[str, float] = field(default_factory=dict)
+    seconds: float | None = None  # from being shown to being given
+    saw_verdicts: bool = False  # the rater knew what judges said of this text
+
+
+def standing_labels(labels: Sequence[Label]) -> list[Label]:
+    """Without those that their raters took back, and without the lines that say so."""
+    gone = {(label.rater, label.retracts) for label in labels if label.retracts}
+    return [label for label in labels if not label.retracts and (label.rater, label.id) not in gone]
+
+
+class Standing(StrEnum):
+    """What the labels of a text amount to."""
+
+    ADJUDICATED = "adjudicated"
+    AGREED = "agreed"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, slots=True)
 class TextLabels:
-    """All that was said about one text: the last word of each rater, and of whoever settled their dispute."""
+    """All that was said about one text: the last word of each rater, and of whoever settled their dispute.
+
+    What counts for every estimate is decided here: the adjudicated label; else what raters agree on; while they
+    contradict each other the text is undecided, and counts for neither side more than its raters do.
+    """
 
     text: str
     by_rater: Mapping[str, Label]
@@ -90,16 +119,34 @@ class TextLabels:
     drawn: frozenset[str] = frozenset()
 
     @property
+    def standing(self) -> Standing:
+        if self.adjudicated is not None:
+            return Standing.ADJUDICATED
+        return Standing.UNDECIDED if self.is_contradicted else Standing.AGREED
+
+    @property
     def share(self) -> float:
-        """What counts: the adjudicated value, else the mean over raters. Nobody throws a coin for them."""
+        """What counts: the adjudicated value, else the mean over raters, who may all say the same. Leaving undecided
+        texts out would leave out the hard ones, and nobody throws a coin for them."""
         if self.adjudicated is not None:
             return self.adjudicated.share
         return math.fsum(label.share for label in self.by_rater.values()) / len(self.by_rater)
 
     @property
+    def is_contradicted(self) -> bool:
+        """Raters differ, whether or not somebody has settled it."""
+        return len({label.share for label in self.by_rater.values()}) > 1
+
+    @property
     def is_disputed(self) -> bool:
         """Raters differ, and nobody has settled it."""
-        return self.adjudicated is None and len({label.share for label in self.by_rater.values()}) > 1
+        return self.standing is Standing.UNDECIDED
+
+    @property
+    def is_by_lot(self) -> bool:
+        """Somebody labelled it because a lot fell on it. One that was looked for among the hard ones speaks for
+        nothing else, though a draw may hold it as well."""
+        return bool(self.draws) or "random" in self.drawn
 
     @property
     def sample(self) -> str:
@@ -226,6 +273,7 @@ class LabelledUnit:
     share: float
     drawn: str
     weight: float
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

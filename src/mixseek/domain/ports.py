@@ -68,6 +68,18 @@ class PresentingProtocol(Protocol):
 
 
 @runtime_checkable
+class ShownProtocol(Protocol):
+    """A protocol that shows a sample in one of several ways: what `present` gives."""
+
+    @property
+    def presentation(self) -> str:
+        """Its name."""
+
+    def show(self, sample: Sample) -> Sample:
+        """The sample as a judge sees it, for judges that look at the sample itself."""
+
+
+@runtime_checkable
 class GridProtocol(Protocol):
     """A protocol whose samples have a place in a grid of question, variant and target (seed 003 §0)."""
 

@@ -11,6 +11,8 @@ PLANNED_WITHOUT_OUTPUT = "planned_without_output"
 RESPONSE_ERROR = "response_error"
 # In the metadata of a sample that another tool has scored: by scorer, what it said.
 LOG_SCORES = "scores"
+# In the metadata of a pair: which of its responses people prefer, in whatever words (see `domain.preferences`).
+HUMAN_PREFERENCE = "human_preference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,16 @@ class Sample:
     task_name: str | None = None
     task_type: str | None = None
     rubric: str | None = None
+    # The other response to the same question, where two are compared, and who wrote it; `response` is A then.
+    response_b: str | None = None
+    target_b: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def characters(self) -> int:
         """Of the texts that may be long: what a sample weighs in memory."""
-        return len(self.response) + len(self.question) + len(self.rubric or "") + len(self.ground_truth or "")
+        texts = (self.response, self.response_b, self.question, self.rubric, self.ground_truth)
+        return sum(len(text or "") for text in texts)
 
     def key(self) -> str:
         """32 hex digits over everything a judge can see; metadata does not change a verdict, so it is left out."""
@@ -52,6 +58,8 @@ class Sample:
             self.task_name,
             self.task_type,
             self.rubric,
+            # Only of pairs: what is no pair keeps the key that it had before there were any.
+            *(() if self.response_b is None and self.target_b is None else (self.response_b, self.target_b)),
         )
         encoded = [None if part is None else part.encode("utf-8", "surrogatepass") for part in parts]
         # \x00 for None and a length before each part: ("ab", "c") and ("a", "bc") must not collide.

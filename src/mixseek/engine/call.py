@@ -10,7 +10,14 @@ from typing import Any, NamedTuple, Protocol
 
 from mixseek.domain.calls import NOTHING_LOST, PLAIN, Answer, Call, LiveJudge, LostRequests, ReplyKey, Usage
 from mixseek.domain.judgments import Finding, InvalidJudgment, Missing, Outcome, Reply, Status, Undecided, ValidJudgment
-from mixseek.domain.ports import Judge, JudgeAwareProtocol, JudgeProtocol, Message, PresentingProtocol
+from mixseek.domain.ports import (
+    Judge,
+    JudgeAwareProtocol,
+    JudgeProtocol,
+    Message,
+    PresentingProtocol,
+    ShownProtocol,
+)
 from mixseek.domain.samples import Sample
 from mixseek.engine.endings import FirstReplies
 from mixseek.engine.journaling import GroupCommit
@@ -301,6 +308,8 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     if ask.objections:
         messages = ask_again(messages, ask.objections, protocol.language, nonce)
     schema, sample = context.protocol.reply_schema, pending.sample
+    if hasattr(context.protocol, "show") and isinstance(context.protocol, ShownProtocol):
+        sample = context.protocol.show(sample)
     call = Call(pending.key, messages, schema, ask.wanted.repeat, ask.number, sample)
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future
@@ -416,7 +425,8 @@ class Booking:
             return
         lost = add_usages(Usage(0, 0), tuple(self.attempts.lost))
         requests = LostRequests(self.attempts.tries, lost.input_tokens or 0, lost.output_tokens or 0, self.lost_usd)
-        place = self.ask.pending.key, self.ask.wanted
+        # Of all presentations together, as the outcome is.
+        place = self.ask.pending.key, self.ask.wanted._replace(presentation=PLAIN)
         self.context.lost[place] = self.context.lost.get(place, NOTHING_LOST).plus(requests)
 
 
@@ -468,11 +478,12 @@ def lines_of(context: CallContext, pending: PendingSample, reply: Reply) -> list
 
 
 def conclude(
-    context: CallContext, pending: PendingSample, place: ReplyKey, outcome: Outcome, reply: Reply | None = None
+    context: CallContext, pending: PendingSample, place: ReplyKey, outcome: Outcome, replies: Sequence[Reply] = ()
 ) -> None:
-    """Queue the outcome with the requests that were lost on the way, after a reply that is not journaled yet."""
+    """Queue the outcome with the requests that were lost on the way, after replies that are not journaled yet."""
     lost = context.lost.pop((pending.key, place), NOTHING_LOST).plus(pending.lost.get(place, NOTHING_LOST))
-    lines = unwritten_sample_lines(context, pending) if reply is None else lines_of(context, pending, reply)
+    lines = unwritten_sample_lines(context, pending)
+    lines += [context.encoder.encode_reply(pending.key, reply) for reply in replies]
     line = context.encoder.encode_outcome(pending.sample, pending.key, place.judge, outcome, place.repeat, lost)
     context.commits.add([*lines, line])
 

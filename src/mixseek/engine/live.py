@@ -181,7 +181,7 @@ class LiveRun:
         if isinstance(slot, LiveSlot):
             return status_of(await self._ask_live(slot, pending, place))
         judged = ask(slot.judge, pending.sample, self.context.protocol)
-        conclude(self.context, pending, place, judged.outcome, judged.reply)
+        conclude(self.context, pending, place, judged.outcome, judged.replies)
         return judged.status
 
     async def _ask_live(self, slot: LiveSlot, pending: PendingSample, place: ReplyKey) -> Outcome:

@@ -19,7 +19,7 @@ from mixseek.domain.judgments import (
     ValidJudgment,
     status_of,
 )
-from mixseek.domain.ports import GridProtocol, Judge, JudgeProtocol
+from mixseek.domain.ports import GridProtocol, Judge, JudgeProtocol, PresentingProtocol
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 
 # One sample before its judges.
@@ -36,6 +36,13 @@ class Judged:
     outcome: Outcome
     reply: Reply | None = None
     take: int = 1  # which of several independent replies of one judge
+    # To other presentations of the sample, where the judgment rests on these too.
+    earlier: tuple[Reply, ...] = ()
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        """In the order of asking."""
+        return self.earlier if self.reply is None else (*self.earlier, self.reply)
 
     @property
     def status(self) -> Status:
@@ -74,6 +81,24 @@ def judge_one(
 
 
 def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
+    """One judge's answer to the sample as it is, or to all presentations that the protocol wants together."""
+    # Asked first, because looking whether a class fits a Protocol takes as long as a rule's verdict.
+    if not hasattr(protocol, "presentations") or not isinstance(protocol, PresentingProtocol):
+        return ask_once(judge, sample, protocol)
+    refused = refuse_incomplete(sample, protocol)
+    if refused is not None:
+        return Judged(sample, judge.name, refused)
+    shown = {name: ask_once(judge, sample, protocol.present(name)) for name in protocol.presentations}
+    told = [
+        replace(one.reply, details={**one.reply.details, "presentation": name})
+        for name, one in shown.items()
+        if one.reply is not None
+    ]
+    outcome = protocol.combine({name: one.outcome for name, one in shown.items()})
+    return Judged(sample, judge.name, outcome, told[-1] if told else None, earlier=tuple(told[:-1]))
+
+
+def ask_once(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     """One judge's answer, parsed by the protocol where it is text."""
     refused = refuse_incomplete(sample, protocol)
     match judge.reply(sample, protocol):

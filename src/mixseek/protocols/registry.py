@@ -8,13 +8,19 @@ from typing import Any
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration.file import DeclaredProtocol, ProtocolDeclaration, read_declaration, unknown_among
+from mixseek.protocols.declaration.file import (
+    DeclaredProtocol,
+    ProtocolDeclaration,
+    SampleNeeds,
+    read_declaration,
+    unknown_among,
+)
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 
 
 # A declaration names its kind; the kind's class knows the rules that a table cannot say.
-KINDS = ("scored", "semantic")
+KINDS = ("pairwise", "scored", "semantic")
 
 # For showing a prompt: never sent anywhere, so its nonce needs no secret.
 _EXAMPLE = Sample(
@@ -29,6 +35,7 @@ _EXAMPLE = Sample(
     task_name="boolean-expressions",
     rubric="task_type: fact\n\n## Critical Fail Conditions\n- Gives no answer at all.\n",
 )
+_OTHER_RESPONSE = "The answer is False."
 _EXAMPLE_NONCE = "0123456789abcdef01234567"
 
 
@@ -55,14 +62,22 @@ def make_protocol(declaration: ProtocolDeclaration) -> JudgeProtocol:
         from mixseek.protocols.scored.protocol import ScoredProtocol
 
         return ScoredProtocol.from_declaration(declaration)
+    if declaration.kind == "pairwise":
+        from mixseek.protocols.pairwise.protocol import PairwiseProtocol
+
+        return PairwiseProtocol.from_declaration(declaration)
     raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, KINDS)}")
 
 
 def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, with the prompts as a judge would see them for `sample`."""
     # The example names a task type that the protocol knows.
-    types = protocol.needs.task_types if isinstance(protocol, DeclaredProtocol) else ()
-    sample = sample or replace(_EXAMPLE, task_type=next(iter(types), None))
+    needs = protocol.needs if isinstance(protocol, DeclaredProtocol) else SampleNeeds()
+    sample = sample or replace(
+        _EXAMPLE,
+        task_type=next(iter(needs.task_types), None),
+        response_b=_OTHER_RESPONSE if needs.is_pair else None,
+    )
     return {
         "name": protocol.name,
         "version": protocol.version,

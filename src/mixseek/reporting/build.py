@@ -1,10 +1,9 @@
 """From counts and rows to the report's data; pure, so a report is the same wherever it is made."""
 
-import hashlib
-from collections import Counter, defaultdict
+import re
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from enum import IntEnum
 from random import Random
 from typing import Any, TypeVar
 
@@ -13,8 +12,7 @@ from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
-from mixseek.reporting.excerpts import cut_row
-from mixseek.reporting.model import ScoreSummary, is_critical
+from mixseek.reporting.model import ScoreSummary
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
@@ -37,7 +35,7 @@ class ReportUnits:
 
 @dataclass(frozen=True, slots=True)
 class ReportInput:
-    """Counts that a database can group. `rows` may be any part that holds `row_limit` of each kind (see `kind_of`)."""
+    """Counts that a database can group, and rows that are read when a page lists them."""
 
     run: model.RunHeader
     manifest: Mapping[str, Any]
@@ -59,70 +57,14 @@ class ReportInput:
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
 
 
-# Which judgments a report lists when there are too many: first those that a person must look at.
-
-ROW_LIMIT = 2_000
-# Each kind keeps a tenth of the list if it has that many: 40,000 undecided samples must not hide every wrong answer.
-_FLOOR_SHARE = 0.1
-
-
-class Kind(IntEnum):
-    """In the order in which places are given out."""
-
-    CRITICAL = 0
-    INVALID = 1
-    UNDECIDED = 2
-    MISSING = 3
-    LOW = 4
-    HIGH = 5
-
-
-def kind_of(status: Status, score: float | None, is_critical: bool = False) -> Kind:
-    """A valid judgment is low below half marks: for right-or-wrong scores that is every wrong one."""
-    if is_critical:
-        return Kind.CRITICAL
-    if status is not Status.VALID:
-        return Kind[status.name]
-    return Kind.LOW if score is not None and score < 0.5 else Kind.HIGH
-
-
-def select_rows(rows: Iterable[JudgedRow], limit: int = ROW_LIMIT) -> tuple[JudgedRow, ...]:
-    """At most `limit` rows, critical fails first, else in the order they came; always the same for the same run."""
-    kept = enumerate(map(cut_row, rows))
-    kinds = grouped(kept, lambda item: kind_of(item[1].status, item[1].score, is_critical(item[1].fields)))
-    places = _places({kind: len(kinds.get(kind, ())) for kind in Kind}, limit)
-    chosen = [item for kind, own in kinds.items() for item in sorted(own, key=_draw)[: places[kind]]]
-    return tuple(row for _, row in sorted(chosen, key=lambda item: (not is_critical(item[1].fields), item[0])))
-
-
-def _places(available: dict[Kind, int], limit: int) -> dict[Kind, int]:
-    """First the floor of every kind, then the rest in order of kind."""
-    floor = int(limit * _FLOOR_SHARE)
-    places = {kind: min(count, floor) for kind, count in available.items()}
-    left = limit - sum(places.values())
-    for kind in Kind:
-        more = min(left, available[kind] - places[kind])
-        places[kind] += more
-        left -= more
-    return places
-
-
-def _draw(item: tuple[int, JudgedRow]) -> int:
-    """A fair lot that does not depend on the clock, on a seed or on the order of the rows."""
-    row = item[1]
-    blob = f"{row.judge}\x1f{row.id}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(blob, digest_size=8).digest(), "big")
-
-
 # A wording that is unique to each row explains nothing in a table; the rows themselves carry it.
 _DETAILS_SHOWN = 5
 _ENDS: list[str] = list(Status)
 
 
-def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> model.ReportData:
+def build_report(source: ReportInput) -> model.ReportData:
     """Scores are averaged over valid judgments only; everything else is counted beside them."""
     outcomes = tuple(source.outcomes)
-    rows = select_rows(source.rows, row_limit)
     present = {cell.judge for cell in outcomes}
     ordered = [judge for judge in source.judges if judge in present]
     ordered += sorted(present.difference(ordered))
@@ -130,8 +72,8 @@ def build_report(source: ReportInput, row_limit: int = ROW_LIMIT) -> model.Repor
         run=source.run,
         manifest=source.manifest,
         judges=tuple(_summarise_judge(judge, source, outcomes) for judge in ordered),
-        rows=rows,
-        shown=_count_shown(outcomes, rows),
+        rows=source.rows,
+        shown=_count_shown(outcomes),
         calls=tuple(source.calls),
         headline=source.headline,
         agreement=source.agreement,
@@ -249,8 +191,13 @@ def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Ke
 
 
 def in_order(names: Iterable[str | None]) -> list[str | None]:
-    """What names nothing comes last, whatever the others are called."""
-    return sorted(names, key=lambda name: (name is None, name or ""))
+    """As people count, Q2 before Q10; what names nothing comes last, whatever the others are called."""
+    return sorted(names, key=lambda name: (name is None, natural_key(name or "")))
+
+
+def natural_key(name: str) -> tuple[str, str]:
+    """Numbers inside a name go by their size; 02 and 2 are told apart at the end."""
+    return re.sub("[0-9]+", lambda number: number[0].lstrip("0").zfill(20), name), name
 
 
 def _summarise_groups(
@@ -291,14 +238,13 @@ def _explain(judge: str, cells: Iterable[counts.FlagCount | counts.ReasonCount])
         yield model.Explanation(kind, sum(cell.count for cell in own), tuple(details[:_DETAILS_SHOWN]), len(details))
 
 
-def _count_shown(outcomes: Iterable[OutcomeCount], rows: Iterable[JudgedRow]) -> tuple[model.ShownCount, ...]:
+def _count_shown(outcomes: Iterable[OutcomeCount]) -> tuple[model.ShownCount, ...]:
     """Per outcome word, in the order good, mixed, bad, then what carries no score."""
-    listed = Counter(model.outcome_word(row.status, row.verdict) for row in rows)
     parts = []
     for name, own in grouped(outcomes, lambda cell: model.outcome_word(cell.status, cell.verdict)).items():
         total = sum(cell.count for cell in own)
         mean = sum(cell.score_total for cell in own) / total
-        parts.append(model.ShownCount(name, model.tone_of(own[0].status, mean), listed[name], total))
+        parts.append(model.ShownCount(name, model.tone_of(own[0].status, mean), total))
     order = list(model.Tone)
     return tuple(sorted(parts, key=lambda part: (order.index(part.tone), part.outcome)))
 
@@ -479,13 +425,21 @@ def _describe_coverage(covered: counts.CoverageCounts | None) -> model.Coverage 
     """A grid needs more than one column of outputs; questions alone are what every dataset has."""
     if covered is None or covered.variants * covered.targets == 1:
         return None
-    columns = tuple(dict.fromkeys((cell.target, cell.judge) for cell in covered.grid))
+    grid = sorted(covered.grid, key=_cell_order)
+    columns = tuple(dict.fromkeys((cell.target, cell.judge) for cell in grid))
     lines = []
-    for (question, variant), own in grouped(covered.grid, lambda cell: (cell.question, cell.variant)).items():
+    for (question, variant), own in grouped(grid, lambda cell: (cell.question, cell.variant)).items():
         statuses = {(cell.target, cell.judge): cell.status for cell in own}
         lines.append(model.CoverageLine(question, variant, tuple(statuses[column] for column in columns)))
     shared = {one.name: getattr(covered, one.name) for one in fields(counts.CoverageSizes)}
+    shared["holes"] = tuple(sorted(covered.holes, key=_cell_order))
     return model.Coverage(**shared, columns=columns, lines=tuple(lines))
+
+
+def _cell_order(cell: counts.CoverageCell) -> tuple[Any, ...]:
+    """Judges keep the order in which they come."""
+    names = (cell.question, cell.variant, cell.target)
+    return tuple((name is None, natural_key(name or "")) for name in names)
 
 
 def _describe_invalid(cells: Sequence[ScoredCell], units: counts.ScoredUnits, rng: Random) -> model.InvalidSpread:

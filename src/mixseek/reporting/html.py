@@ -4,12 +4,12 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from inspect import isfunction
-from operator import attrgetter
+from itertools import dropwhile
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,174 +17,22 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from mixseek.domain.counts import FailureGroup
-from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reporting import wording
-from mixseek.reporting.build import grouped
-from mixseek.reporting.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
 from mixseek.reporting.labels import corrected_text
-from mixseek.reporting.model import Quote, ReportData, ScoredDetail, read_detail, tone_of
+from mixseek.reporting.model import ReportData
 from mixseek.reporting.panel import headline, trust
+from mixseek.reporting.payload import PackedRows
 from mixseek.reporting.summary import RunSummary
-
-# The judgments as JSON for the page: each sample once, each text within a budget, spans in the page's own units.
-
-# Characters of judged text in one file. 16 million open in a browser in about a second; far more do not.
-TEXT_BUDGET = 16_000_000
-# A judge that quotes the whole response must not make the file twice as large.
-_QUOTE_LIMIT = 1_000
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
 # in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
-# Rows that agree in these are of one sample.
-_SAMPLE_KEY = attrgetter(
-    "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
-    "question_id", "prompt_variant",
-)  # fmt: skip
-
-
-def page_payload(report: ReportData, budget: int = TEXT_BUDGET) -> dict[str, Any]:
-    """The run and its listed judgments."""
-    return {
-        "run": report.run.run_id,
-        "judges": [judge.judge for judge in report.judges],
-        "labels": dict(sorted(report.models.items())),
-        "dimensions": list(report.scored.dimensions) if report.scored else [],
-        **rows_payload(report.rows, budget),
-    }
-
-
-def rows_payload(rows: Sequence[JudgedRow], budget: int = TEXT_BUDGET) -> dict[str, Any]:
-    """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
-    samples = grouped(rows, _SAMPLE_KEY)
-    places = {key: place for place, key in enumerate(samples)}
-    firsts = [own[0] for own in samples.values()]
-    texts = [text for row in firsts for text in (row.question, row.response)]
-    texts += [row.raw_reply or "" for row in rows]
-    limit = field_limit([len(text) for text in texts], budget)
-    # The first row of a sample with a span decides which part of a cut response is kept.
-    spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
-    responses = [excerpt_of(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
-    return {
-        "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
-        "rows": [_row(row, index, responses[index], limit) for row in rows for index in [places[_SAMPLE_KEY(row)]]],
-    }
 
 
 def embed_json(payload: Any) -> str:
     """JSON that is inert inside a script element, whatever the judged texts hold."""
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
-
-
-def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
-    question = row.question[:limit]
-    return _without_empty(
-        {
-            "id": row.id,
-            "task": row.task_name,
-            "model": row.target_model,
-            "qid": row.question_id,
-            "variant": row.prompt_variant,
-            "question": question,
-            "question_cut": len(row.question) - len(question) + left_out(row).question_after,
-            "response": response.text,
-            "before": response.before,
-            "after": response.after,
-            "truth": row.ground_truth,
-            "alternatives": list(row.ground_truth_alternatives),
-        }
-    )
-
-
-def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
-    reply = row.raw_reply[:limit] if row.raw_reply else None
-    detail = read_detail(row.fields)
-    return {
-        "sample": sample,
-        "judge": row.judge,
-        "status": row.status.value,
-        "tone": tone_of(row.status, row.score).value,
-        "score": row.score,  # outside of what may be left out: a score of 0 is a score
-        **_without_empty(
-            {
-                "verdict": row.verdict,
-                "answer": row.extracted_answer,
-                "span": _page_span(row.span, response),
-                "rules": list(row.rules),
-                "error": row.error_type,
-                "flags": [[finding.flag.value, finding.detail] for finding in row.flags],
-                "comment": row.comment,
-                "reason": row.reason,
-                "reply": reply,
-                "reply_cut": len(row.raw_reply or "") - len(reply or "") + left_out(row).reply_after,
-                "control": row.is_control,
-                "reasoning": row.reasoning_score,
-                "unverified": row.is_unverified,
-                "warnings": list(row.warnings),
-                "repeat": row.take if row.take > 1 else None,
-            }
-        ),
-        **(_detail(detail, response) if detail else {}),
-    }
-
-
-def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
-    """Marks and quotes; `total` outside of what may be left out, because nought is a total."""
-    return {
-        **({} if detail.total is None else {"total": detail.total}),
-        "marks": [[mark.dimension, mark.score, mark.maximum, mark.reason] for mark in detail.marks],
-        **_without_empty(
-            {
-                "maximum": detail.maximum,
-                "gates": [list(gate) for gate in detail.gates],
-                "quotes": [_quote(quote, response) for quote in detail.quotes],
-                "confidence": detail.confidence,
-                "type": detail.task_type,
-                "inferred": detail.inferred_task_type,
-                "family": detail.same_family,
-                "notes": detail.notes,
-            }
-        ),
-    }
-
-
-def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
-    spans = [_page_span(span, response) for span in quote.spans]
-    return {
-        "dimension": quote.dimension,
-        "text": wording.shortened(quote.text, _QUOTE_LIMIT),
-        **_without_empty(
-            {
-                "reason": wording.shortened(quote.reason, _QUOTE_LIMIT),
-                "stage": quote.stage,
-                "problem": quote.problem,
-                "spans": [span for span in spans if span is not None],
-            }
-        ),
-    }
-
-
-def _first_span(row: JudgedRow) -> Span | None:
-    """What a cut response is kept around: the extracted answer, or the first quote."""
-    detail = read_detail(row.fields)
-    quotes = detail.quotes if detail else ()
-    return row.span or next((span for quote in quotes for span in quote.spans), None)
-
-
-def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:
-    """None when the span lies outside the text: a highlight in the wrong place would be worse than none."""
-    if span is None:
-        return None
-    start, end = span.start - response.before, span.end - response.before
-    if not 0 <= start <= end <= len(response.text):
-        return None
-    return [utf16_offset(response.text, start), utf16_offset(response.text, end)]
-
-
-def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
-    """Half of the file would be nulls otherwise."""
-    return {name: value for name, value in fields.items() if value}
 
 
 # Joined in this order; each script file only uses names of the files before it.
@@ -198,7 +46,7 @@ STYLES = (
     "browser.css",
     "print.css",
 )
-SCRIPTS = ("text.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
+SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 _WHY_CHARACTERS = 160
@@ -206,14 +54,33 @@ _WHY_CHARACTERS = 160
 
 def render_html(report: ReportData) -> str:
     """The whole file as text that UTF-8 can hold."""
-    return render_page(
+    return "".join(stream_html(report))
+
+
+def stream_html(report: ReportData) -> Iterator[str]:
+    """The file piece by piece: judgments are read and packed as they are written, and only a block is held."""
+    return stream_page(
         "report.html.j2",
         STYLES,
         wrapped_script(joined_assets(SCRIPTS)),
-        data=inert_json(page_payload(report)),
+        data=inert_json(page_facts(report)),
+        packed=PackedRows(report.rows, report.rows_total),
         outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
         **report_context(report),
     )
+
+
+def page_facts(report: ReportData) -> dict[str, Any]:
+    """What the scripts know of the run before they open any block."""
+    return {
+        "run": report.run.run_id,
+        "judges": [judge.judge for judge in report.judges],
+        "labels": dict(sorted(report.models.items())),
+        "dimensions": list(report.scored.dimensions) if report.scored else [],
+        "repeats": report.manifest.get("repeats", 1),
+        "samples": [],
+        "rows": [],
+    }
 
 
 def report_context(report: ReportData) -> dict[str, Any]:
@@ -238,12 +105,17 @@ def inert_json(payload: Any) -> Markup:
 
 
 def render_page(template: str, styles: Sequence[str], script: str, **context: Any) -> str:
+    """A page as one text."""
+    return "".join(stream_page(template, styles, script, **context))
+
+
+def stream_page(template: str, styles: Sequence[str], script: str, **context: Any) -> Iterator[str]:
     """For every page: only our own style and script go in unescaped, and only they may run."""
     style = joined_assets(styles)
-    page = (
+    pieces = (
         page_environment()
         .get_template(template)
-        .render(
+        .generate(
             policy=content_security_policy(style, script),
             style=Markup(style),  # noqa: S704 our own asset, read from the package
             script=Markup(script),  # noqa: S704 our own asset, read from the package
@@ -251,7 +123,8 @@ def render_page(template: str, styles: Sequence[str], script: str, **context: An
         )
     )
     # Imports and macros leave their line ends before the page begins.
-    return wording.replace_unpaired_surrogates(page.lstrip())
+    for piece in dropwhile(lambda piece: not piece.strip(), pieces):
+        yield wording.replace_unpaired_surrogates(piece)
 
 
 # Reasons and flags in a cell of a notebook; the report has them all.
@@ -350,6 +223,11 @@ def page_environment() -> Environment:
     }
     environment.filters.update(words, position=position)
     environment.globals.update(
-        words, link_to=link_to, NO_TASK=wording.NO_TASK, NO_NAME=wording.NO_NAME, TRUST_TITLE=wording.TRUST_TITLE
+        words,
+        say=str,
+        link_to=link_to,
+        NO_TASK=wording.NO_TASK,
+        NO_NAME=wording.NO_NAME,
+        TRUST_TITLE=wording.TRUST_TITLE,
     )
     return environment

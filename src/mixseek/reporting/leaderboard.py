@@ -13,7 +13,7 @@ from rich.text import Text
 from mixseek.domain import rounds
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
 from mixseek.reporting.excerpts import Excerpt, field_limit
-from mixseek.reporting.html import TEXT_BUDGET, asset_text, manifest_entries, render_page
+from mixseek.reporting.html import asset_text, manifest_entries, render_page
 from mixseek.reporting.model import document_of
 from mixseek.reporting.tables import QUIET, fitted, table_of
 from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, shortened, usd_text
@@ -368,6 +368,8 @@ def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
 SCRIPT = "leaderboard.js"
+# Characters of submissions in one file. 16 million open in a browser in about a second; far more do not.
+TEXT_BUDGET = 16_000_000
 
 
 def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:

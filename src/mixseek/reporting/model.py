@@ -1,6 +1,6 @@
 """What a report is made of: data first, rendering elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -344,11 +344,10 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class ShownCount:
-    """How many judgments of one outcome are listed, of how many there are."""
+    """How many judgments of one outcome there are."""
 
     outcome: str
     tone: Tone
-    shown: int
     total: int
 
 
@@ -602,14 +601,20 @@ class ScoredReport:
 # The whole report as plain data: headlines, rows, calls, and what dimensions add.
 
 
+# A file with more judgments than this would be nothing to send, and no browser would open it.
+MOST_LISTED = 1_000_000
+# Of a larger run: so many of each kind of outcome of each judge.
+LISTED_OF_EACH_KIND = 2_000
+
+
 @dataclass(frozen=True, slots=True)
 class ReportData:
-    """The whole report. `rows` may be a part of all judgments; `shown` says which part, outcome by outcome."""
+    """The whole report. `rows` are read while a page is written: there may be more of them than memory holds."""
 
     run: RunHeader
     manifest: Mapping[str, Any]
     judges: tuple[JudgeSummary, ...]
-    rows: tuple[JudgedRow, ...]
+    rows: Iterable[JudgedRow]
     shown: tuple[ShownCount, ...]
     calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
     headline: Headline | None = None  # None for a run without judgments
@@ -619,6 +624,7 @@ class ReportData:
     # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
+    asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)
@@ -629,7 +635,8 @@ class ReportData:
 
     @property
     def is_complete(self) -> bool:
-        return len(self.rows) >= self.rows_total
+        """Whether the page lists all judgments, or some of each kind because a browser could not open them all."""
+        return self.rows_total <= MOST_LISTED
 
 
 # Several runs of one protocol: side by side, and as one.

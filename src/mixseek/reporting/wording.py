@@ -240,15 +240,11 @@ def mean_label(judge: model.JudgeSummary) -> str:
 
 
 def shown_sentence(report: model.ReportData) -> str:
-    """Exactly how many of how many judgments are listed, outcome by outcome."""
+    """How many judgments the page lists; all, unless no browser could open so many."""
     total = report.rows_total
-    if report.is_complete:
-        return "The one judgment is listed." if total == 1 else f"All {total:,} judgments are listed."
-    shown = [
-        (f"{part.shown:,} of" if part.shown < part.total else "all") + f" {part.total:,} {part.outcome}"
-        for part in report.shown
-    ]
-    return f"{count_text(len(report.rows))} of {total:,} judgments are listed: {', '.join(shown)}."
+    if not report.is_complete:
+        return f"Of {total:,} judgments, at most {model.LISTED_OF_EACH_KIND:,} of each kind and judge are listed."
+    return "The one judgment is listed." if total == 1 else f"All {total:,} judgments are listed."
 
 
 # Under a protocol with dimensions: numbers on the protocol's own scale.

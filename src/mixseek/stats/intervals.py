@@ -23,6 +23,7 @@ class IntervalMethod(StrEnum):
     CLUSTERED = "clustered Student t"
     CLUSTERED_WILSON = "clustered Wilson"
     JACKKNIFE = "jackknife over questions"
+    SANDWICH = "sandwich over questions"
     # Every question moved by the same amount.
     RULE_OF_THREE = "rule-of-three"
 

@@ -27,6 +27,7 @@ from mixseek.storage.duckdb_session import (
     first_line,
     is_short_of_memory,
     open_duckdb,
+    quoted,
     read_statements,
     session_settings,
 )
@@ -45,7 +46,12 @@ USUAL_NAMES: Mapping[str, Sequence[str]] = {
     "score": ("score", "value", "rating", "label", "verdict", "preference"),
     "question": ("question_id", "split_key", "question"),
     "system": ("system", "target_model", "model"),
+    "system-a": ("system_a", "target_a", "model_a"),
+    "system-b": ("system_b", "target_b", "model_b"),
+    "shown": ("shown", "order"),
 }
+# Who says what the column of --gold holds.
+GOLD = "gold"
 _READERS = {
     ".jsonl": "read_json({path}, format = 'newline_delimited', maximum_object_size = 67108864{more})",
     ".json": "read_json({path}, format = 'auto', maximum_object_size = 67108864{more})",
@@ -85,6 +91,14 @@ class RatingColumns:
     order: str | None = None
     # Which of the human's rows count as labels; all where it is None.
     labelled: str | None = None
+    # The truth about an item, beside its ratings: as if a rater called `gold` had said it.
+    gold: str | None = None
+    # How long the rated text is; of votes, the length of A divided by that of B.
+    length: str | None = None
+    # Of votes: who wrote A and B, and which of the two was shown first.
+    system_a: str | None = None
+    system_b: str | None = None
+    shown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +108,11 @@ class RatingSource:
     columns: RatingColumns = field(default_factory=RatingColumns)
     human: str | None = None
     uses_mean: bool = False
+
+    @property
+    def truth(self) -> str | None:
+        """The human, or what a column of the truth is called."""
+        return GOLD if self.columns.gold is not None else self.human
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +160,8 @@ class Ratings:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str], categories: Sequence[str]) -> None:
         self._connection = connection
+        # By number; also those that gave nothing.
+        self.names = tuple(names)
         # Texts that were rated with, in order; empty where ratings are numbers.
         self.categories = tuple(categories)
         sizes = self._all("sizes")[0]
@@ -154,7 +175,7 @@ class Ratings:
 
     def unit_sums(self) -> dict[int, UnitSums]:
         """Of each rater: values summed by question, which is all that a clustered interval needs."""
-        rows = self._fetch(unit_sums(_SQL["units_of_raters"], ("rater",)), {})
+        rows = self.fetch(unit_sums(_SQL["units_of_raters"], ("rater",)))
         return {row[0]: UnitSums(*row[1:]) for row in rows}
 
     def values(self, raters: Sequence[Rater]) -> list[float]:
@@ -246,12 +267,13 @@ class Ratings:
         )
 
     def _is_countable(self) -> bool:
-        return bool(self._fetch("SELECT count(DISTINCT f) <= $most FROM pool", {"most": MOST_CATEGORIES})[0][0])
+        return bool(self.fetch("SELECT count(DISTINCT f) <= $most FROM pool", most=MOST_CATEGORIES)[0][0])
 
     def _all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        return self._fetch(_SQL[name], parameters)
+        return self.fetch(_SQL[name], **parameters)
 
-    def _fetch(self, query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def fetch(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """For questions of other modules: tables are `rows`, `items`, `answers` and `rated`, as in ratings.sql."""
         return fetch_all(self._connection, query, parameters)
 
 
@@ -275,14 +297,14 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
     """
     ensure_indexed(workspace, run)
     with _session() as connection:
-        path = str(run.index).replace("'", "''")
-        connection.execute(f"ATTACH '{path}' AS run (READ_ONLY)")
+        connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
         connection.execute(
             "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
             "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
             "CASE WHEN status = 'valid' THEN score END AS value, NULL::VARCHAR AS said, true AS is_label, "
             "row_number() OVER (ORDER BY take, position) AS row, "
-            "row_number() OVER (ORDER BY take, position) AS rank FROM run.judged_by_model WHERE NOT is_control"
+            "row_number() OVER (ORDER BY take, position) AS rank, NULL::DOUBLE AS length, NULL::VARCHAR AS first, "
+            "NULL::VARCHAR AS second, NULL::VARCHAR AS shown FROM run.judged_by_model WHERE NOT is_control"
         )
         _add_labels(connection, workspace, run)
         yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
@@ -320,7 +342,7 @@ class _Table:
             raise DatasetError(f"{path}: there is no such file")
         # From here on nothing but this file can be read, whatever an expression asks for.
         names = (str(path.resolve()), escape_glob(path.resolve()))
-        connection.execute(f"SET allowed_paths = [{', '.join(map(_quoted, names))}]")
+        connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, names))}]")
         connection.execute("SET enable_external_access = false")
         self._types: dict[str, str] = {}
         try:
@@ -335,34 +357,34 @@ class _Table:
         kinds = {str(row[0]): str(row[1]) for row in rows}
         if self._suffix != ".parquet":
             kinds = {name: "VARCHAR" if kind.startswith(_GUESSED) else kind for name, kind in kinds.items()}
-            told = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in kinds.items())
+            told = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in kinds.items())
             self._more = f", columns = {{{told}}}"
         self._connection.execute(f"CREATE TABLE shape AS SELECT * FROM {self._reader()} LIMIT 0")  # noqa: S608 - our own
         return kinds
 
     def load(self, columns: RatingColumns) -> None:
-        """Into the table `rows`: item, question, system, rater, value, is_label, row and rank."""
-        score, kind = self._expression("score", columns.score)
-        if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
-            raise ConfigurationError(f"--score {columns.score or 'score'!r}: a score is a number, a boolean or a word")
+        """Into the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
+        value, text, is_number = self._score("score", columns.score)
         item, _ = self._expression("item", columns.item)
         judge, _ = self._expression("judge", columns.judge)
         question = self._optional("question", columns.question)
-        system = self._optional("system", columns.system)
         label = f"coalesce(CAST({self._checked('labelled', columns.labelled)} AS BOOLEAN), false)"
         where = f"WHERE {self._checked('where', columns.where)}" if columns.where else ""
         rank = (
             f"row_number() OVER (ORDER BY {self._checked('order', columns.order)}, _row)" if columns.order else "_row"
         )
-        is_number = kind.startswith(_NUMBERS)
-        value = f"CAST({score} AS DOUBLE)" if is_number else "NULL::DOUBLE"
-        text = "NULL" if is_number else f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"
+        names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
+        named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
+        shown = self._optional("shown", columns.shown) or "NULL"
+        length = f"TRY_CAST({self._checked('length', columns.length)} AS DOUBLE)" if columns.length else "NULL::DOUBLE"
         query = f"""
             CREATE TABLE rows AS SELECT CAST({item} AS VARCHAR) AS item,
                 coalesce(CAST({question or item} AS VARCHAR), CAST({item} AS VARCHAR)) AS question,
-                CAST({system or "NULL"} AS VARCHAR) AS system, CAST({judge} AS VARCHAR) AS rater, {value} AS value,
-                nullif(trim({text}), '') AS said, {label if columns.labelled else "true"} AS is_label, _row AS row,
-                {rank} AS rank
+                CAST({named["system"]} AS VARCHAR) AS system, CAST({judge} AS VARCHAR) AS rater, {value} AS value,
+                {text} AS said, {label if columns.labelled else "true"} AS is_label, _row AS row, {rank} AS rank,
+                {length} AS length, CAST({named["system-a"]} AS VARCHAR) AS first,
+                CAST({named["system-b"]} AS VARCHAR) AS second, CAST({shown} AS VARCHAR) AS shown,
+                {self._gold(columns.gold, is_number=is_number)}
             FROM (SELECT *, row_number() OVER () AS _row FROM {self._reader()}) {where}"""  # noqa: S608 - checked
         try:
             fetch_all(self._connection, query, {})
@@ -371,6 +393,29 @@ class _Table:
         for name in ("item", "judge"):
             column = "rater" if name == "judge" else name
             self._refuse(f"{column} IS NULL", f"has no {name}; fill it in, or leave such rows out with --where")
+        if columns.gold is not None:
+            self._refuse(f"rater = '{GOLD}'", f"has the judge {GOLD!r}: name it with --human, and leave out --gold")
+            fetch_all(self._connection, _SQL["add_gold"], {"gold": GOLD})
+
+    def _score(self, name: str, given: str | None) -> tuple[str, str, bool]:
+        """As a number and as a text, one of which is NULL; and which of them it is."""
+        score, kind = self._expression(name, given)
+        if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
+            raise ConfigurationError(f"--{name} {given or name!r}: a score is a number, a boolean or a word")
+        if kind.startswith(_NUMBERS):
+            return f"CAST({score} AS DOUBLE)", "NULL::VARCHAR", True
+        text = f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"
+        return "NULL::DOUBLE", f"nullif(trim({text}), '')", False
+
+    def _gold(self, given: str | None, *, is_number: bool) -> str:
+        if given is None:
+            return "NULL::DOUBLE AS gold, NULL::VARCHAR AS gold_said"
+        value, text, is_numeric = self._score("gold", given)
+        if is_number is not is_numeric:
+            raise ConfigurationError(
+                f"--gold {given!r}: a number and a word cannot be compared; write it as --score is"
+            )
+        return f"{value} AS gold, {text} AS gold_said"
 
     def place_of(self, row: int) -> str:
         """Where that row stands, in words: the line where a file has lines."""
@@ -384,7 +429,7 @@ class _Table:
 
     def _expression(self, name: str, given: str | None) -> tuple[str, str]:
         """The SQL of what was given, or of a column with a usual name; and its type."""
-        usual = next((column for column in USUAL_NAMES[name] if column in self.kinds), None)
+        usual = next((column for column in USUAL_NAMES.get(name, ()) if column in self.kinds), None)
         if given is None and usual is None:
             raise DatasetError(
                 f"{self._path}: no column for the {name}; name one with --{name} (there is {self._named_columns()})"
@@ -430,7 +475,7 @@ class _Table:
             raise ConfigurationError(f"--{name} {given!r}: one expression over the columns of a row, not a query")
 
     def _reader(self) -> str:
-        path = _quoted(escape_glob(self._path.resolve()))
+        path = quoted(escape_glob(self._path.resolve()))
         return _READERS[self._suffix].format(path=path, more=self._more)
 
     def _named_columns(self) -> str:
@@ -450,10 +495,6 @@ class _Table:
         return DatasetError(f"{self._path}: cannot be read: {unnamed(first_line(error), self._path)}")
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 # Rows as ratings: texts become categories, and what cannot be counted is named by its place.
 
 
@@ -463,11 +504,11 @@ def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_
     names = [row[0] for row in fetch_all(connection, "SELECT DISTINCT rater FROM rows ORDER BY rater", {})]
     if not names:
         raise ConfigurationError("no row is left to count; check --where")
-    if source.human is not None:
-        if source.human not in names:
-            raise ConfigurationError(f"--human {source.human!r} has rated nothing; there is {listed(names)}")
+    if (human := source.truth) is not None:
+        if human not in names:
+            raise ConfigurationError(f"--human {human!r} has rated nothing; there is {listed(names)}")
         # First, so that pairs are told as human and judge.
-        names = [source.human, *(name for name in names if name != source.human)]
+        names = [human, *(name for name in names if name != human)]
     fetch_all(connection, _SQL["create_items"], {})
     _refuse_torn(connection)
     fetch_all(connection, _SQL["create_numbered"], {"raters": names})

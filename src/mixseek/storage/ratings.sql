@@ -3,12 +3,19 @@
 
 -- name: add_labels
 -- People are raters, too: of every sample that has the text they labelled.
-INSERT INTO rows
+INSERT INTO rows BY NAME
     WITH given AS (SELECT unnest($texts) AS text, unnest($raters) AS rater, unnest($shares)::DOUBLE AS share),
         samples AS (SELECT DISTINCT item, question, system FROM rows)
-    SELECT item, question, system, rater, share, NULL, true, number, number FROM (
+    SELECT item, question, system, rater, share AS value, true AS is_label, number AS row, number AS rank FROM (
         SELECT samples.*, rater, share, (SELECT max(row) FROM rows) + row_number() OVER (ORDER BY item, rater) AS number
         FROM given JOIN read_parquet($path) AS texts USING (text) JOIN samples ON samples.item = texts.key)
+
+-- name: add_gold
+-- A truth beside the ratings is a rater as well; its first word about an item counts.
+INSERT INTO rows BY NAME
+    SELECT item, any_value(question) AS question, any_value(system) AS system, $gold AS rater,
+        arg_min(gold, row) AS value, arg_min(gold_said, row) AS said, true AS is_label, min(row) AS row, min(rank) AS rank
+    FROM rows WHERE gold IS NOT NULL OR gold_said IS NOT NULL GROUP BY item
 
 -- name: create_items
 -- An item's number is that of its first row.

@@ -11,15 +11,16 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from mixseek.errors import ConfigurationError, MixseekError
-from mixseek.web import endpoints, pages
+from mixseek.web import endpoints, pages, review
 from mixseek.web.security import Access, Handler, add_headers, guard
 from mixseek.web.viewer import VIEWER, Page, Viewer, answer_json, answer_page, in_thread, warm_templates
 
-# All that can be asked for. A page under review would add its own lines here, with POST where something is kept.
+# All that can be asked for; POST where something is kept.
 ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("GET", "/", pages.home),
     ("GET", "/runs/{run}", pages.run),
     ("GET", "/runs/{run}/sample", pages.sample),
+    ("GET", "/runs/{run}/review", review.page),
     ("GET", "/compare", pages.compare),
     ("GET", "/competitions/{execution}", pages.competition),
     ("GET", "/assets/{name}", pages.asset),
@@ -30,6 +31,13 @@ ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("GET", "/api/runs/{run}/sample", endpoints.sample),
     ("GET", "/api/runs/{run}/prompt", endpoints.prompt),
     ("GET", "/api/runs/{run}/live", endpoints.live),
+    ("GET", "/api/runs/{run}/review", review.overview),
+    ("GET", "/api/runs/{run}/review/queue", review.queue),
+    ("GET", "/api/runs/{run}/review/item", review.item),
+    ("GET", "/api/runs/{run}/review/numbers", review.numbers),
+    ("POST", "/api/runs/{run}/review/labels", review.give),
+    ("POST", "/api/runs/{run}/review/retractions", review.retract),
+    ("POST", "/api/runs/{run}/review/draws", review.draw),
     ("GET", "/api/compare", endpoints.compare),
     ("GET", "/api/competitions/{execution}", endpoints.competition),
 )
@@ -41,7 +49,8 @@ async def tell_errors(request: web.Request, handler: Handler) -> web.StreamRespo
     try:
         return await handler(request)
     except MixseekError as error:
-        status = 404 if isinstance(error, ConfigurationError) else 500
+        wrong = 400 if request.method == "POST" else 404
+        status = wrong if isinstance(error, ConfigurationError) else 500
         if request.path.startswith("/api/"):
             return answer_json({"error": str(error)}, status=status)
         return answer_page(request, "error.html.j2", status=status, sentence=str(error))

@@ -3,11 +3,11 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import orjson
 from aiohttp import web
@@ -15,6 +15,7 @@ from jinja2 import ChoiceLoader, Environment, FunctionLoader
 from markupsafe import Markup
 
 from mixseek.composition.compare import CompareRequest, load_comparison, read_listed
+from mixseek.composition.labels.reviewing import ReviewedRun
 from mixseek.composition.report import load_report
 from mixseek.composition.viewing import ViewedRun, find_exact_run
 from mixseek.reporting.comparison.summary import ChangedSample, Comparison
@@ -26,9 +27,10 @@ from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.journal.tail import JournalTail
+from mixseek.storage.labels.store import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.web.security import Access
-from mixseek.web.words import LANGUAGES, keep_language, language_of, sayer, words_of
+from mixseek.web.words import LANGUAGES, keep_language, language_of, say_in_language, saying, words_of
 from mixseek.web.work import Pending, SlowWork
 
 T = TypeVar("T")
@@ -36,15 +38,19 @@ T = TypeVar("T")
 _ASSETS: Mapping[str, tuple[str, ...]] = {
     "report.css": (
         "tokens.css", "page.css", "summary.css", "corrected.css", "scored.css", "panel.css", "browser.css",
-        "print.css", "viewer.css",
+        "print.css", "viewer.css", "review.css",
     ),
     "comparison.css": ("tokens.css", "page.css", "summary.css", "comparison.css", "viewer.css"),
     "leaderboard.css": ("tokens.css", "page.css", "summary.css", "leaderboard.css", "viewer.css"),
     "home.js": ("leaderboard.js", "home.js"),
     "run.js": (
-        "text.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
+        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
     ),
-    "sample.js": ("text.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
+    "review.js": (
+        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
+        "review_form.js", "review_numbers.js", "review.js",
+    ),
+    "sample.js": ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
     "comparison.js": ("leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("leaderboard.js", "watch.js"),
 }  # fmt: skip
@@ -59,6 +65,8 @@ class Viewer:
         self._numbers = itertools.count(1)
         self._runs: SlowWork[ViewedRun] = SlowWork(ViewedRun.close)
         self._reports: SlowWork[ReportData] = SlowWork()
+        self._reviewed: SlowWork[ReviewedRun] = SlowWork(ReviewedRun.close)
+        self._numbers_of_labels: SlowWork[dict[str, Any]] = SlowWork()
         self._comparisons: SlowWork[tuple[Comparison, list[ChangedSample]]] = SlowWork()
         self._tails: dict[str, JournalTail] = {}
         self._searches: dict[tuple[str, int], TextSearches] = {}
@@ -82,13 +90,24 @@ class Viewer:
         return await self._runs.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
-        """The numbers of the run; its rows are not listed in them."""
+        """The numbers of the run."""
 
         def make() -> ReportData:
-            report, _ = load_report(self.root, run.name)
-            return replace(report, rows=())
+            return load_report(self.root, run.name)[0]
 
-        return await self._reports.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
+        version = (stat_journal(run.journal), LabelStore(self.workspace).state())
+        return await self._reports.get(run.name, version, make, is_growing=is_growing(run))
+
+    async def reviewed(self, run: RunDirectory) -> ReviewedRun | Pending:
+        """The run for people who label; labels are read anew at each question."""
+        make = partial(ReviewedRun, self.workspace, run)
+        return await self._reviewed.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
+
+    async def review_numbers(self, reviewed: ReviewedRun, half_width: float) -> dict[str, Any] | Pending:
+        """What the labels of this moment make of the headline."""
+        # In the key: an older answer would hide the label that was just given.
+        key = (reviewed.run.name, stat_journal(reviewed.run.journal), LabelStore(self.workspace).state(), half_width)
+        return await self._numbers_of_labels.get(key, None, partial(reviewed.numbers, half_width))
 
     async def comparison(
         self, runs: Sequence[RunDirectory], request: CompareRequest
@@ -108,7 +127,7 @@ class Viewer:
         return self._tails.setdefault(run.name, JournalTail(run))
 
     async def close(self) -> None:
-        for work in (self._runs, self._reports, self._comparisons):
+        for work in (self._runs, self._reports, self._comparisons, self._reviewed, self._numbers_of_labels):
             await work.close()
         for searches in self._searches.values():
             searches.close()
@@ -154,7 +173,9 @@ def answer_pending(pending: Pending) -> web.Response:
 def viewer_environment() -> Environment:
     """The report's, with templates of our own."""
     ours = FunctionLoader(own_asset)
-    return page_environment().overlay(loader=ChoiceLoader([ours, FunctionLoader(asset_text)]))
+    environment = page_environment().overlay(loader=ChoiceLoader([ours, FunctionLoader(asset_text)]))
+    environment.globals = {**environment.globals, "say": say_in_language}
+    return environment
 
 
 def warm_templates() -> None:
@@ -184,22 +205,23 @@ def served_asset(name: str) -> str | None:
 def answer_page(request: web.Request, template: str, status: int = 200, **context: Any) -> web.Response:
     """A page in the reader's language; everything in it that is not ours is escaped."""
     language = language_of(request)
-    page = (
-        viewer_environment()
-        .get_template(template)
-        .render(
-            lang=language,
-            languages=LANGUAGES,
-            say=sayer(language),
-            words_json=inert_json(words_of(language)),
-            here=request.path,
-            is_read_only=viewer_of(request).access.is_read_only,
-            policy="",
-            style=Markup(),
-            script=Markup(),
-            **context,
+    with saying(language):
+        page = (
+            viewer_environment()
+            .get_template(template)
+            .render(
+                lang=language,
+                languages=LANGUAGES,
+                words_json=inert_json(words_of(language)),
+                here=request.path,
+                query="".join(f"{urlencode([one])}&" for one in request.query.items() if one[0] != "lang"),
+                is_read_only=viewer_of(request).access.is_read_only,
+                policy="",
+                style=Markup(),
+                script=Markup(),
+                **context,
+            )
         )
-    )
     response = web.Response(
         status=status, text=replace_unpaired_surrogates(page.lstrip()), content_type="text/html", charset="utf-8"
     )

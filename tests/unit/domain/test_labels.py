@@ -1,6 +1,7 @@
 """Labels by themselves: digests, scales, who counts, how draws are shared out, and how likely each text was drawn."""
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,12 @@ from mixseek.domain.labels import (
     Label,
     LabelError,
     LabelScale,
+    Standing,
     Stratum,
     allocate,
     collect_labels,
     draw_probabilities,
+    standing_labels,
     text_digest,
 )
 
@@ -134,3 +137,48 @@ def test_the_probabilities_are_those_of_drawing_twice() -> None:
     found = draw_probabilities([first, second], {f"{name}{n}" for name in "tu" for n in range(4)})
 
     assert found["t0"] == pytest.approx(hits / times, abs=0.03)
+
+
+def given_label(rater: str, share: float, name: str = "", **more: Any) -> Label:
+    return Label(text="t", protocol="p", rater=rater, share=share, given=str(share), id=name, **more)
+
+
+@pytest.mark.parametrize(
+    ("labels", "standing", "share"),
+    [
+        ([("mia", 1.0)], Standing.AGREED, 1.0),
+        ([("mia", 1.0), ("noah", 1.0)], Standing.AGREED, 1.0),
+        ([("mia", 1.0), ("noah", 0.0)], Standing.UNDECIDED, 0.5),
+        # A rater's last word is the one that counts.
+        ([("mia", 1.0), ("noah", 0.0), ("noah", 1.0)], Standing.AGREED, 1.0),
+        ([("mia", 1.0), ("noah", 0.0), ("ada", 0.0, True)], Standing.ADJUDICATED, 0.0),
+        ([("mia", 1.0), ("noah", 1.0), ("ada", 0.0, True)], Standing.ADJUDICATED, 0.0),
+    ],
+)
+def test_what_counts_is_the_adjudicated_label_then_what_raters_agree_on(
+    labels: list[tuple[Any, ...]], standing: Standing, share: float
+) -> None:
+    said = [given_label(rater, value, is_adjudicated=bool(rest)) for rater, value, *rest in labels]
+
+    (found,) = collect_labels(said).values()
+
+    assert (found.standing, found.share) == (standing, share)
+
+
+def test_a_retraction_brings_back_what_stood_before_and_touches_nobody_else() -> None:
+    lines = [
+        given_label("mia", 1.0, "first"),
+        given_label("mia", 0.0, "second"),
+        given_label("noah", 0.0, "third"),
+        given_label("mia", 0.0, "undo", retracts="second"),
+        given_label("mia", 0.0, "theft", retracts="third"),
+    ]
+
+    assert [label.id for label in standing_labels(lines)] == ["first", "third"]
+    assert standing_labels([*lines, given_label("mia", 1.0, "more", retracts="first")]) == [lines[2]]
+
+
+def test_a_picked_text_is_not_by_lot_though_another_rater_may_make_it_so() -> None:
+    picked, drawn = given_label("mia", 1.0), given_label("noah", 1.0, draw="d1", drawn="random")
+
+    assert [collect_labels(said)["t"].is_by_lot for said in ([picked], [picked, drawn])] == [False, True]

@@ -105,6 +105,7 @@ def test_our_own_prompts_hold_none(name: str, language: str) -> None:
         prompt_variant="A",
         target_model="m",
         rubric="task_type: fact\n",
+        response_b="b",
     )
     messages = load_protocol(name, language).messages(sample, "0123456789abcdef01234567")
 

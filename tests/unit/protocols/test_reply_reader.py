@@ -94,8 +94,10 @@ def test_strict_mode_allows_a_think_block_and_unasked_keys_and_nothing_else() ->
 
 
 def test_every_repair_of_the_reader_is_covered_above() -> None:
-    """EXTRA_KEYS_IGNORED is the protocols' own: the reader does not know their keys."""
-    assert {repair for _, repair, _ in REPAIRS.values()} == set(Repair) - {Repair.EXTRA_KEYS_IGNORED}
+    """EXTRA_KEYS_IGNORED and VERDICT_IN_WORDS are the protocols' own: the reader knows neither keys nor verdicts."""
+    own = {Repair.EXTRA_KEYS_IGNORED, Repair.VERDICT_IN_WORDS}
+
+    assert {repair for _, repair, _ in REPAIRS.values()} == set(Repair) - own
 
 
 def test_several_repairs_are_all_recorded_once() -> None:

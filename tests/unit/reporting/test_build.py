@@ -7,7 +7,7 @@ from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import FlagCount, ReasonCount
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
-from mixseek.reporting.build import ReportInput, build_report
+from mixseek.reporting.build import ReportInput, build_report, in_order
 from mixseek.reporting.model import Detail, ReportData, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.reporting.wording import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval
@@ -165,21 +165,28 @@ def test_a_run_without_valid_judgments_has_no_score() -> None:
 def test_an_empty_run_is_an_empty_report() -> None:
     report = report_of()
 
-    assert (report.judges, report.rows, report.rows_total, report.is_complete) == ((), (), 0, True)
+    assert (report.judges, report.rows_total, report.is_complete) == ((), 0, True)
 
 
-def test_shown_counts_say_how_many_of_how_many() -> None:
+def test_outcomes_are_counted_good_ones_first() -> None:
     rows = [correct(f"c{n}") for n in range(40)] + [incorrect(f"w{n}") for n in range(5)]
     rows.append(unscored("u", Status.UNDECIDED))
 
-    report = build_report(count_rows(RUN, {}, rows), row_limit=10)
+    report = build_report(count_rows(RUN, {}, rows))
 
-    assert [(part.outcome, part.shown, part.total) for part in report.shown] == [
-        ("correct", 4, 40),
-        ("incorrect", 5, 5),
-        ("undecided", 1, 1),
+    assert [(part.outcome, part.total) for part in report.shown] == [
+        ("correct", 40),
+        ("incorrect", 5),
+        ("undecided", 1),
     ]
-    assert (len(report.rows), report.rows_total, report.is_complete) == (10, 46, False)
+    assert (report.rows_total, report.is_complete) == (46, True)
+
+
+def test_names_go_as_people_count() -> None:
+    """Numbers by their size wherever they stand, names without one as words, no name last; digits of any length."""
+    names = ["Q10", None, "Q2", "Q2-b10", "Q2-b9", "q1", "Q02", "Q1" + "0" * 5_000, "Alpha"]
+
+    assert in_order(names) == ["Alpha", "Q02", "Q2", "Q2-b9", "Q2-b10", "Q10", "Q1" + "0" * 5_000, "q1", None]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import re
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
@@ -17,7 +16,8 @@ from tests.unit.reporting.counting import count_rows
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reporting.build import build_report
 from mixseek.reporting.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
-from mixseek.reporting.model import ReportData, RunHeader
+from mixseek.reporting.model import MOST_LISTED, ReportData, RunHeader
+from mixseek.reporting.payload import unpack_json
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 HOSTILE = (
@@ -188,7 +188,7 @@ def test_the_policy_allows_exactly_the_style_and_script_of_the_page() -> None:
     page = read(render_html(report_of(*MIXED)))
 
     policy = next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
-    style, script = "".join(page.inside("style")), page.inside("script")[1]
+    style, script = "".join(page.inside("style")), page.inside("script")[-1]
     for source in (style, script):
         digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
@@ -259,7 +259,7 @@ def test_hostile_text_in_every_field_changes_nothing_about_the_structure(text: s
 def test_hostile_text_reaches_the_page_unchanged_as_data(text: str) -> None:
     page = read(render_html(report_of(valid("a", response=text, span=None))))
 
-    data = json.loads(page.inside("script")[0])
+    data = unpack_json(page.inside("script")[1])
     assert data["samples"][0]["response"].encode("utf-16-le", "surrogatepass") == text.encode(
         "utf-16-le", "surrogatepass"
     )
@@ -271,7 +271,7 @@ def test_any_text_leaves_a_page_that_can_be_written_and_read(text: str) -> None:
     page = render_html(report_of(valid(text or "id", response=text, task_name=text, rules=(text,)), run_id=text))
 
     page.encode("utf-8")
-    assert json.loads(read(page).inside("script")[0])["samples"]
+    assert unpack_json(read(page).inside("script")[1])["samples"]
 
 
 def test_invisible_characters_are_named_in_the_summary() -> None:
@@ -280,15 +280,29 @@ def test_invisible_characters_are_named_in_the_summary() -> None:
     assert "ev⟨U+202E⟩il" in text
 
 
-def test_a_cut_list_says_so_and_how_to_see_the_rest() -> None:
-    header = RunHeader("run-1", "semantic", "1.0", "ab", "d", 30)
-    report = build_report(count_rows(header, {}, [valid(f"c-{n}") for n in range(30)]), row_limit=5)
+def test_a_run_that_no_browser_would_open_says_so_and_names_the_viewer() -> None:
+    report = report_of(valid("a"))
+    (shown,) = report.shown
 
-    text = read(render_html(report)).plain_text
+    text = read(render_html(replace(report, shown=(replace(shown, total=MOST_LISTED + 1),)))).plain_text
 
-    assert "5 of 30 judgments are listed: 5 of 30 correct." in text
-    assert "mixseek show run-1 ID" in text
+    assert "Of 1,000,001 judgments, at most 2,000 of each kind and judge are listed." in text
+    assert "mixseek view" in text
     assert "mixseek export run-1" in text
+
+
+def test_what_is_long_is_folded_and_every_link_of_the_bar_leads_somewhere() -> None:
+    """The manifest and what judges are told; the bar names no section that is not there."""
+    report = replace(report_of(*MIXED, manifest={"seed": 7}), asked=(("Rubric", "# Dimensions <b>"),))
+    page = render_html(report)
+
+    ids = {attributes.get("id") for _, attributes in read(page).elements}
+    (bar,) = re.findall(r'<nav class="sections".*?</nav>', page, re.DOTALL)
+    assert {link["href"].removeprefix("#") for link in read(bar).all("a")} <= ids
+    assert 'href="#protocol"' in bar
+    for section in ("manifest", "protocol"):
+        assert re.search(rf'<section id="{section}"[^>]*>\s*<details><summary>', page)
+    assert "# Dimensions &lt;b&gt;" in page
 
 
 def test_an_empty_run_is_still_a_page() -> None:
@@ -332,9 +346,9 @@ def test_links_name_filters_and_survive_any_text() -> None:
     assert re.fullmatch(r"#task=[\w%.+-]*", link_to(task="\ud800<数>"))
 
 
-def test_two_thousand_rows_make_a_file_of_reasonable_size() -> None:
-    rows = [valid(f"row-{n}", response="A step of reasoning. " * 50 + "The answer is (B).") for n in range(2_000)]
+def test_five_thousand_rows_make_a_file_of_reasonable_size() -> None:
+    rows = [valid(f"row-{n}", response=f"A step of reasoning {n}. " * 50 + "The answer is (B).") for n in range(5_000)]
 
     page = render_html(report_of(*rows))
 
-    assert len(page.encode()) < 4_000_000
+    assert len(page.encode()) < 1_500_000

@@ -44,12 +44,13 @@ const type = async (text) => {
   await pause(300);
 };
 const go = async (hash) => { location.hash = hash; await pause(50); };
-const repeatOf = () => document.querySelector("#detail .facts")?.textContent.match(/Repeat(\\d)/)?.[1];
+const repeatOf = () => document.querySelector("#detail .facts")?.textContent.match(/Repeat(\\d of \\d)/)?.[1];
 const opened = () => document.querySelector(".detail-id")?.textContent + " " + (repeatOf() ?? "");
 (async () => {
   await type("coffee");
   said.push("typed " + at("matches").textContent);
   at("search").dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}));
+  await pause(50);
   said.push("escaped [" + at("search").value + "] " + at("matches").textContent);
   await go("#id=tea-1&repeat=2");
   said.push("named " + opened());
@@ -61,6 +62,32 @@ const opened = () => document.querySelector(".detail-id")?.textContent + " " + (
   said.push("reasoning " + at("matches").textContent);
   await go("#id=tea-1");
   said.push("sides " + [...document.querySelectorAll(".row-side")].map((side) => side.textContent).join(","));
+  const key = (name) => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
+  await go("#verdict=correct");
+  document.querySelectorAll(".row")[1].click();
+  key("j");
+  await pause(100);
+  said.push("stepped " + opened());
+  history.back();
+  await pause(200);
+  said.push("back " + opened() + " " + at("matches").textContent);
+  history.back();
+  await pause(200);
+  said.push("back " + location.hash);
+  at("sort").value = "lowest";
+  at("sort").dispatchEvent(new Event("change"));
+  key("Escape");
+  await pause(100);
+  const first = document.querySelector(".row-outcome").textContent;
+  said.push("cleared " + at("matches").textContent + " " + first + " " + location.hash);
+  const choice = document.querySelector("#selects select[name=reasoning]");
+  choice.value = "5";
+  choice.dispatchEvent(new Event("change"));
+  await pause(100);
+  said.push("chosen " + at("matches").textContent);
+  choice.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}));
+  await pause(100);
+  said.push("unchosen " + at("matches").textContent);
   document.title = "SAID " + said.join(" | ");
 })().catch((error) => { document.title = "SAID " + error; });
 </script></body>"""
@@ -138,12 +165,128 @@ def test_keys_filters_and_addresses(tmp_path: Path) -> None:
     assert said.split(" | ") == [
         "typed 1 of 4",
         "escaped [] 4 judgments",
-        "named tea-1 2",
-        "excluded coffee-1 1 #q=coffee",
+        "named tea-1 2 of 3",
+        "excluded coffee-1 1 of 3 #q=coffee",
         "unverified 1 of 4",
         "reasoning 1 of 4",
-        "sides model #1,model #2,model #3,model #1",
+        "sides " + ",".join(f"model · repeat {number} of 3" for number in (1, 2, 3, 1)),
+        "stepped coffee-1 1 of 3",
+        "back tea-1 3 of 3 3 of 4",
+        "back #verdict=correct",
+        "cleared 4 judgments incorrect #sort=lowest",
+        "chosen 1 of 4",
+        "unchosen 4 judgments",
     ]
+
+
+MANY_PAGES = """<script>
+const at = (id) => document.getElementById(id);
+const said = [];
+const until = async (isReady) => {
+  for (let tries = 0; tries < 200 && !isReady(); tries++) await new Promise((done) => setTimeout(done, 20));
+};
+const told = () => [at("matches"), at("page-text"), document.querySelector(".detail-id")]
+  .map((part) => part?.textContent).join(" ");
+(async () => {
+  await until(() => at("matches").textContent.includes("judgments"));
+  said.push(told());
+  at("later").click();
+  await until(() => at("page-text").textContent.startsWith("201"));
+  said.push(told());
+  history.back();
+  await until(() => at("page-text").textContent.startsWith("1–"));
+  said.push(told());
+  location.hash = "#id=s-1234";
+  await until(() => document.querySelector(".detail-id")?.textContent === "s-1234");
+  said.push(told());
+  location.hash = "#q=needle";
+  await until(() => at("matches").textContent.endsWith("of 1,500") && !at("matches").textContent.includes("far"));
+  said.push(told());
+  location.hash = "#task=t-2";
+  await until(() => at("matches").textContent.startsWith("150 "));
+  said.push(told());
+  const offered = [...document.querySelectorAll("select[name=task] option")].map((one) => one.textContent);
+  said.push(offered.slice(1, 4).join(", "));
+  document.title = "SAID " + said.join(" | ");
+})().catch((error) => { document.title = "SAID " + error; });
+</script></body>"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+def test_a_long_report_lists_everything(tmp_path: Path) -> None:
+    """Pages, addresses, filters and a search reach judgments in every block of the file."""
+    rows = [
+        replace(
+            ROW, id=f"s-{number}", task_name=f"t-{number % 10 + 1}",
+            response="needle" if number in (3, 1_499) else f"Green tea {number}. " * 40,
+        )
+        for number in range(1_500)
+    ]  # fmt: skip
+
+    said = said_by(page_of(*rows), MANY_PAGES, tmp_path, "1280,900")
+
+    assert said.split(" | ") == [
+        "1,500 judgments 1–200 s-0",
+        "1,500 judgments 201–400 s-200",
+        "1,500 judgments 1–200 s-0",
+        "1,500 judgments 1,201–1,400 s-1234",
+        "2 of 1,500 1–2 s-3",
+        "150 of 1,500 1–150 s-1",
+        "t-1 (150), t-2 (150), t-3 (150)",
+    ]
+
+
+HOSTILE = """# Head <b>one</b>
+<img src=x onerror=alert(1)><script>alert(1)</script> **bold _slanted_** `code <i>` snake_case_name
+
+- one
+- two
+  1. inner [click](javascript:alert(1)) ![pixel](https://evil.example/p.png)
+
+> quoted [site](https://example.org/a_b) ~~gone~~
+
+| a | b |
+|---|---|
+| 1 | <u>2</u> |
+
+```html
+<script>alert(2)</script>
+```
+[x](data:text/html,<script>alert(3)</script>) ``` ** __ ~~ [ ]( \\* """
+MARKDOWN = """<script>
+addEventListener("error", (event) => { document.title = "SAID error " + event.message; });
+(async () => {
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  for (let tries = 0; tries < 100 && !document.querySelector(".as-markdown"); tries++) await pause(20);
+  const plain = document.querySelector(".response .prose").textContent;
+  document.querySelector(".as-markdown").click();
+  const shown = document.querySelector(".response .markdown");
+  const tags = [...new Set([...shown.querySelectorAll("*")].map((one) => one.localName))].sort();
+  const attributes = new Set([...shown.querySelectorAll("*")].flatMap((one) => [...one.getAttributeNames()]));
+  const links = [...shown.querySelectorAll("a")].map((one) => `${one.getAttribute("href")} ${one.rel}`);
+  const started = performance.now();
+  document.querySelector(".as-markdown").click();
+  const back = document.querySelector(".response .prose").textContent === plain;
+  document.title = "SAID " + JSON.stringify({
+    tags, links, handlers: [...attributes].filter((name) => name.startsWith("on") || name === "src"), back,
+    text: shown.textContent.includes("<script>alert(1)</scr" + "ipt>"), code: shown.querySelector("pre").textContent,
+    names: shown.textContent.includes("snake_case_name"),
+  });
+})();
+</script></body>"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
+def test_markdown_is_shown_on_demand_and_stays_text(tmp_path: Path) -> None:
+    """A few harmless elements; HTML stays text, nothing is loaded, and only links to the web are links."""
+    said = json.loads(said_by(page_of(replace(ROW, response=HOSTILE)), MARKDOWN, tmp_path, "1280,900"))
+
+    known = {"a", "blockquote", "code", "div", "em", "li", "ol", "p", "pre", "s", "strong", "table", "tbody", "td"}
+    assert set(said["tags"]) == known | {"th", "thead", "tr", "ul"}
+    assert said["links"] == ["https://example.org/a_b noopener noreferrer nofollow"]
+    assert said["handlers"] == []
+    assert said["code"] == "<script>alert(2)</script>"
+    assert (said["text"], said["names"], said["back"]) == (True, True, True)
 
 
 LONG = "a_name_of_more_than_sixty_characters_that_has_no_space_to_break_at_"

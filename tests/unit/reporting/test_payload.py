@@ -2,22 +2,21 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.build import build_report
 from mixseek.reporting.excerpts import LONGEST_TEXT, Excerpt, excerpt_around, field_limit, utf16_offset
-from mixseek.reporting.html import embed_json, page_payload
-from mixseek.reporting.model import ReportData, RunHeader
+from mixseek.reporting.html import embed_json
+from mixseek.reporting.payload import PackedRows, rows_payload, unpack_json
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
 
-def report_of(*rows: JudgedRow) -> ReportData:
-    return build_report(count_rows(RunHeader("r", "semantic", "1", "00", "d", len(rows)), {}, rows))
+def payload_of(*rows: JudgedRow, budget: int = 1_000_000) -> dict[str, Any]:
+    return rows_payload(rows, budget)
 
 
 def valid(name: str, response: str, span: Span | None = None, judge: str = "rules") -> JudgedRow:
@@ -38,11 +37,11 @@ def test_embedded_json_reads_back_and_holds_nothing_active(value: object) -> Non
 
 
 def test_a_zero_score_is_a_score() -> None:
-    assert page_payload(report_of(valid("a", "x")))["rows"][0]["score"] == 0.0
+    assert payload_of(valid("a", "x"))["rows"][0]["score"] == 0.0
 
 
 def test_empty_fields_are_left_out() -> None:
-    payload = page_payload(report_of(valid("a", "x")))
+    payload = payload_of(valid("a", "x"))
 
     assert payload["rows"] == [
         {"sample": 0, "judge": "rules", "status": "valid", "tone": "bad", "score": 0.0, "verdict": "incorrect"}
@@ -51,7 +50,7 @@ def test_empty_fields_are_left_out() -> None:
 
 
 def test_a_panel_repeats_no_text() -> None:
-    payload = page_payload(report_of(valid("a", "long text"), valid("a", "long text", judge="other")))
+    payload = payload_of(valid("a", "long text"), valid("a", "long text", judge="other"))
 
     assert len(payload["samples"]) == 1
     assert [row["sample"] for row in payload["rows"]] == [0, 0]
@@ -65,7 +64,7 @@ def test_everything_a_reader_needs_is_there() -> None:
         flags=(Finding(Flag.PROTOCOL_VIOLATION, "score is 7"),), target_model="model-x", raw_reply="{}",
     )  # fmt: skip
 
-    payload = page_payload(report_of(row))
+    payload = payload_of(row)
 
     assert payload["samples"] == [
         {
@@ -102,20 +101,20 @@ def test_spans_point_at_the_same_text_in_utf16(before: str, inside: str, after: 
     row = valid("a", text, Span(len(before), len(before) + len(inside)))
 
     units = text.encode("utf-16-le", "surrogatepass")
-    start, end = page_payload(report_of(row))["rows"][0]["span"]
+    start, end = payload_of(row)["rows"][0]["span"]
 
     assert units[start * 2 : end * 2] == inside.encode("utf-16-le", "surrogatepass")
 
 
 def test_a_span_outside_the_response_is_not_drawn() -> None:
-    assert "span" not in page_payload(report_of(valid("a", "short", Span(3, 99))))["rows"][0]
+    assert "span" not in payload_of(valid("a", "short", Span(3, 99)))["rows"][0]
 
 
 def test_responses_beyond_the_budget_are_cut_around_the_answer() -> None:
     response = "x" * 5_000 + "ANSWER" + "y" * 5_000
     rows = (valid("long", response, Span(5_000, 5_006)), valid("short", "kept whole"))
 
-    payload = page_payload(report_of(*rows), budget=1_010)
+    payload = payload_of(*rows, budget=1_010)
 
     sample, row = payload["samples"][0], payload["rows"][0]
     start, end = row["span"]
@@ -128,7 +127,7 @@ def test_responses_beyond_the_budget_are_cut_around_the_answer() -> None:
 def test_questions_and_replies_beyond_the_budget_keep_their_beginning() -> None:
     row = JudgedRow(id="a", judge="j", status=Status.INVALID, response="r", question="q" * 500, raw_reply="z" * 500)
 
-    payload = page_payload(report_of(row), budget=201)
+    payload = payload_of(row, budget=201)
 
     assert (payload["samples"][0]["question"], payload["samples"][0]["question_cut"]) == ("q" * 100, 400)
     assert (payload["rows"][0]["reply"], payload["rows"][0]["reply_cut"]) == ("z" * 100, 400)
@@ -139,11 +138,10 @@ def test_a_report_keeps_no_text_of_megabytes() -> None:
     response = "x" * (3 * LONGEST_TEXT) + "ANSWER" + "y" * 40
     span = Span(3 * LONGEST_TEXT, 3 * LONGEST_TEXT + 6)
     row = replace(valid("long", response, span), question="q" * (LONGEST_TEXT + 7), raw_reply="z" * (LONGEST_TEXT + 9))
-    report = report_of(row)
+    (block,) = PackedRows([row], total=1)
 
-    payload = page_payload(report)
+    payload = unpack_json(block)
 
-    assert all(len(text or "") <= LONGEST_TEXT for one in report.rows for text in (one.response, one.raw_reply))
     sample, shown = payload["samples"][0], payload["rows"][0]
     assert sample["response"][slice(*shown["span"])] == "ANSWER"
     assert sample["before"] + len(sample["response"]) + sample.get("after", 0) == len(response)
@@ -175,3 +173,39 @@ def test_the_limit_keeps_the_budget_and_cuts_no_more_than_needed(lengths: list[i
 
 def test_offsets_count_utf16_units() -> None:
     assert [utf16_offset("a𠮷b", offset) for offset in range(4)] == [0, 1, 3, 4]
+
+
+def test_every_judgment_is_in_a_block_and_in_the_index() -> None:
+    """In the order in which they come, no sample torn, and every thing that they are filtered by."""
+    rows = [valid(f"s-{number}", "x" * 2_000, judge=judge) for number in range(700) for judge in ("rules", "model")]
+    rows[9] = replace(rows[9], status=Status.INVALID, verdict=None, score=None, error_type="e", rules=("one", "two"))
+    packed = PackedRows(iter(rows), total=len(rows))
+
+    blocks = [unpack_json(block) for block in packed]
+    index = unpack_json(packed.index())
+
+    listed = [(block["samples"][row["sample"]]["id"], row["judge"]) for block in blocks for row in block["rows"]]
+    assert listed == [(row.id, row.judge) for row in rows]
+    assert index["ids"] == [row.id for row in rows]
+    assert len(blocks) > 5
+    assert index["firsts"] == [sum(len(one["rows"]) for one in blocks[:number]) for number in range(len(blocks))]
+    assert all(len(block["rows"]) == 2 * len(block["samples"]) for block in blocks)
+    held = {name: column["values"][column["codes"][9]] for name, column in index["columns"].items()}
+    assert (held["status"], held["rule"], held["error"], held["verdict"]) == (["invalid"], ["one", "two"], ["e"], [])
+    assert index["columns"]["judge"]["choices"] == [["model", 700], ["rules", 700]]
+
+
+def test_all_judgments_together_keep_the_budget_and_the_short_ones_are_whole() -> None:
+    rows = [valid(f"s-{number}", "long " * 1_000 if number % 2 else "short") for number in range(100)]
+
+    blocks = [unpack_json(block) for block in PackedRows(rows, total=100, budget=100_000)]
+
+    texts = [sample["response"] for block in blocks for sample in block["samples"]]
+    assert 60_000 < sum(map(len, texts)) <= 100_000
+    assert texts[::2] == ["short"] * 50
+
+
+def test_halves_of_characters_reach_the_page_as_they_are() -> None:
+    (block,) = PackedRows([valid("a", "\ud800 lone \udfff")], total=1)
+
+    assert unpack_json(block)["samples"][0]["response"] == "\ud800 lone \udfff"

@@ -1,8 +1,8 @@
 """Dimensions on page and terminal: everything said, nothing broken by hostile text, every quote in its place."""
 
 import io
-import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -29,9 +29,9 @@ from mixseek.domain.counts import (
 )
 from mixseek.domain.judgments import Status
 from mixseek.reporting import wording as words
-from mixseek.reporting.build import select_rows
-from mixseek.reporting.html import page_payload, render_html
+from mixseek.reporting.html import page_facts, render_html
 from mixseek.reporting.model import ReportData, ScaleMean
+from mixseek.reporting.payload import PackedRows, rows_payload, unpack_json
 from mixseek.reporting.terminal import print_report, print_rows
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"
@@ -96,19 +96,41 @@ def test_a_terminal_of_any_width_is_kept_to(width: int) -> None:
     assert max(len(line) for line in terminal_of(page_report(), width).splitlines()) <= width
 
 
-def test_the_critical_come_first_in_the_list() -> None:
-    """Then the order of the dataset."""
-    assert [row.id for row in select_rows(ROWS)] == ["critical", "Q1-A-m2", "unusable", "own"]
+def test_the_index_of_the_list_names_the_critical() -> None:
+    """The page lists them first."""
+    packed = PackedRows(ROWS, total=len(ROWS))
+    list(packed)
+
+    index = unpack_json(packed.index())
+
+    assert [index["ids"][place] for place in index["critical"]] == ["critical"]
+
+
+def test_a_cell_of_the_coverage_leads_to_its_judgments_and_questions_go_as_people_count() -> None:
+    """On the page and on a terminal alike; a cell without an output leads nowhere."""
+    grid = [CoverageCell(f"Q{number}", "A", "m2", "m1", Status.VALID) for number in (1, 10, 2)]
+    grid.append(replace(grid[0], question="Q3", status=None))
+    covered = CoverageCounts(
+        questions=4, variants=1, targets=2, judges=1, expected=4, valid=3, unnamed=0, grid=grid, holes=grid[3:]
+    )  # fmt: skip
+    report = page_report(coverage=covered)
+    page = render_html(report)
+
+    links = re.findall(r'<td class="cell[^>]*><a href="([^"]*)"', page)
+    assert links == [f"#question=Q{number}&amp;variant=A&amp;target=m2&amp;judge=m1" for number in (1, 2, 10)]
+    shown = terminal_of(report, 120)
+    assert [shown.index(f"Q{number} ") for number in (1, 2, 3, 10)] == sorted(
+        shown.index(f"Q{number} ") for number in (1, 2, 3, 10)
+    )
 
 
 def test_quotes_reach_the_page_with_their_places_and_problems() -> None:
     """In the page's own units: an emoji is two of them."""
     first, _, third = DETAIL["evidence"]
     quotes = {**DETAIL, "evidence": [{**first, "spans": [[1, 6]]}, third]}
-    payload = page_payload(page_report(judged("emoji", response="😀alpha beta", fields=quotes)))
-    (row,) = payload["rows"]
+    (row,) = rows_payload([judged("emoji", response="😀alpha beta", fields=quotes)], 1_000)["rows"]
 
-    assert payload["dimensions"] == ["FORMAT", "FIDELITY"]
+    assert page_facts(page_report())["dimensions"] == ["FORMAT", "FIDELITY"]
     assert [(quote["dimension"], quote.get("spans"), quote.get("problem")) for quote in row["quotes"]] == [
         ("FORMAT", [[2, 7]], None),
         ("FIDELITY", None, "not_found"),
@@ -119,22 +141,22 @@ def test_quotes_reach_the_page_with_their_places_and_problems() -> None:
 def test_a_place_outside_of_the_response_is_not_highlighted() -> None:
     """A highlight in the wrong place would be worse than none."""
     beyond = {**DETAIL, "evidence": [{**DETAIL["evidence"][0], "spans": [[5, 99]]}]}
-    (row,) = page_payload(page_report(judged("short", fields=beyond)))["rows"]
+    (row,) = rows_payload([judged("short", fields=beyond)], 1_000)["rows"]
 
     assert "spans" not in row["quotes"][0]
 
 
 def test_a_total_of_nought_is_a_total() -> None:
     """Left out, it would look like none."""
-    rows = {row["sample"]: row for row in page_payload(page_report())["rows"]}
+    rows = {row["sample"]: row for row in rows_payload(ROWS, 10_000)["rows"]}
 
-    assert rows[0]["total"] == 0
-    assert rows[0]["gates"] == [["critical_fail", "names another lighthouse"]]
+    assert rows[2]["total"] == 0
+    assert rows[2]["gates"] == [["critical_fail", "names another lighthouse"]]
 
 
 def test_self_judgments_are_marked_in_the_list() -> None:
     """And only they are."""
-    payload = page_payload(page_report())
+    payload = rows_payload(ROWS, 10_000)
 
     assert [payload["samples"][row["sample"]]["id"] for row in payload["rows"] if row.get("control")] == ["own"]
 
@@ -179,14 +201,14 @@ def test_hostile_text_changes_nothing_about_the_structure() -> None:
     # Both sort before the other names, and neither has an underscore to break after.
     assert hostile.tags == harmless.tags
     assert "{{ 7*7 }}" in "".join(hostile.text)
-    data = json.loads(re.findall(r'id="data">(.*?)</script>', render_html(hostile_report(HOSTILE)), re.DOTALL)[0])
+    data = unpack_json(re.findall(r'class="block">(.*?)</script>', render_html(hostile_report(HOSTILE)), re.DOTALL)[0])
     assert data["rows"][0]["quotes"][0]["text"] == HOSTILE
 
 
 def test_hostile_text_cannot_drive_a_terminal() -> None:
     """Escape sequences and reordering are shown by their code points."""
     stream = io.StringIO()
-    print_rows(hostile_report("\x1b[31mred\u202e").rows, Console(file=stream, width=100, no_color=True))
+    print_rows(list(hostile_report("\x1b[31mred\u202e").rows), Console(file=stream, width=100, no_color=True))
 
     assert "\x1b" not in stream.getvalue()
     assert "\u202e" not in stream.getvalue()

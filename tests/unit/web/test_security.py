@@ -10,7 +10,8 @@ from mixseek.errors import ConfigurationError
 from mixseek.web.security import decide_access
 from mixseek.web.server import ROUTES
 
-PAGES = [path.format(run="tea", execution="none", name="run.js") for _, path, _ in ROUTES]
+PAGES = [path.format(run="tea", execution="none", name="run.js") for method, path, _ in ROUTES if method == "GET"]
+KEPT = [path.format(run="tea") for method, path, _ in ROUTES if method == "POST"]
 SCRIPT = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{7*7}}"
 
 
@@ -23,7 +24,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_nothing_is_told_without_the_secret(workspace: Path) -> None:
     async def scenario(client: Client) -> None:
-        for path in PAGES:
+        for path in [*PAGES, *KEPT]:
             for wrong in ({}, {"Cookie": f"mixseek-{client.server.port}=guess"}, {"Authorization": "Bearer guess"}):
                 answer = await client.ask(path, is_known=False, headers=wrong)
                 assert (answer.status, "tea" in answer.text) == (403, False)
@@ -183,8 +184,27 @@ def test_other_methods_change_nothing(workspace: Path, method: str) -> None:
     look(workspace, scenario)
 
 
+def test_what_is_kept_needs_an_origin_of_our_own_and_the_secret(workspace: Path) -> None:
+    async def scenario(client: Client) -> None:
+        own = f"http://127.0.0.1:{client.server.port}"
+        for path in KEPT:
+            assert (await client.ask(path, "POST")).status == 403
+            assert (await client.ask(path, "POST", headers={"Origin": "http://evil.example"})).status == 403
+            assert (await client.ask(path, "POST", headers={"Origin": own}, is_known=False)).status == 403
+            # What is asked for rightly, and says nothing that could be kept, is one sentence.
+            empty = await client.ask(path, "POST", headers={"Origin": own}, body=b"{}")
+            assert (empty.status, list(empty.json)) == (400, ["error"])
+            assert (await client.ask(path, "PUT", headers={"Origin": own})).status == 405
+        assert not (workspace / "labels").exists()
+
+    look(workspace, scenario)
+
+
 def test_a_viewer_that_only_reads_refuses_before_it_looks(workspace: Path) -> None:
     async def scenario(client: Client) -> None:
+        for path in KEPT:
+            refused = await client.post(path, {})
+            assert (refused.status, "only reads" in refused.text) == (403, True)
         answer = await client.ask("/", "POST", headers={"Origin": f"http://127.0.0.1:{client.server.port}"})
         assert (answer.status, "only reads" in answer.text) == (403, True)
         assert (await client.ask("/")).status == 200

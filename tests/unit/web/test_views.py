@@ -36,6 +36,7 @@ def rows_of(count: int) -> tuple[dict[str, Any], ...]:
             "response": f"So the answer is {number + (1 if number % 3 else 2)}.",
             "ground_truth": str(number + 1),
             "target_model": ("aster", "cedar")[number % 2],
+            "question_id": f"Q{number // 2}",
             "metadata": {"parity": ("even", "odd")[number % 2], "ｗｉｄｅ": "ＡＢＣ"},
         }
         for number in range(count)
@@ -63,6 +64,7 @@ def test_judgments_come_in_pages_that_filters_search_and_order_narrow(workspace:
         "sort=newest": (250, "row-249"),
         "sort=highest&limit=1": (250, "row-1"),
         "judge=nobody": (0, None),
+        "question=Q12": (2, "row-24"),
         "id=row-204": (250, "row-200"),
         "verdict=incorrect&id=row-249&limit=10": (84, "row-240"),
     }

@@ -44,15 +44,28 @@ class Client:
     session: ClientSession
 
     async def ask(
-        self, path: str, method: str = "GET", *, headers: dict[str, str] | None = None, is_known: bool = True
+        self,
+        path: str,
+        method: str = "GET",
+        *,
+        headers: dict[str, str] | None = None,
+        is_known: bool = True,
+        body: bytes | None = None,
     ) -> Answer:
         told = dict(headers or {})
         if is_known:
             told["Authorization"] = f"Bearer {self.server.access.secret}"
         # As it is written: a client that tidies addresses would hide what an attacker sends.
         address = URL(f"http://127.0.0.1:{self.server.port}{path}", encoded=True)
-        async with self.session.request(method, address, headers=told, allow_redirects=False) as answer:
+        async with self.session.request(method, address, headers=told, data=body, allow_redirects=False) as answer:
             return Answer(answer.status, await answer.text(), dict(answer.headers))
+
+    async def post(self, path: str, body: object) -> Answer:
+        """As the page does, until it is answered."""
+        own = {"Origin": f"http://127.0.0.1:{self.server.port}"}
+        while (answer := await self.ask(path, "POST", headers=own, body=json.dumps(body).encode())).status == 202:
+            await asyncio.sleep(0.05)
+        return answer
 
     async def wait(self, path: str) -> Answer:
         """Until what is being made is there."""

@@ -1,13 +1,13 @@
-"""`mixseek compete`: teams before one task, round after round; and `leaderboard`: how they stand."""
+"""`mixseek compete`: teams before one task, round after round."""
 
 import os
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, BadParameter, Option, launch
+from typer import Argument, BadParameter, Option
 
-from mixseek.cli.console import ExitCode, print_answer
-from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, share_option, workspace_path
+from mixseek.cli.console import ExitCode
+from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, share_option
 
 
 def parse_points(given: str | float) -> float:
@@ -91,38 +91,3 @@ def compete(
         environment=os.environ,
     )
     return run_compete(request, (fail_under, max_invalid), as_json=as_json, quiet=quiet, is_dry_run=dry_run)
-
-
-def leaderboard(
-    execution: Annotated[
-        str | None,
-        Argument(metavar="EXECUTION", help="A competition's name, or the beginning of it. Default: the latest."),
-    ] = None,
-    html: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the page with curves, submissions, remarks and opinions.")
-    ] = None,
-    open_page: Annotated[bool, Option("--open", help="Open the page in the browser; needs --html.")] = False,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> ExitCode:
-    """Show how the teams of a competition stand, also while they play.
-
-    \b
-    Examples:
-      mixseek leaderboard
-      mixseek leaderboard haiku --html haiku.html --open
-      mixseek leaderboard haiku --json > haiku.json
-    """
-    if open_page and html is None:
-        raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.composition.competitions.leaderboards import load_leader_board, write_leader_board
-    from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
-
-    board = load_leader_board(workspace_path(workspace), execution)
-    if html is not None:
-        write_leader_board(board, html)
-    document = leader_board_document(board)
-    print_answer(document, lambda console: print_leader_board(board, console, html), as_json=as_json)
-    if open_page and html is not None:
-        launch(html.resolve().as_uri())
-    return ExitCode.OK

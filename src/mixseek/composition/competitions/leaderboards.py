@@ -23,7 +23,7 @@ from mixseek.storage.competition.connection import Patience
 from mixseek.storage.competition.store import AggregationStore
 from mixseek.storage.journal.journal import is_being_written, read_records
 from mixseek.storage.journal.records import ReplyRecord, SampleRecord
-from mixseek.storage.workspace import LATEST, find_name
+from mixseek.storage.workspace import LATEST, Workspace, find_name
 
 # A glance at the board can wait for a writer, who holds the file for moments.
 _PATIENCE_SECONDS = 15.0
@@ -41,6 +41,16 @@ async def _load(root: Path, name: str | None) -> LeaderBoard:
         ranking = await store.ranking(execution.execution_id)
     judging = read_judging(journal_path(root, execution.execution_id))
     return build_leader_board(execution, ranking, progress, judging)
+
+
+def is_competition(root: Path, name: str | None) -> bool:
+    """Whether a competition is meant; a run only where no competition is called so, and one of the runs is."""
+    with open_store(root) as store:
+        names = [execution.execution_id for execution in asyncio.run(store.executions())]
+    runs = [run.name for run in Workspace(root).runs()]
+    if name is None or name == LATEST:
+        return bool(names) or not runs
+    return any(one.startswith(name) for one in names) or not any(run.startswith(name) for run in runs)
 
 
 def open_store(root: Path) -> "closing[AggregationStore]":

@@ -134,6 +134,8 @@ def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, A
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
     # Seed 001's object, by its schema, or by how its prompt names the sample.
     is_named = "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
+    if prompt.section("RESPONSE_A"):
+        return _pair_verdict(prompt, seed), None
     if "is_correct" in (prompt.schema.get("properties") or {}) if prompt.schema else is_named:
         verdict = _semantic_verdict(prompt, seed, correct_share)
         return verdict, verdict["is_correct"]
@@ -168,11 +170,35 @@ def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[s
     }
 
 
+def _pair_verdict(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """Which of two responses is better, by a lot that each text has of its own: the same in whichever order they stand.
+
+    Near lots are a tie.
+    """
+    texts = {side: prompt.section(f"RESPONSE_{side}") for side in ("A", "B")}
+    lots = {side: share_of(_digest(str(seed), prompt.model, text, "lot")) for side, text in texts.items()}
+    drawn = _digest(str(seed), prompt.model, *sorted(texts.values()), prompt.section("QUESTION"), "pair")
+    distance = abs(lots["A"] - lots["B"])
+    verdict = "tie" if distance < 0.1 else "A" if lots["A"] > lots["B"] else "B"
+    quote = _quote_from(texts["A" if verdict == "tie" else verdict])
+    reasons = [{"response": "A" if verdict == "tie" else verdict, "quote": quote, "reason": "Mock reason."}]
+    told = {
+        "comment": f"Mock comparison {drawn.hex()[:8]}.",
+        "reasons": reasons if quote else [],
+        "verdict": verdict,
+        "strength": None if verdict == "tie" else "clear" if distance > 0.4 else "slight",
+    }
+    asked = (prompt.schema or {}).get("properties") or told
+    return {name: value for name, value in told.items() if name in asked}
+
+
 def _contradict(reply: Mapping[str, Any]) -> dict[str, Any]:
     """The same reply at odds with itself: a total that is not the sum, or an opinion beyond its scale."""
     broken: dict[str, Any] = json.loads(json.dumps(reply))
     if "is_correct" in broken:
         return {**broken, "is_correct": True, "reasoning_score": 1, "error_type": "wrong_logic"}
+    if "reasons" in broken and broken.get("verdict") in ("A", "B", "tie"):
+        return {**broken, "comment": f"Response {'B' if broken['verdict'] == 'A' else 'A'} is better."}
     if "confidence_score" in broken:
         return {**broken, "confidence_score": 2.5}
     for holder in (broken, *(value for value in broken.values() if isinstance(value, dict))):

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from mixseek.domain.calls import PLAIN, presentation_of
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.preferences import AB, BA
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.protocols.reply.bundles import Bundle, BundleEntry, fold_identity, split_bundle
@@ -218,6 +220,8 @@ class OffsetIndex:
     def __init__(self) -> None:
         # 128 bits do not collide. An offset is stored as its complement, a negative number, once its id was wanted.
         self._offsets: dict[int, int] = {}
+        # Whether some lines say in which order a pair was shown.
+        self.has_orders = False
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -264,6 +268,11 @@ class DatasetReplayJudge:
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The other names are not looked at: `response` and `output` are the judged text here."""
+        shown = presentation_of(protocol)
+        if shown != PLAIN and sample.metadata.get(f"{REPLY_NAMES[0]}_{shown}") is not None:
+            return recorded_reply(sample.metadata, f"{REPLY_NAMES[0]}_{shown}", self.name, sample.id)
+        if shown not in (PLAIN, AB):
+            return Missing(f"no recorded reply for id {sample.id!r} in order {shown}; it stands in `reply_{shown}`")
         column = next((name for name in REPLY_NAMES[:3] if sample.metadata.get(name) is not None), REPLY_NAMES[0])
         return recorded_reply(sample.metadata, column, self.name, sample.id, may_be_bundled=self.bundles)
 
@@ -310,6 +319,8 @@ class FileReplayJudge:
     def note_sample(self, sample_id: str) -> None:
         """Told of every sample of the dataset, so that replies to none of them can be counted."""
         self.index.mark(sample_id)
+        for order in (AB, BA) if self.index.has_orders else ():
+            self.index.mark(_in_order(sample_id, order))
 
     def unmatched(self, limit: int) -> tuple[int, list[str]]:
         """How many replies are about no sample, and the first of them as their file names them."""
@@ -320,12 +331,16 @@ class FileReplayJudge:
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The recorded text to the letter, or Missing; never a guess by position."""
-        offset = self.index.find(sample.id)
+        shown = presentation_of(protocol)
+        offset = self.index.find(_in_order(sample.id, shown)) if shown != PLAIN else None
+        # A reply that names no order is about the sample as it stands, which of a pair is A first.
+        offset = self.index.find(sample.id) if offset is None and shown in (PLAIN, AB) else offset
         if offset is not None:
             row = self._row_at(offset)
             return recorded_reply(row, _reply_name(row), self.name, sample.id)
-        if self.matching is None:
-            return Missing(f"no recorded reply for id {sample.id!r}")
+        if self.matching is None or shown not in (PLAIN, AB):
+            in_order = "" if shown == PLAIN else f" in order {shown}"
+            return Missing(f"no recorded reply for id {sample.id!r}{in_order}")
         return self.matching.reply(sample, self.name)
 
     def _index_lines(self, takes_bundles: bool) -> Iterator[PlacedBundle]:
@@ -345,10 +360,13 @@ class FileReplayJudge:
             if row_id is None:
                 more = "" if takes_bundles else ", or add --bundles if it is about many"
                 raise DatasetError(f"{place}: {_NO_ID}{more}")
-            earlier = self.index.find(row_id)
+            order = _order_of(row)
+            self.index.has_orders |= order is not None
+            key = row_id if order is None else _in_order(row_id, order)
+            earlier = self.index.find(key)
             if earlier is not None:
                 raise self._twice(place, row_id, row, earlier)
-            self.index.add(row_id, offset)
+            self.index.add(key, offset)
 
     def _twice(self, place: str, row_id: str, row: Mapping[str, Any], earlier: int) -> DatasetError:
         line = next(number for number, at, _ in _lines(self.path) if at == earlier)
@@ -433,6 +451,16 @@ def _checked_row(line: bytes, place: str) -> dict[str, Any]:
         expected = f"no reply; expected one of the columns {', '.join(REPLY_NAMES)}"
         raise DatasetError(f"{place}: {_NO_ID if _id_text(row) is None else expected}")
     return row
+
+
+def _order_of(row: Mapping[str, Any]) -> str | None:
+    """In which order a pair was shown, where the row says so."""
+    said = str(row.get("order") or row.get("presentation") or "").lower()
+    return said if said in (AB, BA) else None
+
+
+def _in_order(sample_id: str, order: str) -> str:
+    return f"{sample_id}\x1f{order}"
 
 
 def _id_text(row: Mapping[str, Any]) -> str | None:

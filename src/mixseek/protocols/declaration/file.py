@@ -65,6 +65,8 @@ class SampleNeeds:
     task_types: tuple[str, ...] = ()
     # Why replies that were recorded elsewhere cannot be checked without the response; None where they can.
     response_reason: str | None = None
+    # Two responses to each question.
+    is_pair: bool = False
 
 
 Settings = TypeVar("Settings", bound=BaseModel)

@@ -36,6 +36,7 @@ class Repair(StrEnum):
     REPEATED_KEY = "repeated_key"
     REPEATED_OBJECT = "repeated_object"
     EXTRA_KEYS_IGNORED = "extra_keys_ignored"
+    VERDICT_IN_WORDS = "verdict_in_words"
 
 
 # A think block is how reasoning models speak, not a liberty that the judge took. Keys that nobody asked for change
@@ -56,6 +57,7 @@ REPAIR_DETAILS = {
     Repair.LONE_SURROGATES: "a string holds half of a surrogate pair, which is no character",
     Repair.REPEATED_KEY: "a key is given twice, with the same value",
     Repair.REPEATED_OBJECT: "the same object is given more than once",
+    Repair.VERDICT_IN_WORDS: "the verdict stands in a mark or in plain words, without an object",
     Repair.EXTRA_KEYS_IGNORED: "the object holds keys that the protocol does not know",
 }
 

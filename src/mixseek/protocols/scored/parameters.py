@@ -216,7 +216,7 @@ def spoken(table: Table, language: str) -> dict[str, Any]:
     return {name: in_language(value, language) if name in _TEXTS else value for name, value in table}
 
 
-def missing_words(parameters: ScoredParameters, language: str) -> list[str]:
+def missing_words(parameters: Table, language: str) -> list[str]:
     """Places, as in the file, whose text is given in other languages and not in this one."""
     return [
         place

@@ -2,6 +2,8 @@
 
 // Longer responses open around the answer; the rest is one click away.
 const WINDOW = 6000;
+// Once chosen, it holds for the judgments that are opened after.
+let isMarkdown = false;
 
 function badge(row) {
   return make("span", { class: `badge tone-${row.tone}` }, ...visibleNodes(outcomeOf(row)));
@@ -36,8 +38,9 @@ function answerBox(row) {
 function facts(row) {
   const list = make("dl", { class: "facts" });
   if (isPanel) list.append(fact(say("Judge"), filterLink("judge", row.judge, labelOf(row.judge))));
-  if (hasRepeats) list.append(fact(say("Repeat"), String(row.repeat ?? 1)));
-  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, "unverified"), make("span", { class: "soft" }, " not in the response")));
+  if (hasRepeats) list.append(fact(say("Repeat"), repeatText(row)));
+  if (row.reasks) list.append(fact(say("Re-asks"), countText(row.reasks), make("span", { class: "soft" }, ` ${say("the replies before were invalid")}`)));
+  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, say("unverified")), make("span", { class: "soft" }, ` ${say("not in the response")}`)));
   if (row.reasoning !== undefined) list.append(fact(say("Reasoning score"), filterLink("reasoning", String(row.reasoning))));
   if (row.sample.task !== undefined) list.append(fact(say("Task"), filterLink("task", row.sample.task)));
   if (row.score !== null) list.append(fact(say(row.marks ? "Share of the maximum" : "Score"), String(Math.round(row.score * 1000) / 1000)));
@@ -47,8 +50,8 @@ function facts(row) {
   if (row.sample.variant !== undefined) list.append(fact(say("Variant"), filterLink("variant", row.sample.variant)));
   if (row.type !== undefined) list.append(fact(say("Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
   if (row.confidence !== undefined) list.append(fact(say("Confidence"), ...visibleNodes(row.confidence)));
-  if (row.control) list.append(fact(say("Method"), make("b", {}, "self-judgment"), make("span", { class: "soft" }, " a control, in no mean")));
-  else if (row.family) list.append(fact(say("Method"), "same family, other model"));
+  if (row.control) list.append(fact(say("Method"), make("b", {}, say("self-judgment")), make("span", { class: "soft" }, ` ${say("a control, in no mean")}`)));
+  else if (row.family) list.append(fact(say("Method"), say("same family, other model")));
   if (!isPanel) list.append(fact(say("Judge"), ...visibleNodes(labelOf(row.judge))));
   return list;
 }
@@ -80,6 +83,7 @@ function cutNote(count, place) {
 
 /** A judgment is drawn in an element of its own, which it knows as its holder. */
 function revealMark(row) {
+  if (isMarkdown) row.holder.querySelector(".as-markdown").click();
   const mark = row.holder.querySelector("mark");
   if (mark) mark.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
@@ -110,16 +114,19 @@ function responseSection(row) {
   const { response = "" } = row.sample;
   const section = make("section", { class: "response" });
   const draw = (start, end) => {
+    const turned = () => { isMarkdown = !isMarkdown; draw(start, end); section.querySelector(".as-markdown").focus(); };
+    const toggle = make("button", { type: "button", class: "text-button as-markdown", "aria-pressed": String(isMarkdown), onclick: turned }, say("as Markdown"));
     const clipped = response.length - (end - start);
     const all = () => { draw(0, response.length); revealMark(row); };
     const more = (count, place) => count
       ? make("button", { type: "button", class: "more", onclick: all }, `${countText(count)} more characters ${place} · show all`)
       : null;
-    const body = make("div", { class: "prose", lang: languageOf(response.slice(start, end)), dir: "auto" }, ...responseNodes(row, start, end));
+    const shown = isMarkdown ? markdownNodes(response.slice(start, end)) : responseNodes(row, start, end);
+    const body = make("div", { class: isMarkdown ? "prose markdown" : "prose", lang: languageOf(response.slice(start, end)), dir: "auto" }, ...shown);
     if (!response) body.append(make("span", { class: "quiet" }, say("The response is empty.")));
     const parts = [
-      make("h3", {}, say("Response"), " ", make("span", { class: "soft" }, `${countText(response.length)} characters`)),
-      legend(row), cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
+      make("h3", {}, say("Response"), " ", make("span", { class: "soft" }, `${countText(response.length)} ${say("characters")}`), response ? toggle : null),
+      isMarkdown ? null : legend(row), cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
       clipped ? more(response.length - end, "after") : null, cutNote(row.sample.after, "after this"),
     ];
     section.replaceChildren(...parts.filter(Boolean));
@@ -131,7 +138,7 @@ function responseSection(row) {
 function foldable(title, text, cut, isOpen) {
   if (!text) return null;
   return make("details", { open: isOpen },
-    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} characters`)),
+    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("characters")}`)),
     textBlock("prose", text), cutNote(cut, "after this"));
 }
 

@@ -52,7 +52,7 @@ const PROBLEMS = {
 function quoteItem(row, quote, place) {
   const jump = quote.spans
     ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, say("show in response"))
-    : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? PROBLEMS[quote.problem] ?? quote.problem : quote.stage ? "outside of this file" : "not looked for");
+    : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? say(PROBLEMS[quote.problem] ?? quote.problem) : say(quote.stage ? "outside of this file" : "not looked for"));
   return make("li", { class: dimensionClass(quote.dimension) },
     make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
     make("span", {}, make("q", { lang: languageOf(quote.text), dir: "auto" }, ...visibleNodes(quote.text)),
@@ -129,6 +129,7 @@ function tellNote(row, note) {
 }
 
 function lightQuote(row, place, isSecond = false) {
+  if (isMarkdown) row.holder.querySelector(".as-markdown").click();
   const marks = [...row.holder.querySelectorAll("mark.quote")];
   for (const mark of marks) mark.classList.toggle("lit", mark.dataset.quotes.split(" ").includes(String(place)));
   const first = marks.find((mark) => mark.classList.contains("lit"));

@@ -1,37 +1,79 @@
-// The list of judgments. Only the rows in sight exist as elements, so two thousand scroll like twenty.
+// The list of judgments. Only the rows in sight exist as elements, so two hundred scroll like twenty.
 
 const ROW_HEIGHT = 62; // as in browser.css
 const SPARE_ROWS = 8;
 
-let matching = rows;
 let selected = null;
+// Where the rows stand among those that the filters leave, and how many those are.
+let page = { offset: 0, matches: 0, total: 0 };
 
-/** Asks the source for what the filters leave, and shows it; `after` is done then. */
+const isSame = (row, other) => row.sample.id === other.sample.id && row.judge === other.judge && (row.repeat ?? 1) === (other.repeat ?? 1);
+const isNarrowed = () => NARROWING.some((name) => state[name]);
+
+function matchText() {
+  if (isNarrowed()) return `${countText(page.matches)} ${say("of")} ${countText(page.total)}`;
+  return `${countText(page.total)} ${say(page.total === 1 ? "judgment" : "judgments")}`;
+}
+
+function searchText(found, done, all) {
+  return `${countText(found)} ${say("so far; searched")} ${countText(done)} ${say("of")} ${countText(all)}`;
+}
+
+/** Asks the source for what the filters leave, and shows it; `after` is done when the first rows are there. */
 function applyFilters(after = null) {
+  drawControls();
+  byId("clear").hidden = !isNarrowed();
   source.find((found) => {
-    matching = found.rows;
-    byId("matches").textContent = found.text;
-    byId("clear").hidden = !found.isNarrowed;
-    drawControls();
+    byId("matches").textContent = found.text ?? "";
+    if (!found.rows) return;
+    rows = found.rows;
+    page = found;
+    byId("matches").textContent = found.text ?? matchText();
+    drawPager();
     byId("list").scrollTop = 0;
     keepSelection();
     if (after) after();
   });
 }
 
+function drawPager() {
+  const last = page.offset + rows.length;
+  byId("page-text").textContent = rows.length ? `${countText(page.offset + 1)}–${countText(last)}` : "–";
+  byId("earlier").disabled = page.offset === 0;
+  byId("later").disabled = last >= page.matches;
+  for (const part of document.querySelectorAll(".turn")) part.hidden = page.matches <= source.pageRows;
+  byId("sort").value = state.sort;
+}
+
+/** Beyond an end of the page is the next one; false where there is none. */
+function turn(place) {
+  if (place >= 0 && place < rows.length) return false;
+  const isLater = place >= rows.length;
+  if (isLater ? page.offset + rows.length >= page.matches : page.offset === 0) return false;
+  const at = isLater ? page.offset + source.pageRows : Math.max(0, page.offset - source.pageRows);
+  Object.assign(state, { id: "", by: "", repeat: "", at: at ? String(at) : "" });
+  writeAddress({ push: true });
+  selected = null;
+  applyFilters(() => { if (rows.length) select(isLater ? rows[0] : rows[rows.length - 1]); });
+  return true;
+}
+
 function keepSelection() {
   if (isWide() && !state.id) {
-    select(matching[0] ?? null, { isQuiet: true });
+    select(rows[0] ?? null, { isQuiet: true });
     return;
   }
   // What the reader opened stays open while it belongs to the list; what the filters exclude is closed.
-  if (selected && !matching.includes(selected)) {
-    select(isWide() ? matching[0] ?? null : null, { isQuiet: true });
-    writeAddress();
-    return;
+  if (selected) {
+    selected = rows.find((row) => isSame(row, selected)) ?? null;
+    if (!selected) {
+      select(isWide() ? rows[0] ?? null : null, { isQuiet: true });
+      writeAddress();
+      return;
+    }
   }
   drawRows();
-  if (matching.includes(selected)) keepInSight(matching.indexOf(selected));
+  if (selected) keepInSight(rows.indexOf(selected));
 }
 
 function rowElement(row, place) {
@@ -40,10 +82,10 @@ function rowElement(row, place) {
   const truth = sample.truth === undefined ? null : visibleLine(sample.truth, 40);
   const gist = visibleLine(sample.question || sample.response || "", 160);
   const compared = [make("b", { lang: languageOf(answer) }, answer)];
-  if (truth !== null && row.tone !== "good") compared.push(make("i", {}, "expected"), make("span", { lang: languageOf(truth) }, truth));
+  if (truth !== null && row.tone !== "good") compared.push(make("i", {}, say("expected")), make("span", { lang: languageOf(truth) }, truth));
   const element = make("div", {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",
-    "aria-setsize": matching.length, "aria-posinset": place + 1, onclick: () => select(row, { push: true }),
+    "aria-setsize": page.matches, "aria-posinset": page.offset + place + 1, onclick: () => select(row, { push: true }),
   },
   make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: "Unverified: the answer is not in the response" }, "?") : null),
     make("span", { class: "row-id", lang: languageOf(sample.id) }, visibleLine(sample.id, 80)),
@@ -57,16 +99,16 @@ function rowElement(row, place) {
 function drawRows() {
   const list = byId("list");
   const holder = byId("rows");
-  if (!matching.length) {
+  if (!rows.length) {
     holder.style.height = "auto";
-    holder.replaceChildren(make("p", { class: "quiet placeholder" }, say(source.isEmpty() ? "This run holds no judgments." : "No judgment matches these filters.")));
+    holder.replaceChildren(make("p", { class: "quiet placeholder" }, say(page.total === 0 ? "This run holds no judgments." : "No judgment matches these filters.")));
     list.removeAttribute("aria-activedescendant");
     return;
   }
-  holder.style.height = `${matching.length * ROW_HEIGHT}px`;
+  holder.style.height = `${rows.length * ROW_HEIGHT}px`;
   const first = Math.max(0, Math.floor(list.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
-  const last = Math.min(matching.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_HEIGHT) + SPARE_ROWS);
-  holder.replaceChildren(...matching.slice(first, last).map((row, index) => rowElement(row, first + index)));
+  const last = Math.min(rows.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_HEIGHT) + SPARE_ROWS);
+  holder.replaceChildren(...rows.slice(first, last).map((row, number) => rowElement(row, first + number)));
   if (selected && holder.querySelector("[aria-selected=true]")) list.setAttribute("aria-activedescendant", `row-${selected.position}`);
   else list.removeAttribute("aria-activedescendant");
 }
@@ -78,50 +120,71 @@ function keepInSight(place) {
   else if (top + ROW_HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW_HEIGHT - list.clientHeight;
 }
 
-const STEPS = { move, close: () => select(null) };
+const STEPS = { move, close: () => select(null, { push: true }) };
 
+/** What a reader opens is a step that "back" undoes; `isQuiet` shows something without it being asked for. */
 function select(row, { push = false, isQuiet = false } = {}) {
-  const wasOpen = Boolean(state.id);
   selected = row;
   Object.assign(state, row && !isQuiet ? nameOf(row) : { id: "", by: "", repeat: "" });
   byId("browser").classList.toggle("open", Boolean(row));
-  // On a small screen the detail covers the list: "back" must lead to the list, not out of the page.
-  if (!isQuiet) writeAddress({ push: push && !wasOpen });
+  if (!isQuiet) writeAddress({ push });
   renderDetail(row, STEPS);
   if (row) source.complete(row, (whole) => { if (selected === row) renderDetail(whole, STEPS); });
-  const place = matching.indexOf(row);
+  const place = rows.indexOf(row);
   if (place >= 0) keepInSight(place);
   drawRows();
 }
 
-function move(by) {
-  if (!matching.length) return;
-  const place = matching.indexOf(selected);
-  const next = place < 0 ? (by > 0 ? 0 : matching.length - 1) : place + by;
-  if (place >= 0 && Number.isFinite(by) && source.turn(next)) return;
-  select(matching[Math.max(0, Math.min(matching.length - 1, next))]);
+/** A key that is held down is one step, however many judgments it passes. */
+function move(by, { isHeld = false } = {}) {
+  if (!rows.length) return;
+  const place = rows.indexOf(selected);
+  const next = place < 0 ? (by > 0 ? 0 : rows.length - 1) : place + by;
+  if (place >= 0 && Number.isFinite(by) && turn(next)) return;
+  select(rows[Math.max(0, Math.min(rows.length - 1, next))], { push: !isHeld });
 }
 
 // --- the controls above the list
 
 const UNSCORED = ["undecided", "invalid", "missing"];
-/** One control for each thing that judgments differ in, with how many there are of each value. */
-function buildSelects() {
-  source.choices((choices) => byId("selects").replaceChildren(...choices.map(([name, label, values]) => {
-    const options = values.map(([value, count]) =>
-      make("option", { value }, `${visibleLine(name === "judge" ? labelOf(value) : value, 60)} (${countText(count)})`));
-    const choice = make("select", { name }, make("option", { value: "" }, say("any")), ...options);
-    choice.addEventListener("change", () => { state[name] = choice.value; filtersChanged(); });
-    return make("label", { class: "choice" }, make("span", {}, say(label)), choice);
-  })));
+const LABELS = {
+  judge: "Judge", task: "Task", target: "Target", variant: "Variant", question: "Question", gate: "Gate", control: "Self-judgment", quote: "Quote",
+  status: "Status", verdict: "Verdict", error: "Error type", unverified: "Unverified", warning: "Warning", reasoning: "Reasoning", rule: "Rule", flag: "Flag", meta: "Metadata",
+};
+// One value of these, which all judgments share, tells nothing.
+const COMPARED = ["judge", "task", "target", "variant", "control", "unverified"];
+
+function makeChoice(name, values) {
+  const options = values.map(([value, count]) =>
+    make("option", { value }, `${visibleLine(name === "judge" ? labelOf(value) : value, 60)}${count === null ? "" : ` (${countText(count)})`}`));
+  const choice = make("select", { name }, make("option", { value: "" }, say("any")), ...options);
+  choice.addEventListener("change", () => { state[name] = choice.value; filtersChanged(); });
+  return make("label", { class: "choice" }, make("span", {}, say(LABELS[name])), choice);
 }
 
+/** One control for each thing that judgments differ in, with how many there are of each value. */
+function buildSelects() {
+  source.choices((choices) => {
+    const hasButtons = document.querySelector("[data-outcome]") !== null;
+    const isOffered = (name) => name !== "question" && !(hasButtons && ["status", "verdict"].includes(name))
+      && (choices[name] ?? []).length > (COMPARED.includes(name) ? 1 : 0);
+    byId("selects").replaceChildren(...Object.keys(LABELS).filter(isOffered).map((name) => makeChoice(name, choices[name])));
+    drawControls();
+  });
+}
+
+/** What narrows the list is always seen above it, though no control offers it. */
 function drawControls() {
+  for (const name of Object.keys(LABELS)) {
+    const held = byId("selects").querySelector(`select[name=${name}]`);
+    const isShown = held || (["status", "verdict"].includes(name) && document.querySelector("[data-outcome]"));
+    if (state[name] && !isShown) byId("selects").append(makeChoice(name, [[state[name], null]]));
+  }
   for (const select of byId("selects").querySelectorAll("select")) {
     select.value = state[select.name];
     // A value that no listed row has: the list is empty, and the control says why.
     if (select.value !== state[select.name]) {
-      select.append(make("option", { value: state[select.name] }, `${visibleLine(state[select.name], 60)} (0)`));
+      select.append(make("option", { value: state[select.name] }, `${visibleLine(state[select.name], 60)}`));
       select.value = state[select.name];
     }
     select.parentElement.classList.toggle("active", Boolean(state[select.name]));
@@ -137,14 +200,15 @@ function drawControls() {
   }
 }
 
-function filtersChanged() {
-  source.restart();
-  writeAddress();
+/** Every choice is a step that "back" undoes. */
+function filtersChanged({ push = true } = {}) {
+  state.at = "";
+  writeAddress({ push });
   applyFilters();
 }
 
 function clearFilters() {
-  for (const name of FILTERS) state[name] = "";
+  for (const name of NARROWING) state[name] = "";
   filtersChanged();
 }
 

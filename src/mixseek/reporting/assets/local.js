@@ -1,86 +1,138 @@
-// Where judgments come from in a report: all that are listed are in the file.
+// Where judgments come from in a report: all of them are in the file, in blocks that are unpacked as they are needed.
 
-const folded = new Map();
+const BLOCKS_KEPT = 60;
+const packed = document.querySelectorAll("script.block");
+const opened = new Map();
+let index = null;
+let asking = 0;
 
-function searchText(row) {
-  if (!folded.has(row)) {
-    const { sample } = row;
-    folded.set(row, fold([sample.id, sample.question, sample.response, row.answer, sample.truth, ...(sample.alternatives ?? [])].filter(Boolean).join("\n")));
-  }
-  return folded.get(row);
+async function unpack(element) {
+  const letters = atob(element.textContent);
+  const bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place++) bytes[place] = letters.charCodeAt(place);
+  return new Response(new Response(bytes).body.pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-const TESTS = {
-  status: (row, wanted) => row.status === wanted,
-  verdict: (row, wanted) => row.status === "valid" && row.verdict === wanted,
-  judge: (row, wanted) => row.judge === wanted,
-  task: (row, wanted) => row.sample.task === wanted,
-  target: (row, wanted) => row.sample.model === wanted,
-  variant: (row, wanted) => row.sample.variant === wanted,
-  gate: (row, wanted) => (row.gates ?? []).some(([gate]) => gate === wanted),
-  control: (row, wanted) => Boolean(row.control) === (wanted === "yes"),
-  quote: (row, wanted) => (row.quotes ?? []).some((quote) => quote.problem === wanted),
-  error: (row, wanted) => row.error === wanted,
-  unverified: (row, wanted) => Boolean(row.unverified) === (wanted === "yes"),
-  warning: (row, wanted) => (row.warnings ?? []).includes(wanted),
-  reasoning: (row, wanted) => row.status === "valid" && String(row.reasoning ?? "") === wanted,
-  rule: (row, wanted) => (row.rules ?? []).includes(wanted),
-  flag: (row, wanted) => (row.flags ?? []).some(([flag]) => flag === wanted),
-};
+async function openIndex() {
+  index ??= unpack(byId("index"));
+  const read = await index;
+  data.repeats = Math.max(data.repeats, ...(read.columns.repeat?.values ?? []).map(([repeat]) => Number(repeat)));
+  hasRepeats = data.repeats > 1;
+  return read;
+}
 
+/** Judgments of one block; the ones that were used last stay unpacked. */
+async function openBlock(number) {
+  const found = opened.get(number) ?? unpack(packed[number]).then(linkRows);
+  opened.delete(number);
+  opened.set(number, found);
+  if (opened.size > BLOCKS_KEPT) opened.delete(opened.keys().next().value);
+  return found;
+}
 
-const SELECTS = [
-  ["judge", "Judge", (row) => [row.judge]],
-  ["task", "Task", (row) => [row.sample.task]],
-  ["target", "Target", (row) => [row.sample.model]],
-  ["variant", "Variant", (row) => [row.sample.variant]],
-  ["gate", "Gate", (row) => (row.gates ?? []).map(([gate]) => gate)],
-  ["control", "Self-judgment", (row) => [row.control ? "yes" : "no"]],
-  ["quote", "Quote", (row) => (row.quotes ?? []).map((quote) => quote.problem ?? undefined)],
-  ["status", "Status", (row) => [row.status]],
-  ["verdict", "Verdict", (row) => [row.status === "valid" ? row.verdict : undefined]],
-  ["error", "Error type", (row) => [row.error]],
-  ["unverified", "Unverified", (row) => [row.unverified ? "yes" : "no"]],
-  ["warning", "Warning", (row) => row.warnings ?? []],
-  ["reasoning", "Reasoning", (row) => [row.status === "valid" && row.reasoning !== undefined ? String(row.reasoning) : undefined]],
-  ["rule", "Rule", (row) => row.rules ?? []],
-  ["flag", "Flag", (row) => (row.flags ?? []).map(([flag]) => flag)],
-];
+/** In which block a place is: `firsts` are the places that blocks begin with. */
+function blockOf(firsts, place) {
+  let [low, high] = [0, firsts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (firsts[middle] <= place) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
 
-
-/** Of each control its values with their counts; one value that all rows share tells nothing. */
-function listChoices() {
-  const hasButtons = document.querySelector("[data-outcome]") !== null;
+async function rowsAt({ firsts }, places) {
   const found = [];
-  for (const [name, label, valuesOf] of SELECTS) {
-    if (hasButtons && (name === "status" || name === "verdict")) continue;
-    const counts = new Map();
-    for (const row of rows) for (const value of new Set(valuesOf(row))) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
-    if (counts.size < (["judge", "task", "target", "variant", "control", "unverified"].includes(name) ? 2 : 1)) continue;
-    found.push([name, label, [...counts].sort(([one], [other]) => (one < other ? -1 : 1))]);
+  for (const place of places) {
+    const number = blockOf(firsts, place);
+    const row = (await openBlock(number))[place - firsts[number]];
+    row.position = place;
+    found.push(row);
   }
   return found;
 }
 
-function findRows(tell) {
-  const wanted = Object.entries(TESTS).filter(([name]) => state[name]);
+/** All places for which a column holds the value that is asked for. */
+function narrowed({ columns }, places, name, wanted) {
+  const { values, codes } = columns[name] ?? { values: [[]], codes: [] };
+  const isWanted = values.map((held) => held.includes(wanted));
+  return places.filter((place) => isWanted[codes[place] ?? 0]);
+}
+
+/** What a reader must see first comes first; sorted, what has no score comes last. */
+function ordered({ columns, critical }, places) {
+  if (!state.sort) {
+    const first = new Set(critical);
+    return [...places.filter((place) => first.has(place)), ...places.filter((place) => !first.has(place))];
+  }
+  const { values, codes } = columns.score;
+  const direction = state.sort === "lowest" ? 1 : -1;
+  const scoreOf = (place) => values[codes[place]][0] ?? direction * Infinity;
+  return [...places].sort((one, other) => direction * (scoreOf(one) - scoreOf(other)) || one - other);
+}
+
+function holdsWords(row, words) {
+  const { sample } = row;
+  const text = fold([sample.id, sample.question, sample.response, row.answer, sample.truth, ...(sample.alternatives ?? [])].filter(Boolean).join("\n"));
+  return words.every((word) => text.includes(word));
+}
+
+/** Block after block, with a breath between them: the page goes on answering. */
+async function searched(read, places, words, isWanted, tellProgress) {
+  const found = [];
+  let rested = performance.now();
+  for (const [done, place] of places.entries()) {
+    const [row] = await rowsAt(read, [place]);
+    if (holdsWords(row, words)) found.push(place);
+    if (performance.now() - rested < 40) continue;
+    tellProgress(found, done + 1);
+    await new Promise((rest) => setTimeout(rest));
+    if (!isWanted()) return null;
+    rested = performance.now();
+  }
+  return found;
+}
+
+/** Where a judgment of the address stands in the list. */
+function rankOf({ ids, columns }, places) {
+  const is = (name, place, wanted) => !wanted || columns[name].values[columns[name].codes[place]].includes(wanted);
+  return places.findIndex((place) => ids[place] === state.id && is("judge", place, state.by) && is("repeat", place, state.repeat));
+}
+
+async function findLocally(tell) {
+  const number = ++asking;
+  const isWanted = () => number === asking;
+  const read = await openIndex();
+  let places = [...read.ids.keys()];
+  for (const name of NARROWING) if (state[name] && name !== "q") places = narrowed(read, places, name, state[name]);
   const words = fold(state.q).split(/\s+/).filter(Boolean);
-  const found = rows.filter((row) =>
-    wanted.every(([name, test]) => test(row, state[name])) && words.every((word) => searchText(row).includes(word)));
-  const isNarrowed = wanted.length > 0 || words.length > 0;
-  const text = isNarrowed
-    ? `${countText(found.length)} of ${countText(rows.length)}`
-    : `${countText(rows.length)} ${rows.length === 1 ? "judgment" : "judgments"}`;
-  tell({ rows: found, text, isNarrowed });
+  if (words.length) {
+    const all = places.length;
+    const tellProgress = (found, done) => tell({ text: searchText(found.length, done, all) });
+    places = await searched(read, places, words, isWanted, tellProgress);
+    if (!places) return;
+  }
+  places = ordered(read, places);
+  const wanted = state.id && !state.at ? Math.max(0, rankOf(read, places)) : Number(state.at) || 0;
+  const offset = wanted - (wanted % source.pageRows);
+  const found = await rowsAt(read, places.slice(offset, offset + source.pageRows));
+  if (isWanted()) tell({ rows: found, offset, matches: places.length, total: read.ids.length });
+}
+
+async function chooseLocally(tell) {
+  const { columns } = await openIndex();
+  tell(Object.fromEntries(Object.entries(columns).map(([name, { choices }]) => [name, choices])));
+}
+
+function showFailure(error) {
+  byId("matches").textContent = `${say("This browser cannot open the list:")} ${error.message}`;
 }
 
 // The seam between the list and where its rows come from; the viewer has another one, which asks its server.
 const source = {
-  find: findRows,
-  choices: (tell) => tell(listChoices()),
-  isEmpty: () => rows.length === 0,
-  restart() {}, // nothing is paged
-  turn: () => false, // all rows are on one page
+  pageRows: 200,
+  find: (tell) => { findLocally(tell).catch(showFailure); },
+  choices: (tell) => { chooseLocally(tell).catch(showFailure); },
   complete() {}, // rows are whole
   sampleAddress: () => null, // a sample has no page of its own
 };

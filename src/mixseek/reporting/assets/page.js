@@ -3,6 +3,9 @@
 // A search that is typed on is applied when the typing pauses.
 let waiting = 0;
 
+// Q2 before Q10, as in the order that the page comes in.
+const NATURAL = new Intl.Collator("en", { numeric: true });
+
 function makeSortable(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -19,7 +22,7 @@ function makeSortable(table) {
     head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
     const valueOf = (row) => (isNumber ? Number(row.cells[column].dataset.value) : row.cells[column].dataset.value);
     const sorted = [...body.rows].map((row) => [valueOf(row), row]);
-    sorted.sort(([one], [other]) => direction * (isNumber ? one - other : one < other ? -1 : one > other ? 1 : 0));
+    sorted.sort(([one], [other]) => direction * (isNumber ? one - other : NATURAL.compare(one, other)));
     body.append(...sorted.map(([, row]) => row));
   });
 }
@@ -52,7 +55,7 @@ function onListKey(event) {
   const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
   if (!by) return;
   event.preventDefault();
-  move(by);
+  move(by, { isHeld: event.repeat });
 }
 
 function onKey(event) {
@@ -60,15 +63,15 @@ function onKey(event) {
   // Enter on a link or a button is for that.
   if (event.key === "Enter" && event.target instanceof Element && event.target.closest("a, button, summary, mark")) return;
   if (event.key === "Escape") {
-    if (isTyping && event.target === byId("search")) clearSearch();
-    else if (isTyping) event.target.blur();
-    else if (selected) { select(null); byId("list").focus(); }
+    if (!isTyping) undo();
+    else if (event.target === byId("search")) clearSearch();
+    else clearOne(event.target);
     return;
   }
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   const act = {
-    j: () => move(1),
-    k: () => move(-1),
+    j: () => move(1, { isHeld: event.repeat }),
+    k: () => move(-1, { isHeld: event.repeat }),
     t: toggleTheme,
     Enter: () => { const wide = selected && source.sampleAddress(selected); if (wide) location.assign(wide); },
     "/": () => { byId("search").focus(); byId("search").select(); },
@@ -77,6 +80,22 @@ function onKey(event) {
   event.preventDefault();
   act();
   if (event.key !== "t") bringBrowserIntoView();
+}
+
+/** Escape closes what was opened; then it clears the filters that are shown. */
+function undo() {
+  if (state.id) select(null, { push: true });
+  else if (isNarrowed()) clearFilters();
+  else return;
+  byId("list").focus({ preventScroll: true });
+}
+
+/** Escape in a control clears the filter that it shows. */
+function clearOne(control) {
+  control.blur();
+  if (!NARROWING.includes(control.name) || !state[control.name]) return;
+  state[control.name] = "";
+  filtersChanged();
 }
 
 /** Browsers empty a search box on Escape without telling; the list follows, whatever was still waiting. */
@@ -117,13 +136,38 @@ function showEverything() {
   applyFilters();
 }
 
+/** A section that is folded opens when it is asked for; texts in it are shown as the Markdown that they are. */
+function startSections() {
+  const openNamed = () => {
+    const folded = byId(location.hash.slice(1))?.querySelector(":scope.folded > details");
+    if (folded) folded.open = true;
+  };
+  addEventListener("hashchange", openNamed);
+  openNamed();
+  for (const part of document.querySelectorAll(".as-asked")) {
+    part.replaceChildren(...markdownNodes(part.textContent));
+    part.classList.add("markdown");
+  }
+  const links = [...document.querySelectorAll(".sections a")];
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) if (isIntersecting) {
+      for (const link of links) link.toggleAttribute("aria-current", link.hash === `#${target.id}`);
+    }
+  }, { rootMargin: "-15% 0px -80% 0px" });
+  for (const link of links) { const section = document.querySelector(link.hash); if (section) seen.observe(section); }
+}
+
 function start() {
   restoreTheme();
   byId("browser").hidden = false;
   byId("clear").addEventListener("click", clearFilters);
   byId("theme").addEventListener("click", toggleTheme);
+  byId("earlier").addEventListener("click", () => turn(-1));
+  byId("later").addEventListener("click", () => turn(rows.length));
+  byId("sort").addEventListener("change", (event) => { state.sort = event.target.value; filtersChanged(); });
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   startTabs();
+  startSections();
   buildSelects();
   document.querySelector(".filters").addEventListener("click", (event) => {
     const button = event.target.closest("[data-outcome]");
@@ -132,7 +176,12 @@ function start() {
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
   byId("search").addEventListener("input", (event) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { state.q = event.target.value; filtersChanged(); }, 120);
+    waiting = setTimeout(() => {
+      // Letters of one search are one step.
+      const push = !state.q;
+      state.q = event.target.value;
+      filtersChanged({ push });
+    }, 120);
   });
   // Also what the box's own cross empties.
   byId("search").addEventListener("search", (event) => { if (!event.target.value) clearSearch(); });

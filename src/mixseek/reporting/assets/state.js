@@ -1,6 +1,6 @@
 // What is shown is a function of the address: every view can be bookmarked and sent.
 
-// The run, and judgments of it: all that there are to list in a report, a page of them in the viewer.
+// The run, and the judgments of it that are listed now: a page of them.
 let data;
 let rows;
 let isPanel;
@@ -30,8 +30,10 @@ takePayload(JSON.parse(document.getElementById("data").textContent));
 const labelOf = (judge) => data.labels[judge] ?? judge;
 const byId = (id) => document.getElementById(id);
 
-// `status`, `verdict` … narrow the list; `id`, `by` (its judge) and `repeat` name the judgment that is open.
-const FILTERS = ["status", "verdict", "judge", "task", "target", "variant", "gate", "control", "quote", "error", "unverified", "warning", "reasoning", "rule", "flag", "q"];
+// What narrows the list; `sort` and `at` say how it is shown and from where on; `id`, `by` (its judge) and `repeat` name
+// the judgment that is open.
+const NARROWING = ["status", "verdict", "judge", "task", "target", "variant", "question", "gate", "control", "quote", "error", "unverified", "warning", "reasoning", "rule", "flag", "meta", "q"];
+const FILTERS = [...NARROWING, "sort", "at"];
 const NAMES = ["id", "by", "repeat"];
 const state = { id: "", by: "", repeat: "" };
 for (const name of FILTERS) state[name] = "";
@@ -67,15 +69,20 @@ function namedRow() {
   return named.find((row) => String(row.repeat ?? "") === state.repeat) ?? named[0] ?? null;
 }
 
+/** Which of its repeats, of how many. */
+function repeatText(row) {
+  return `${row.repeat ?? 1} ${say("of")} ${Math.max(data.repeats ?? 1, row.repeat ?? 1)}`;
+}
+
 /** Who judged, before a reader: the judge, and which of its repeats. */
 function judgeText(row) {
-  return row.repeat || hasRepeats ? `${labelOf(row.judge)} #${row.repeat ?? 1}` : labelOf(row.judge);
+  return row.repeat || hasRepeats ? `${labelOf(row.judge)} · ${say("repeat")} ${repeatText(row)}` : labelOf(row.judge);
 }
 
 /** Replaced while moving through the list, pushed where a reader expects "back" to return. */
 function writeAddress({ push = false } = {}) {
   const address = addressOf();
-  if (address === location.hash || (address === "#" && !location.hash.includes("="))) return;
+  if (address === (location.hash || "#") || (address === "#" && !location.hash.includes("="))) return;
   try {
     if (push) history.pushState(null, "", address);
     else history.replaceState(null, "", address);

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from mixseek.errors import BusyError, StorageError
-from mixseek.storage.duckdb_session import first_line, open_duckdb, read_sql, session_settings
+from mixseek.storage.duckdb_session import first_line, open_duckdb, quoted, read_sql, session_settings
 from mixseek.storage.durable import storage_error
 
 # Tables of the competitions' store, grown by numbered migrations: what is in a file of a user is never thrown away.
@@ -136,9 +136,8 @@ def _wait_for(attempt: Callable[[], Result | None], path: Path, holder: str, pat
 
 def _try_attach(session: duckdb.DuckDBPyConnection, path: Path, read_only: bool) -> bool | None:
     """None while another process holds the file."""
-    quoted = str(path).replace("'", "''")
     try:
-        session.execute(f"ATTACH '{quoted}' AS competitions{' (READ_ONLY)' if read_only else ''}")
+        session.execute(f"ATTACH {quoted(str(path))} AS competitions{' (READ_ONLY)' if read_only else ''}")
     except duckdb.Error as error:
         if any(words in str(error).lower() for words in _HELD):
             return None

@@ -298,6 +298,8 @@ class RowRequirements:
     rubrics: RubricDirectory | None = None
     # Rows may name files outside the dataset's directory only where the user says so.
     allows_outside_files: bool = False
+    # Every row holds two responses.
+    is_pair: bool = False
 
     def check(self, values: dict[str, Any]) -> None:
         """Raises RowError for what makes a row useless."""

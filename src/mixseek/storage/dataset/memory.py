@@ -73,7 +73,8 @@ def encode_row(row: object, number: int) -> bytes:
     """One line; what JSON has no word for becomes text, and half of a surrogate pair an escape."""
     if isinstance(row, Sample):
         # A field that says nothing is left out: a column of nulls would be no column at all.
-        row = {name: value for name in _SAMPLE_FIELDS if (value := getattr(row, name)) or name == "response"}
+        told = {name: getattr(row, name) for name in _SAMPLE_FIELDS}
+        row = {name: value for name, value in told.items() if value or (name.startswith("response") and value == "")}
     elif not isinstance(row, Mapping):
         raise DatasetError(
             f"{IN_MEMORY}: row {number} is a value of type {type(row).__name__}, expected a dict or a Sample "

@@ -28,6 +28,7 @@ from mixseek.storage.dataset.files import (
     spool_stdin,
 )
 from mixseek.storage.dataset.logs.registry import recognise
+from mixseek.storage.dataset.pairing import PairChoice, PairMaker
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.durable import digest_file
 from mixseek.storage.journal.records import decode_object
@@ -205,12 +206,15 @@ class Dataset:
         mapping: Mapping[str, str],
         requirements: RowRequirements | None = None,
         note_row: Callable[[Mapping[str, Any]], None] | None = None,
+        pairs: PairChoice | None = None,
     ) -> None:
         self.name = name
         self.path = source.path
         self._source = source
-        self._mapping = dict(mapping)
         self._requirements = requirements or RowRequirements()
+        # Made pairs have the names that samples have; the mapping is for the outputs that they are made of.
+        self._mapping = dict(mapping) if pairs is None else {}
+        self._pairs = None if pairs is None else {**pairs.description, "mapping": dict(mapping)}
         # Told of every row's fields while the dataset is surveyed.
         self._note_row = note_row
         # Relative paths in rows begin at the dataset; for a copy of what was piped in or in memory, where we are.
@@ -236,6 +240,7 @@ class Dataset:
             "bytes": survey.size_bytes,
             "rows": survey.rows,
             "mapping": dict(survey.mapping),
+            **({"pairs": self._pairs} if self._pairs is not None else {}),
             **survey.attached,
         }
 
@@ -317,7 +322,8 @@ class Dataset:
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
     def _reader(self) -> RowReader:
-        return RowReader(self._mapping, needs_response=self._requirements.response)
+        required = self._requirements
+        return RowReader(self._mapping, needs_response=required.response, is_pair=required.is_pair)
 
     def _attachments(self) -> Attachments:
         return Attachments(self._files, self._requirements)
@@ -365,12 +371,14 @@ def open_dataset(
     stdin: BinaryIO | None = None,
     requirements: RowRequirements | None = None,
     note_row: Callable[[Mapping[str, Any]], None] | None = None,
+    pairs: PairChoice | None = None,
 ) -> Dataset:
     """The dataset behind a path or `-`, which is copied to be read twice; DatasetError where none can be read.
 
     `name` is what it is called where the file is a copy of what a program had in memory.
     """
-    RowReader(mapping)  # A wrong --map is said before a long stdin is copied.
+    # A wrong --map is said before a long stdin is copied.
+    RowReader(mapping, is_pair=requirements is not None and requirements.is_pair and pairs is None)
     if path != STDIN:
         file = check_file(path)
     elif spool_directory is None:
@@ -388,7 +396,9 @@ def open_dataset(
     chosen = source or choose_any_source(file)
     if name is not None:
         chosen = replace(chosen, unit="row")
-    return Dataset(name or path, chosen, mapping, requirements, note_row)
+    if pairs is not None:
+        chosen = PairMaker(chosen, mapping, pairs).paired_source()
+    return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
 
 
 def choose_any_source(path: Path) -> RowSource:

@@ -2,13 +2,15 @@
 
 import dataclasses
 import difflib
+import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixseek.domain.samples import RESPONSE_ERROR, Sample
+from mixseek.domain.preferences import read_preference
+from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 
 # Read when the canonical column is absent and nothing is mapped; the first that is present wins.
@@ -20,10 +22,26 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task",),
     "target_model": ("model",),
 }
-SAMPLE_FIELDS = tuple(item.name for item in dataclasses.fields(Sample) if item.name != "metadata")
+# The same for rows that hold two responses. What is right is no column there: it would be which of them is better.
+PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "response": ("response_a", "output_a", "answer_a", "response_1", "output_1", "answer_1"),
+    "response_b": ("output_b", "answer_b", "response_2", "output_2", "answer_2"),
+    "question": ("input", "prompt", "instruction"),
+    "task_name": ("task",),
+    "target_model": ("target_a", "model_a", "model_1", "generator_1"),
+    "target_b": ("model_b", "model_2", "generator_2"),
+    HUMAN_PREFERENCE: ("winner", "preference", "gold", "ground_truth"),
+}
+PAIR_FIELDS = ("response_b", "target_b")
+# What the first side of a pair may be called in a mapping.
+_FIRST_SIDE = {"response_a": "response", "target_a": "target_model"}
+SAMPLE_FIELDS = tuple(
+    item.name for item in dataclasses.fields(Sample) if item.name != "metadata" and item.name not in PAIR_FIELDS
+)
 # Columns that name a file whose text becomes the field.
 FILE_FIELDS = {"response_path": "response", "rubric_path": "rubric"}
 READ_FIELDS = (*SAMPLE_FIELDS, *FILE_FIELDS)
+_READ_OF_PAIRS = (*(name for name in SAMPLE_FIELDS if "ground_truth" not in name), *PAIR_FIELDS, HUMAN_PREFERENCE)
 # Where a recorded reply may stand when no column is called `reply`.
 REPLY_COLUMNS = ("reply", "raw_output", "raw")
 # Marks a sample whose judged text nobody knows: only its recorded reply is there.
@@ -53,11 +71,13 @@ class ColumnPlan:
 class RowReader:
     """Rows to the fields of samples. Each set of columns is thought about once: that is what makes it fast."""
 
-    def __init__(self, mapping: Mapping[str, str], *, needs_response: bool = True) -> None:
+    def __init__(self, mapping: Mapping[str, str], *, needs_response: bool = True, is_pair: bool = False) -> None:
         """Without `needs_response` a row may lack it: recorded replies can be checked for all but their quotes."""
-        check_fields(mapping)
-        self._mapping = dict(mapping)
+        self._mapping = {_FIRST_SIDE.get(name, name) if is_pair else name: of for name, of in mapping.items()}
+        self._fields = _READ_OF_PAIRS if is_pair else READ_FIELDS
+        check_fields(self._mapping, self._fields)
         self._needs_response = needs_response
+        self._is_pair = is_pair
         self._plans: dict[tuple[str, ...], ColumnPlan] = {}
         # Whether the row that was read last has a column for its id, and nothing in it.
         self.is_blank_id = False
@@ -85,6 +105,8 @@ class RowReader:
             values["id"] = str(number)
         if plan.extras:
             values["metadata"] = read_metadata(row, plan.extras)
+        if self._is_pair:
+            self._settle_pair(values, plan)
         if not values.get("response") and "response_path" in plan.fields:
             # CSV cannot say null: an empty cell beside a path is no response.
             values.pop("response", None)
@@ -98,6 +120,29 @@ class RowReader:
             values["metadata"] = {**values.get("metadata", {}), RESPONSE_UNKNOWN: True}
         return values
 
+    def _settle_pair(self, values: dict[str, Any], plan: ColumnPlan) -> None:
+        """Two responses, one question of a name, and what people prefer beside them."""
+        said = values.pop(HUMAN_PREFERENCE, None)
+        if said is not None:
+            column = plan.columns[plan.fields.index(HUMAN_PREFERENCE)]
+            preference = read_preference(said)
+            if preference is None and (column == HUMAN_PREFERENCE or HUMAN_PREFERENCE in self._mapping):
+                raise RowError(f"`{column}` is {said[:60]!r}, which is no preference; write A, B or tie")
+            # A column that only looked like one stays what it was.
+            told = {column: said} if preference is None else {HUMAN_PREFERENCE: preference.value}
+            values["metadata"] = {**values.get("metadata", {}), **told}
+        if "response_b" not in values and "response" in values:
+            mapped = self._mapping.get("response_b")
+            wanted = f"`{mapped}`, which --map response_b={mapped} asks for" if mapped else "`response_b`"
+            raise RowError(
+                f"row has no {wanted}; a pair has `response_a` and `response_b`, and --pairs all makes pairs of single "
+                f"outputs (columns are {list_names(self.columns)})"
+            )
+        if "question_id" not in values and values.get("question"):
+            # Pairs of one question resemble each other, so intervals must know that they belong together.
+            digest = hashlib.blake2b(values["question"].encode("utf-8", "surrogatepass"), digest_size=5)
+            values["question_id"] = f"question-{digest.hexdigest()}"
+
     def check_mapped_columns(self) -> None:
         """After a whole pass: a mapped column that no row has is a slip, not an absent value."""
         for field, column in self._mapping.items():
@@ -108,7 +153,8 @@ class RowReader:
         if len(self._plans) >= _MAX_PLANS:
             self._plans.clear()
         self.columns.update(dict.fromkeys(shape))
-        plan = plan_columns(shape, self._mapping)
+        aliases = PAIR_ALIASES if self._is_pair else ALIASES
+        plan = plan_columns(shape, self._mapping, self._fields, aliases)
         for field, column in zip(plan.fields, plan.columns, strict=True):
             self.resolved.setdefault(field, column)
         self._plans[shape] = plan
@@ -133,27 +179,32 @@ class RowReader:
         return f"columns are {list_names(self.columns)}{meant}"
 
 
-def check_fields(mapping: Mapping[str, str]) -> None:
+def check_fields(mapping: Mapping[str, str], fields: Sequence[str] = READ_FIELDS) -> None:
     """Refuse a mapping of something that a sample does not have."""
     for field in mapping:
-        if field not in READ_FIELDS:
-            close = difflib.get_close_matches(field, READ_FIELDS, n=1)
-            meant = f"did you mean `{close[0]}`?" if close else f"fields are {', '.join(READ_FIELDS)}"
+        if field not in fields:
+            close = difflib.get_close_matches(field, fields, n=1)
+            meant = f"did you mean `{close[0]}`?" if close else f"fields are {', '.join(fields)}"
             raise DatasetError(f"--map {field}={mapping[field]}: a sample has no field `{field}`; {meant}")
 
 
-def plan_columns(shape: Iterable[str], mapping: Mapping[str, str]) -> ColumnPlan:
+def plan_columns(
+    shape: Iterable[str],
+    mapping: Mapping[str, str],
+    fields: Sequence[str] = READ_FIELDS,
+    aliases_of: Mapping[str, tuple[str, ...]] = ALIASES,
+) -> ColumnPlan:
     """Mapped column, else the canonical one, else the first alias; a column serves one field only."""
     present = set(shape)
     claimed = set(mapping.values())
     has_path = mapping.get("response_path", "response_path") in present
     chosen: dict[str, str] = {}
-    for field in READ_FIELDS:
+    for field in fields:
         if field in mapping:
             candidates: tuple[str, ...] = (mapping[field],)
         else:
             # Beside a file's path, `output` is no longer surely the judged text.
-            aliases = () if field == "response" and has_path else ALIASES.get(field, ())
+            aliases = () if field == "response" and has_path else aliases_of.get(field, ())
             candidates = tuple(name for name in (field, *aliases) if name not in claimed)
         column = next((name for name in candidates if name in present), None)
         if column is not None:
@@ -178,13 +229,13 @@ def read_fields(plan: ColumnPlan, cells: Iterable[Any]) -> dict[str, Any]:
 
 
 def read_field(field: str, column: str, value: Any) -> Any:
-    """The value a sample holds; None is absent. An empty text is a value for response and question only."""
+    """The value a sample holds; None is absent. An empty text is a value for responses and question only."""
     if field == _ALTERNATIVES:
         return read_alternatives(column, value)
     if field == "ground_truth" and isinstance(value, list):
         return [text for item in value if (text := read_text(column, item)) is not None] or None
     text = read_text(column, value)
-    if text == "" and field not in ("response", "question"):
+    if text == "" and field not in ("response", "response_b", "question"):
         return None
     return text
 

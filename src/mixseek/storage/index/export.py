@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, open_duckdb, run_in_scratch
+from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, open_duckdb, quoted, run_in_scratch
 from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.index.loading import LOADING, copy_part, ensure_indexed, object_bytes
 from mixseek.storage.journal.manifest import read_manifest
@@ -125,8 +125,7 @@ def write_table(run: RunDirectory, target: Path, suffix: str, directory: Path, s
     target.write_bytes(b"")
     rows = 0
     with open_duckdb(config=settings) as connection:
-        quoted = str(run.index).replace("'", "''")
-        connection.execute(f"ATTACH '{quoted}' AS run_index (READ_ONLY); USE run_index")
+        connection.execute(f"ATTACH {quoted(str(run.index))} AS run_index (READ_ONLY); USE run_index")
         connection.execute(_PAIRS)
         (longest,) = connection.execute("SELECT longest_bytes FROM index_state").fetchall()[0]
         written: list[Path] = []

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from mixseek.domain.judgments import JudgedRow, Status
-from mixseek.storage.duckdb_session import fetch_all, open_duckdb, read_statements, session_settings
+from mixseek.storage.duckdb_session import fetch_all, open_duckdb, quoted, read_statements, session_settings
 from mixseek.storage.index.loading import ensure_indexed, index_error
 from mixseek.storage.index.run import RunIndex
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -34,6 +34,7 @@ FILTERS: Mapping[str, str] = {
     "task": "task = $task",
     "target": "target = $target",
     "variant": "variant = $variant",
+    "question": "question = $question",
     "gate": _HAS.format("gate", "gates"),
     "control": "is_control = ($control = 'yes')",
     "quote": _HAS.format("quote", "quotes"),
@@ -134,6 +135,12 @@ class JudgmentList:
         with self._asking():
             return int(self._all("count", parameters, where=where)[0][0])
 
+    def sample_positions(self, query: ListQuery, limit: int) -> list[int]:
+        """Of the samples that are meant, at most so many, always the same ones."""
+        where, parameters = query.condition()
+        with self._asking():
+            return [sample for (sample,) in self._all("samples", {**parameters, "limit": limit}, where=where)]
+
     def page(self, query: ListQuery, offset: int, limit: int) -> list[JudgedRow]:
         """So many of them from one place on, with their texts."""
         where, parameters = query.condition()
@@ -189,11 +196,10 @@ class JudgmentList:
 def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentList:
     """Makes the table in a file of the caller's; seconds for a million judgments. The index is brought up to date."""
     ensure_indexed(workspace, run)
-    index = str(run.index).replace("'", "''")
     try:
         connection = open_duckdb(str(path), config=session_settings(path.with_suffix(".spilled")))
         # A connection of its own to the file that is in place now: a newer index does not change what is open here.
-        connection.execute(f"ATTACH '{index}' AS run (READ_ONLY)")
+        connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
         lists = {name: _JOINED.format(told) for name, told in _LISTS.items()}
         connection.execute(_SQL["build"].format(**lists))
         # What RunIndex asks is asked of the index; `listed` is found in the file that it was made in.

@@ -7,7 +7,7 @@
 CREATE TABLE listed AS
     SELECT outcomes.position AS outcome, samples.position AS sample, last.reply, judge, take, status, is_final,
         is_control, verdict, score, error_type AS error, reasoning_score AS reasoning, id, task_name AS task,
-        target_model AS target, prompt_variant AS variant, {rules} AS rules, {flags} AS flags,
+        target_model AS target, prompt_variant AS variant, question_id AS question, {rules} AS rules, {flags} AS flags,
         CASE WHEN len(warnings) > 2 THEN {warnings} END AS warnings, {gates} AS gates, {quotes} AS quotes,
         coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified
     FROM run.outcomes JOIN run.samples USING (key)
@@ -31,6 +31,10 @@ SELECT dimension FROM run.dimension_scores GROUP BY dimension ORDER BY min(dimen
 
 -- name: count
 SELECT count(*) FROM listed WHERE {where}
+
+-- name: samples
+-- By lot, so that a part of many says nothing about their order.
+SELECT sample FROM (SELECT DISTINCT sample FROM listed WHERE {where}) ORDER BY hash(sample), sample LIMIT $limit
 
 -- name: page
 SELECT outcome, sample, judge, take, status, is_final, is_control, reply FROM listed WHERE {where} {order}

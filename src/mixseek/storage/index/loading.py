@@ -22,11 +22,11 @@ from mixseek.errors import StorageError
 from mixseek.protocols.identity import method_of
 from mixseek.storage.duckdb_session import (
     Settings,
+    attaching,
     escape_glob,
     first_line,
     is_beyond_repair,
     is_short_of_memory,
-    open_duckdb,
     read_sql,
     read_statements,
     run_in_scratch,
@@ -48,12 +48,12 @@ from mixseek.storage.journal.records import decode_record
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
-# The one built-in protocol without dimensions.
-_WITHOUT_DIMENSIONS = "semantic"
+# The built-in protocols without dimensions.
+_WITHOUT_DIMENSIONS = ("semantic", "pairwise")
 # Lines are shorter than this, or DuckDB is told the length of the longest; its reader sets aside a few times as much.
 _SMALLEST_OBJECT_BYTES = 4 << 20
 _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in _TABLES}
@@ -166,9 +166,9 @@ def is_damaged_index(path: Path) -> bool:
         return is_beyond_repair(error)
 
 
-def connect_reading(path: Path) -> duckdb.DuckDBPyConnection:
-    """With the same scratch for all connections of a process: DuckDB refuses two that differ in their settings."""
-    return open_duckdb(str(path), read_only=True, config=session_settings(reading_scratch(path)))
+def connect_reading(path: Path) -> contextlib.AbstractContextManager[duckdb.DuckDBPyConnection]:
+    """To the file as it is now."""
+    return attaching(path, read_only=True, config=session_settings(reading_scratch(path)))
 
 
 def reading_scratch(path: Path) -> Path:
@@ -184,7 +184,6 @@ def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPy
             state = stat_journal(run.journal)
             connection, indexed = open_usable(run.index, kept)
             if connection is None or indexed is None or indexed.journal != state:
-                # Closed first: DuckDB would give the file that was there to whoever asks for the name.
                 kept.close()
                 index_run(workspace, run)
                 connection = kept.enter_context(connect_reading(run.index))
@@ -288,7 +287,7 @@ def build(
             copy_part(run.journal, lines.begin, lines.end, source)
     except OSError as error:
         raise storage_error("write the index", run.index, error) from error
-    with open_duckdb(str(path), config=settings) as connection:
+    with attaching(path, config=settings) as connection:
         if not lines.begin:
             connection.execute(read_sql("mixseek.storage.index", "schema.sql"))
         counted = dict(connection.execute(LOADING["line_counts"]).fetchall())
@@ -375,7 +374,7 @@ def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: in
     was_scored = connection.execute("SELECT count(*) > 0 FROM scored").fetchone() == (True,)
     connection.execute("DELETE FROM scored")
     first = connection.execute(LOADING["first_valid"]).fetchone()
-    if not (first[0] if first else protocol != _WITHOUT_DIMENSIONS):
+    if not (first[0] if first else protocol not in _WITHOUT_DIMENSIONS):
         return
     connection.execute(LOADING["fill_scored"])
     for table in ("dimension_scores", "evidence"):

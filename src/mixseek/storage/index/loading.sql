@@ -12,12 +12,16 @@ INSERT INTO samples
         sample.target_model, sample.output_id, sample.metadata.language,
         CASE WHEN 'true' IN (sample.metadata.planned_without_output, sample.metadata.response_unknown) THEN NULL ELSE
             hash(sample.question, sample.response, sample.ground_truth, sample.ground_truth_alternatives, sample.rubric,
-                sample.task_type) END
+                sample.task_type, sample.response_b) END,
+        sample.target_b, CASE WHEN sample.response_b IS NOT NULL THEN length(sample.response) END,
+        length(sample.response_b), sample.metadata.human_preference
     FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
         columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
             target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, question VARCHAR,
             response VARCHAR, ground_truth VARCHAR, rubric VARCHAR, ground_truth_alternatives VARCHAR[],
-            metadata STRUCT(language VARCHAR, planned_without_output VARCHAR, response_unknown VARCHAR))'})
+            response_b VARCHAR, target_b VARCHAR,
+            metadata STRUCT(language VARCHAR, planned_without_output VARCHAR, response_unknown VARCHAR,
+                human_preference VARCHAR))'})
     WHERE t = 'sample'
 
 -- name: reply
@@ -28,11 +32,12 @@ INSERT INTO replies
     SELECT key, NULL, judge, attempt, coalesce(try_cast(said[1] AS INTEGER), 1), try_cast(said[2] AS BOOLEAN),
         try_cast(said[3] AS INTEGER), try_cast(said[4] AS INTEGER), try_cast(said[5] AS INTEGER),
         try_cast(said[6] AS DOUBLE), said[7], said[8], try_cast(said[9] AS BIGINT), try_cast(said[10] AS BIGINT),
-        try_cast(said[11] AS BIGINT), try_cast(said[12] AS DECIMAL(24, 12)), said[13]
+        try_cast(said[11] AS BIGINT), try_cast(said[12] AS DECIMAL(24, 12)), said[13],
+        coalesce(said[14], 'plain')
     FROM (
         SELECT key, judge, attempt, json_extract_string(details, ['$.take', '$.cached', '$.ask', '$.tries',
             '$.requests', '$.latency_seconds', '$.finish_reason', '$.model', '$.usage.input_tokens',
-            '$.usage.output_tokens', '$.usage.cached_input_tokens', '$.cost_usd', '$.judge_model']) AS said
+            '$.usage.output_tokens', '$.usage.cached_input_tokens', '$.cost_usd', '$.judge_model', '$.presentation']) AS said
         FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
             maximum_object_size = $object_bytes,
             columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', attempt: 'INTEGER', details: 'JSON'})

@@ -15,7 +15,7 @@ import duckdb
 
 from mixseek.domain.pairs import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
 from mixseek.domain.panels import PanelRule
-from mixseek.storage.duckdb_session import fetch_all, open_duckdb, read_statements, session_settings
+from mixseek.storage.duckdb_session import attaching, fetch_all, quoted, read_statements, session_settings
 from mixseek.storage.index.loading import ensure_indexed, index_error
 from mixseek.storage.index.panel import panel_units
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -182,10 +182,9 @@ def open_pairs(a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
     # Not in the workspace, which may be read-only. No text of anybody goes there.
     with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
         try:
-            with open_duckdb(config=session_settings(Path(scratch), is_ample=True)) as connection:
+            with attaching(None, config=session_settings(Path(scratch), is_ample=True)) as connection:
                 for run in runs.values():
-                    path = str(run.index).replace("'", "''")
-                    connection.execute(f"ATTACH '{path}' AS {attached[run.path]} (READ_ONLY)")
+                    connection.execute(f"ATTACH {quoted(str(run.index))} AS {attached[run.path]} (READ_ONLY)")
                 yield PairIndex(connection, {"a": attached[a.path], "b": attached[b.path]})
         except duckdb.Error as error:
             raise index_error(b.index, error) from error

@@ -18,7 +18,14 @@ from mixseek.domain.calls import CallAccount, Latency
 from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, ScoredUnits, UnitGroups, UnitSums
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
-from mixseek.storage.duckdb_session import fetch_all, offline_settings, open_duckdb, read_statements
+from mixseek.storage.duckdb_session import (
+    fetch_all,
+    offline_settings,
+    open_duckdb,
+    quoted,
+    read_statements,
+    reading_beside,
+)
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
 from mixseek.storage.index.panel import SettledPanel, is_graded, panel_units, settle_panel
 from mixseek.storage.index.units import judged_unit_sums, sample_units, unit_sums
@@ -231,7 +238,7 @@ class RunIndex:
                     yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, tuple(replies[:-1]))
 
     def _pages(self, query: str, parameters: Mapping[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
-        with contextlib.closing(self._connection.cursor()) as cursor:
+        with reading_beside(self._connection) as cursor:
             cursor.execute(query, parameters)
             while page := cursor.fetchmany(_PAGE_ROWS):
                 yield page
@@ -266,7 +273,7 @@ class RunIndex:
         if any(record.get("key") != row["key"] for record in (sample, outcome, said)):
             raise find_damage(self._run)
         try:
-            return read_row(row, sample["sample"], outcome, said["text"])
+            return read_row(row, sample["sample"], outcome, said)
         except (KeyError, TypeError, ValueError) as error:
             raise find_damage(self._run) from error
 
@@ -315,8 +322,7 @@ def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: P
     names = [f"run_{number}" for number, _ in enumerate(runs)]
     with open_duckdb(config=offline_settings()) as connection:
         for name, run in zip(names, runs, strict=True):
-            path = str(run.index).replace("'", "''")
-            connection.execute(f"ATTACH '{path}' AS {name} (READ_ONLY)")
+            connection.execute(f"ATTACH {quoted(str(run.index))} AS {name} (READ_ONLY)")
         everything = " UNION ALL ".join(panel_units(rule, name) for name in names)
         units = f"""SELECT any_value(question) AS question, avg(value) AS value, avg(lowest) AS lowest,
             avg(highest) AS highest FROM ({everything}) GROUP BY key"""  # noqa: S608 - our own text
@@ -339,7 +345,7 @@ _OF_SAMPLE = ("id", "response", "task_name", "target_model", "question_id", "pro
 
 
 def read_row(
-    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], raw_reply: str | None
+    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], reply: Mapping[str, Any]
 ) -> JudgedRow:
     """From what the index knows and the records of the journal."""
     fields: Mapping[str, Any] = outcome.get("fields", {})
@@ -356,7 +362,8 @@ def read_row(
         span=Span(*outcome["span"]) if outcome.get("span") else None,
         fields=fields,
         flags=tuple(Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())),
-        raw_reply=raw_reply,
+        raw_reply=reply["text"],
+        ask=of_kind((reply.get("details") or {}).get("ask"), int) or 1,
         ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
         question=sample.get("question", ""),
     )

@@ -15,14 +15,16 @@ CREATE TABLE samples (
     key VARCHAR, position BIGINT, id VARCHAR, task_name VARCHAR, task_type VARCHAR, question_id VARCHAR,
     prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR,
     -- A digest of what a judge is shown of the sample, whatever the sample is called.
-    shown UBIGINT
+    shown UBIGINT,
+    -- Of pairs: who wrote the other response, how long both are, and which of them people prefer (A, B or tie).
+    target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR
 );
 
 CREATE TABLE replies (
     key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, take INTEGER, is_cached BOOLEAN, ask INTEGER,
     tries INTEGER, requests INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR, model VARCHAR,
     input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12),
-    judge_model VARCHAR
+    judge_model VARCHAR, presentation VARCHAR
 );
 
 CREATE TABLE outcomes (
@@ -40,6 +42,15 @@ CREATE VIEW judged AS
     SELECT outcomes.*, samples.* EXCLUDE (key, position), samples.position AS sample_position,
         coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified
     FROM outcomes JOIN samples USING (key);
+
+-- Every judgment of a pair: what each order said, and what that came to (see `domain.preferences`), always of A and B as
+-- they stand in the dataset. `question` is what intervals are clustered by.
+CREATE VIEW pair_votes AS
+    SELECT key, sample_position AS sample, id, coalesce(question_id, key) AS question, target_model AS target_a, target_b,
+        judge, judge_order, take, status, is_final, is_control, verdict, said[1] AS state,
+        said[2] AS verdict_ab, said[3] AS verdict_ba, length_a, length_b, human, method
+    FROM (SELECT *, json_extract_string(fields, ['$.state', '$.orders.ab.verdict', '$.orders.ba.verdict']) AS said
+        FROM judged WHERE length_b IS NOT NULL);
 
 -- A recorded reply names its judge; the last one to a sample is the one that was judged. Where all recorded replies of a
 -- judge are one model's, an absent one would have been its, too.

@@ -145,6 +145,7 @@ class Manifest(ManifestPart):
             ("dataset", self.dataset.get("sha256"), request.dataset.get("sha256")),
             ("plan", plan_digest(self.dataset), plan_digest(request.dataset)),
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
+            ("choice of pairs", self.dataset.get("pairs"), request.dataset.get("pairs")),
             ("number of samples", self.sample_count, request.sample_count),
             ("protocol", self.protocol.hash, request.protocol.hash),
             (

@@ -66,6 +66,9 @@ class JudgedBefore:
             self._lost.setdefault(packed, {})[place] = lost
         code = self._codes.get(packed, 0)
         self._codes[packed] = code + (digit - code // weight % _BASE) * weight
+        if is_open:
+            # What came in another presentation is still to be read together with what is asked for again.
+            return
         unread = self._unread.pop(packed, {})
         # One outcome is made of all presentations.
         if rest := {one: replies for one, replies in unread.items() if one[:2] != place[:2]}:

@@ -117,7 +117,7 @@ def encode_outcome(
         case InvalidJudgment():
             record["flags"] = [{"flag": finding.flag, "detail": finding.detail} for finding in outcome.findings]
         case Undecided():
-            record["fields"] = {"extracted_answer": outcome.extracted_answer}
+            record["fields"] = {"extracted_answer": outcome.extracted_answer, **outcome.fields}
         case Missing(is_permanent=True):
             record["permanent"] = True
     return encode_line(record)
@@ -169,7 +169,8 @@ def decode_outcome(data: Mapping[str, Any]) -> Outcome:
             findings = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in data["flags"])
             return InvalidJudgment(findings, tuple(data["repairs"]), data["fields"])
         case Status.UNDECIDED:
-            return Undecided(data["reason"], tuple(data["rules"]), span, data["fields"]["extracted_answer"])
+            fields = {name: value for name, value in data["fields"].items() if name != "extracted_answer"}
+            return Undecided(data["reason"], tuple(data["rules"]), span, data["fields"]["extracted_answer"], fields)
         case Status.MISSING:
             return Missing(data["reason"], data.get("permanent", False))
         case unexpected:

@@ -4,22 +4,30 @@
      "note":…,"at":…}
 
 `text` is the digest of the judged text, so that a label serves every run that judges it, whatever its samples are
-called; `share` is the label on a scale of 0 to 1, `given` what the rater wrote.
+called; `share` is the label on a scale of 0 to 1, `given` what the rater wrote. Labels of the viewer say more (`id`,
+`marks`, `seconds` …; see `domain.labels.Label`), and one that was taken back is followed by a line that `retracts` it.
 """
 
 import dataclasses
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from mixseek.domain.labels import Draw, DrawnRow, Label, Stratum
-from mixseek.errors import DamagedError
+from mixseek.domain.labels import Draw, DrawnRow, Label, Stratum, standing_labels
+from mixseek.errors import BusyError, DamagedError
 from mixseek.storage.durable import make_directory, replacing, storage_error
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.records import encode_readable_line
 from mixseek.storage.workspace import Workspace
+
+# A label is written in a moment: whoever finds another writer waits for it.
+_PATIENCE_SECONDS, _LOOK_EVERY_SECONDS = 10.0, 0.01
+# The lock of the file is the process's: threads of one server take turns here.
+_turn = threading.Lock()
 
 
 class LabelStore:
@@ -30,7 +38,11 @@ class LabelStore:
         self.draws_directory = workspace.root / "labels" / "draws"
 
     def read(self, protocol: str | None = None) -> list[Label]:
-        """In the order in which they were given; a torn last line is one that was never finished."""
+        """All that stand, in the order in which they were given."""
+        return standing_labels(self.lines(protocol))
+
+    def lines(self, protocol: str | None = None) -> list[Label]:
+        """What was taken back as well; a torn last line is one that was never finished."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -41,14 +53,36 @@ class LabelStore:
         labels = [self._decode(line, number) for number, line in enumerate(lines, 1)]
         return [label for label in labels if protocol is None or label.protocol == protocol]
 
-    def append(self, labels: Sequence[Label]) -> None:
-        """All of them, with one write, or none."""
-        make_directory(self.path.parent, "create")
-        journal = JournalFile(self.path)
+    def state(self) -> tuple[int, ...]:
+        """Changes with every label and every draw."""
         try:
-            journal.append(encode_readable_line(dataclasses.asdict(label)) for label in labels)
-        finally:
-            journal.close()
+            found = self.path.stat()
+        except OSError:
+            return (0, 0)
+        return found.st_size, found.st_mtime_ns
+
+    def append(self, labels: Sequence[Label]) -> list[Label]:
+        """All of them, with one write that is on disk, or none; those whose id is there already were sent twice."""
+        make_directory(self.path.parent, "create")
+        with _turn:
+            journal = self._open()
+            try:
+                known = {label.id for label in self.lines() if label.id}
+                added = [label for label in labels if label.id not in known]
+                journal.append(encode_readable_line(label_document(label)) for label in added)
+                return added
+            finally:
+                journal.close()
+
+    def _open(self) -> JournalFile:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                return JournalFile(self.path)
+            except BusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_LOOK_EVERY_SECONDS)
 
     def _decode(self, line: bytes, number: int) -> Label:
         known = {item.name for item in dataclasses.fields(Label)}
@@ -97,6 +131,15 @@ class LabelStore:
     @staticmethod
     def _damaged(path: Path, why: str) -> DamagedError:
         return DamagedError(f"{path}: {why}; restore it from a copy")
+
+
+def label_document(label: Label) -> dict[str, Any]:
+    """As it is kept: what only the viewer says is left out where it says nothing."""
+    document = dataclasses.asdict(label)
+    for name in ("id", "retracts", "queue", "marks", "seconds", "saw_verdicts"):
+        if not document[name]:
+            del document[name]
+    return document
 
 
 def draw_document(draw: Draw) -> dict[str, Any]:

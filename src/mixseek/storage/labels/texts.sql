@@ -101,7 +101,7 @@ chosen AS (
 SELECT whose, cell, is_scored, items, total, squares, 0, question, times FROM parts JOIN chosen USING (whose, question)
 
 -- name: labelled
-SELECT whose, cell, question, value, share, drawn, weight FROM ({grouped}) JOIN labels USING (text)
+SELECT whose, cell, question, value, share, drawn, weight, text FROM ({grouped}) JOIN labels USING (text)
     ORDER BY whose, text, sample
 
 -- name: grouped
@@ -120,3 +120,35 @@ class
 
 -- name: in_pool
 (text IN (SELECT text FROM covered))
+
+-- What people look at: texts of a queue, in an order by lot that says nothing about verdicts; and how many there are.
+
+-- name: queue
+SELECT text, count(*) OVER () FROM (SELECT DISTINCT text FROM units WHERE text IS NOT NULL AND ({chosen}))
+    ORDER BY sha256($queue || ' ' || text) LIMIT $limit
+
+-- name: disagreements
+-- Judges give different verdicts, or scores a quarter of the scale apart.
+sample IN (SELECT sample_position FROM judged WHERE status = 'valid' AND NOT is_control GROUP BY sample_position
+    HAVING count(DISTINCT judge) > 1 AND (count(DISTINCT verdict) > 1 OR max(score) - min(score) >= 0.25))
+
+-- name: undecided
+state IN ('undecided', 'split')
+
+-- name: invalid
+sample IN (SELECT sample_position FROM judged WHERE status = 'invalid')
+
+-- name: evidence
+-- Fewest of the quotes found in the response, or a right answer that does not stand there.
+sample IN (SELECT sample_position FROM (
+        SELECT sample_position, min(CASE WHEN is_unverified THEN 0 ELSE coalesce(found, 1) END) AS least
+        FROM judged LEFT JOIN (SELECT position, avg((problem IS NULL)::INTEGER) AS found FROM evidence GROUP BY position)
+            USING (position)
+        WHERE status = 'valid' AND NOT is_control GROUP BY sample_position)
+    WHERE least < 1 ORDER BY least, sample_position LIMIT 200)
+
+-- name: filter
+sample IN (SELECT unnest($samples::BIGINT[]))
+
+-- name: dimensions
+SELECT dimension FROM dimension_scores GROUP BY dimension ORDER BY min(dimension_order), dimension

@@ -15,11 +15,12 @@ from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.duckdb_session import (
     Settings,
+    attaching,
     escape_glob,
     fetch_all,
     first_line,
-    open_duckdb,
     private_directory,
+    quoted,
     read_statements,
     run_in_scratch,
     session_settings,
@@ -76,7 +77,7 @@ def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
             old.unlink()
 
     def write(directory: Path, settings: Settings, target: Path) -> None:
-        with open_duckdb(config=settings) as connection:
+        with attaching(None, config=settings) as connection:
             attach_index(connection, run)
             (longest,) = connection.execute("SELECT longest_bytes FROM run_index.index_state").fetchall()[0]
             parameters = {"journal": escape_glob(run.journal), "object_bytes": object_bytes(longest)}
@@ -92,8 +93,7 @@ def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
 
 def attach_index(connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
     """For reading, under the name that our statements use."""
-    path = str(run.index).replace("'", "''")
-    connection.execute(f"ATTACH '{path}' AS run_index (READ_ONLY)")
+    connection.execute(f"ATTACH {quoted(str(run.index))} AS run_index (READ_ONLY)")
 
 
 class LabelUnits:
@@ -141,6 +141,13 @@ class LabelUnits:
         """By digest; texts that the run does not have are left out."""
         rows = self.all("of_texts", texts=list(texts))
         return {text: FoundText(text, name, sample, kind) for text, name, sample, kind in rows}
+
+    def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
+        """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""
+        chosen = {} if samples is None else {"samples": list(samples)}
+        query = _SQL["queue"].format(chosen=_SQL[kind])
+        rows = fetch_all(self.connection, query, {"queue": name, "limit": limit, **chosen})
+        return [text for text, _ in rows], rows[0][1] if rows else 0
 
     def dataset_labels(self) -> list[tuple[str, str, str, str | None]]:
         """Text, label as written, id and task type, where the dataset has a column `label`."""
@@ -197,7 +204,7 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
     try:
         with (
             private_directory(workspace.scratch) as directory,
-            open_duckdb(config=session_settings(directory / "spilled")) as connection,
+            attaching(None, config=session_settings(directory / "spilled")) as connection,
         ):
             attach_index(connection, run)
             connection.execute("USE run_index")

@@ -81,19 +81,34 @@ def load_labelled(
     workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None
 ) -> tuple[LabelledRun, LabelFacts]:
     """Every sample with what judges and people say of it, and where the labels come from; without labels, too."""
-    manifest = read_manifest(run.manifest)
-    store = LabelStore(workspace)
-    labels = store.read(manifest.protocol.name)
     with open_labelled(workspace, run, asked) as units:
-        scale_of = scale_for(run, manifest)
-        own, unreadable = dataset_labels(units, manifest, scale_of)
-        # What people were asked for on purpose comes later, and so takes the place of what the dataset brought.
-        everything = collect_labels([*own, *labels])
-        present = units.of_texts(list(everything))
-        said = {text: one for text, one in everything.items() if text in present and one.by_rater}
-        chosen = choose_draws(workspace, store.draws(), run, units, said)
-        weights = weigh_texts(said, chosen)
-        labelled = units.join(weights, is_binary=scale_of(None).is_binary, pool=chosen.pool)
+        gathered = gather_labels(workspace, run, units)
+        return gathered.join(units), gathered.facts
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredLabels:
+    """What people said of the texts of one run, in the order of their first labels, and the draws that count."""
+
+    said: Mapping[str, TextLabels]
+    chosen: "ChosenDraws"
+    facts: LabelFacts
+
+    def join(self, units: LabelUnits) -> LabelledRun:
+        weights = weigh_texts(self.said, self.chosen)
+        return units.join(weights, is_binary=self.facts.scale.is_binary, pool=self.chosen.pool)
+
+
+def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) -> GatheredLabels:
+    """Of people, and of the dataset itself."""
+    manifest = read_manifest(run.manifest)
+    store, scale_of = LabelStore(workspace), scale_for(run, manifest)
+    own, unreadable = dataset_labels(units, manifest, scale_of)
+    # What people were asked for on purpose comes later, and so takes the place of what the dataset brought.
+    everything = collect_labels([*own, *store.read(manifest.protocol.name)])
+    present = units.of_texts(list(everything))
+    said = {text: one for text, one in everything.items() if text in present and one.by_rater}
+    chosen = choose_draws(workspace, store.draws(), run, units, said)
     facts = LabelFacts(
         texts=len(said),
         raters=tuple(rater for rater, _ in Counter(one for own in said.values() for one in own.by_rater).most_common()),
@@ -105,7 +120,7 @@ def load_labelled(
         from_dataset=sum(DATASET in one.by_rater for one in said.values()),
         unreadable=unreadable,
     )
-    return labelled, facts
+    return GatheredLabels(said, chosen, facts)
 
 
 def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> tuple[list[Label], int]:
@@ -143,7 +158,8 @@ def choose_draws(
     by_run: dict[str, list[Draw]] = {}
     for draw in draws:
         by_run.setdefault(draw.run, []).append(draw)
-    labelled = {name: sum(row.text in said for draw in own for row in draw.rows) for name, own in by_run.items()}
+    by_lot = {text for text, one in said.items() if one.is_by_lot}
+    labelled = {name: sum(row.text in by_lot for draw in own for row in draw.rows) for name, own in by_run.items()}
     if labelled.get(run.name):
         return ChosenDraws(run.name, tuple(by_run[run.name]))
     _, population = units.population()
@@ -163,7 +179,8 @@ def weigh_texts(said: Mapping[str, TextLabels], chosen: ChosenDraws) -> list[Tex
     differ from the draw's in a way that nobody wrote down, so they count for agreement only.
     """
     is_stratified = any(draw.columns for draw in chosen.draws)
-    probabilities = draw_probabilities(chosen.draws, said)
+    # A text of the draw that somebody picked elsewhere, where the hard ones are, is no random part of it.
+    probabilities = draw_probabilities(chosen.draws, {text for text, one in said.items() if one.is_by_lot})
     weights = []
     for text, one in said.items():
         if text in probabilities:

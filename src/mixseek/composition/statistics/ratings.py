@@ -73,18 +73,23 @@ def load_statistics(request: StatisticsRequest) -> Statistics:
         return _Analysis(ratings, request).statistics()
 
 
+def is_table(name: str) -> bool:
+    """Whether a file is meant, even one that is not there; a run's name has no dot."""
+    return Path(name).is_file() or bool(Path(name).suffix)
+
+
 @contextlib.contextmanager
 def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
     """A file is a table, whatever else it may be; anything else is the name of a run."""
-    path = Path(request.name)
-    if path.is_file() or path.suffix:
-        with open_table(path, request.source) as ratings:
+    if is_table(request.name):
+        with open_table(Path(request.name), request.source) as ratings:
             yield ratings
     else:
         for option, given in asdict(request.source.columns).items():
             if given is not None:
+                named = option.replace("_", "-")
                 raise ConfigurationError(
-                    f"--{option} is for tables, and {request.name!r} is no file; `mixseek export` makes one"
+                    f"--{named} is for tables, and {request.name!r} is no file; `mixseek export` makes one"
                 )
         workspace = Workspace(request.workspace)
         with open_run(workspace, find_run(workspace, request.name), request.source) as ratings:
@@ -98,7 +103,7 @@ class _Analysis:
         self._ratings = ratings
         self._request = request
         self._is_nominal = bool(ratings.categories)
-        self._human = next((one for one in ratings.raters if one.name == request.source.human), None)
+        self._human = next((one for one in ratings.raters if one.name == request.source.truth), None)
         self._judges = [one for one in ratings.raters if one is not self._human]
         self._scale = request.scale
         if self._scale is not None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from mixseek.composition.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
+from mixseek.composition.labels.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
 from mixseek.composition.report import find_run
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
@@ -41,26 +41,31 @@ _MAX_RATER_CHARACTERS = 100
 class DrawRequest:
     """What `mixseek label sample` asks for."""
 
-    run: str | None
     count: int
-    to: Path
     columns: tuple[str, ...] = ()
     seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DrawResult:
-    """The draw, where the sheet is, and whether the same was drawn before."""
+    """The draw, and whether the same was drawn before."""
 
     draw: Draw
-    sheet: Path
     is_repeated: bool = False
 
 
-def draw_sheet(root: Path, request: DrawRequest) -> DrawResult:
-    """Draws texts at random, notes how, and writes them without a word of any judge."""
+def draw_sheet(root: Path, name: str | None, request: DrawRequest, to: Path) -> DrawResult:
+    """Draws texts of a run, and writes them without a word of any judge."""
     workspace = Workspace(root)
-    run = find_run(workspace, request.run)
+    run = find_run(workspace, name)
+    with open_labelled(workspace, run) as units:
+        result = draw_texts(workspace, run, units, request)
+        write_drawn(units, result.draw, scale_for(run, read_manifest(run.manifest)), to)
+    return result
+
+
+def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, request: DrawRequest) -> DrawResult:
+    """At random; how is noted in the workspace before anybody sees what."""
     manifest, store = read_manifest(run.manifest), LabelStore(workspace)
     unknown = [column for column in request.columns if column not in STRATA]
     if unknown:
@@ -69,9 +74,7 @@ def draw_sheet(root: Path, request: DrawRequest) -> DrawResult:
     if request.seed is not None:
         same = [one for one in earlier if is_same_request(one, request)]
         if same:
-            with open_labelled(workspace, run) as units:
-                write_drawn(units, same[0], scale_for(run, manifest), request.to)
-            return DrawResult(same[0], request.to, is_repeated=True)
+            return DrawResult(same[0], is_repeated=True)
     if earlier and earlier[0].columns != request.columns:
         before = ",".join(earlier[0].columns)
         how = f"with --stratify {before}" if before else "without --stratify"
@@ -79,11 +82,9 @@ def draw_sheet(root: Path, request: DrawRequest) -> DrawResult:
             f"run {run.name}: was drawn from before, {how}; "
             "draw more in the same way, so that each text's chance of being drawn stays known"
         )
-    with open_labelled(workspace, run) as units:
-        draw = make_draw(units, request, run.name, manifest, earlier)
-        store.write_draw(draw)
-        write_drawn(units, draw, scale_for(run, manifest), request.to)
-    return DrawResult(draw, request.to)
+    draw = make_draw(units, request, run.name, manifest, earlier)
+    store.write_draw(draw)
+    return DrawResult(draw)
 
 
 def is_same_request(draw: Draw, request: DrawRequest) -> bool:
@@ -207,7 +208,7 @@ def import_labels(root: Path, request: ImportRequest) -> ImportResult:
     labels = read_labels(request.file, unread, given, found, known, scale_for(run, manifest))
     added, revised = settle_against(request, store.read(manifest.protocol.name), labels)
     if added:
-        store.append(added)
+        added = store.append(added)
     empty = len(draw.rows) - len(labels) if draw is not None else 0
     return ImportResult(
         run.name, rater, len(added), len(labels) - len(added), revised, unread.draw, empty, unread.drawn

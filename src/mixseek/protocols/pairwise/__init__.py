@@ -1,0 +1,1 @@
+"""Protocols that ask which of two responses is better."""

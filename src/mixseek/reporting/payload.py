@@ -1,0 +1,286 @@
+"""The judgments inside a page: each sample once, each text within a budget, spans in the page's own units.
+
+A report holds all of them, in compressed blocks that the browser opens as they are needed, and an index of what they
+can be filtered and sorted by: a hundred thousand judgments open as fast as ten.
+"""
+
+import base64
+import gzip
+import json
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+import orjson
+
+from mixseek.domain.judgments import JudgedRow, Span
+from mixseek.reporting import wording
+from mixseek.reporting.build import grouped, natural_key
+from mixseek.reporting.excerpts import Excerpt, cut_row, excerpt_of, field_limit, left_out, utf16_offset
+from mixseek.reporting.model import Quote, ScoredDetail, read_detail, tone_of
+
+# Characters of judged text in one file: about 60 MB of it compressed. Beyond that a file is nothing to send.
+TEXT_BUDGET = 200_000_000
+# A judge that quotes the whole response must not make the file twice as large.
+_QUOTE_LIMIT = 1_000
+# Rows that agree in these are of one sample.
+_SAMPLE_KEY = attrgetter(
+    "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
+    "question_id", "prompt_variant",
+)  # fmt: skip
+
+
+def rows_payload(rows: Sequence[JudgedRow], budget: int) -> dict[str, Any]:
+    """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
+    samples = grouped(rows, _SAMPLE_KEY)
+    places = {key: place for place, key in enumerate(samples)}
+    firsts = [own[0] for own in samples.values()]
+    texts = [text for row in firsts for text in (row.question, row.response)]
+    texts += [row.raw_reply or "" for row in rows]
+    limit = field_limit([len(text) for text in texts], budget)
+    # The first row of a sample with a span decides which part of a cut response is kept.
+    spans = [next(filter(None, map(_first_span, own)), None) for own in samples.values()]
+    responses = [excerpt_of(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
+    return {
+        "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
+        "rows": [_row(row, index, responses[index], limit) for row in rows for index in [places[_SAMPLE_KEY(row)]]],
+    }
+
+
+def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
+    question = row.question[:limit]
+    return _without_empty(
+        {
+            "id": row.id,
+            "task": row.task_name,
+            "model": row.target_model,
+            "qid": row.question_id,
+            "variant": row.prompt_variant,
+            "question": question,
+            "question_cut": len(row.question) - len(question) + left_out(row).question_after,
+            "response": response.text,
+            "before": response.before,
+            "after": response.after,
+            "truth": row.ground_truth,
+            "alternatives": list(row.ground_truth_alternatives),
+        }
+    )
+
+
+def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
+    reply = row.raw_reply[:limit] if row.raw_reply else None
+    detail = read_detail(row.fields)
+    return {
+        "sample": sample,
+        "judge": row.judge,
+        "status": row.status.value,
+        "tone": tone_of(row.status, row.score).value,
+        "score": row.score,  # outside of what may be left out: a score of 0 is a score
+        **_without_empty(
+            {
+                "verdict": row.verdict,
+                "answer": row.extracted_answer,
+                "span": _page_span(row.span, response),
+                "rules": list(row.rules),
+                "error": row.error_type,
+                "flags": [[finding.flag.value, finding.detail] for finding in row.flags],
+                "comment": row.comment,
+                "reason": row.reason,
+                "reply": reply,
+                "reply_cut": len(row.raw_reply or "") - len(reply or "") + left_out(row).reply_after,
+                "control": row.is_control,
+                "reasoning": row.reasoning_score,
+                "unverified": row.is_unverified,
+                "warnings": list(row.warnings),
+                "repeat": row.take if row.take > 1 else None,
+                "reasks": row.ask - 1,
+            }
+        ),
+        **(_detail(detail, response) if detail else {}),
+    }
+
+
+def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
+    """Marks and quotes; `total` outside of what may be left out, because nought is a total."""
+    return {
+        **({} if detail.total is None else {"total": detail.total}),
+        "marks": [[mark.dimension, mark.score, mark.maximum, mark.reason] for mark in detail.marks],
+        **_without_empty(
+            {
+                "maximum": detail.maximum,
+                "gates": [list(gate) for gate in detail.gates],
+                "quotes": [_quote(quote, response) for quote in detail.quotes],
+                "confidence": detail.confidence,
+                "type": detail.task_type,
+                "inferred": detail.inferred_task_type,
+                "family": detail.same_family,
+                "notes": detail.notes,
+            }
+        ),
+    }
+
+
+def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
+    spans = [_page_span(span, response) for span in quote.spans]
+    return {
+        "dimension": quote.dimension,
+        "text": wording.shortened(quote.text, _QUOTE_LIMIT),
+        **_without_empty(
+            {
+                "reason": wording.shortened(quote.reason, _QUOTE_LIMIT),
+                "stage": quote.stage,
+                "problem": quote.problem,
+                "spans": [span for span in spans if span is not None],
+            }
+        ),
+    }
+
+
+def _first_span(row: JudgedRow) -> Span | None:
+    """What a cut response is kept around: the extracted answer, or the first quote."""
+    detail = read_detail(row.fields)
+    quotes = detail.quotes if detail else ()
+    return row.span or next((span for quote in quotes for span in quote.spans), None)
+
+
+def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:
+    """None when the span lies outside the text: a highlight in the wrong place would be worse than none."""
+    if span is None:
+        return None
+    start, end = span.start - response.before, span.end - response.before
+    if not 0 <= start <= end <= len(response.text):
+        return None
+    return [utf16_offset(response.text, start), utf16_offset(response.text, end)]
+
+
+def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    """Half of the file would be nulls otherwise."""
+    return {name: value for name, value in fields.items() if value}
+
+
+# All judgments inside a file.
+
+# Of one block: so many judgments, or so many characters. Small enough to open in a moment, for one row of it too.
+_BLOCK_ROWS, _BLOCK_CHARACTERS = 200, 250_000
+# What a browser unpacks is as large at any level; the higher ones take twice the time for a tenth less.
+_LEVEL = 4
+# A control with more values is no help: a search is.
+_MOST_CHOICES = 300
+
+
+class PackedRows:
+    """Blocks of judgments as texts for script elements, in the order in which the rows come; then their index.
+
+    Only one block is held at a time; of each judgment the index keeps its id and four bytes a column.
+    """
+
+    def __init__(self, rows: Iterable[JudgedRow], total: int, budget: int = TEXT_BUDGET) -> None:
+        self._rows, self._share = rows, budget // max(total, 1)
+        self._columns: dict[str, _Column] = defaultdict(_Column)
+        self._ids: list[str] = []
+        self._firsts: list[int] = []
+        self._critical: list[int] = []
+
+    def __iter__(self) -> Iterator[str]:
+        block: list[JudgedRow] = []
+        characters = 0
+        # A sample is never torn: what its other judges say stands in the same block.
+        for _, judged in groupby(map(cut_row, self._rows), key=attrgetter("id")):
+            own = list(judged)
+            block += own
+            characters += len(own[0].response) + sum(len(row.raw_reply or "") for row in own)
+            if len(block) >= _BLOCK_ROWS or characters >= _BLOCK_CHARACTERS:
+                yield self._pack(block)
+                block, characters = [], 0
+        if block:
+            yield self._pack(block)
+
+    def _pack(self, rows: Sequence[JudgedRow]) -> str:
+        payload = rows_payload(rows, max(len(rows) * self._share, 1))
+        self._firsts.append(len(self._ids))
+        for row in payload["rows"]:
+            sample = payload["samples"][row["sample"]]
+            if row.get("gates"):
+                self._critical.append(len(self._ids))
+            self._ids.append(sample["id"])
+            for name, values in _facets(row, sample).items():
+                self._columns[name].add(values)
+        return pack_json(payload)
+
+    def index(self) -> str:
+        """What the list is filtered and sorted by; complete when all blocks are made."""
+        return pack_json(
+            {
+                "ids": self._ids,
+                "firsts": self._firsts,
+                "critical": self._critical,
+                "columns": {name: column.document() for name, column in self._columns.items()},
+            }
+        )
+
+
+class _Column:
+    """One thing that judgments differ in: the different values that there are, and which of them each row has."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[Any, ...], int] = {}
+        self._codes = array("I")
+
+    def add(self, values: tuple[Any, ...]) -> None:
+        self._codes.append(self._values.setdefault(values, len(self._values)))
+
+    def document(self) -> dict[str, Any]:
+        """With what a control offers: the most frequent values, in the order that a reader looks for them in."""
+        counts: Counter[str] = Counter()
+        held = Counter(self._codes)
+        for values, code in self._values.items():
+            for value in dict.fromkeys(values):
+                counts[str(value)] += held[code]
+        choices = sorted(counts.most_common(_MOST_CHOICES), key=lambda choice: natural_key(choice[0]))
+        return {"values": list(self._values), "codes": self._codes.tolist(), "choices": choices}
+
+
+def _facets(row: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """By the names that pages filter with; a score is only sorted by."""
+    is_valid = row["status"] == "valid"
+    single = {
+        "status": row["status"],
+        "verdict": row.get("verdict") if is_valid else None,
+        "judge": row["judge"],
+        "task": sample.get("task"),
+        "target": sample.get("model"),
+        "variant": sample.get("variant"),
+        "question": sample.get("qid"),
+        "control": "yes" if row.get("control") else "no",
+        "error": row.get("error"),
+        "unverified": "yes" if row.get("unverified") else "no",
+        "reasoning": str(row["reasoning"]) if is_valid and "reasoning" in row else None,
+        "repeat": str(row.get("repeat", 1)),
+        "score": row["score"],
+    }
+    several = {
+        "gate": tuple(gate for gate, _ in row.get("gates", ())),
+        "quote": tuple(sorted({quote["problem"] for quote in row.get("quotes", ()) if "problem" in quote})),
+        "warning": tuple(row.get("warnings", ())),
+        "rule": tuple(row.get("rules", ())),
+        "flag": tuple(flag for flag, _ in row.get("flags", ())),
+    }
+    return {**{name: () if value is None else (value,) for name, value in single.items()}, **several}
+
+
+def pack_json(document: Any) -> str:
+    """Compressed, in letters that mean nothing to HTML. Halves of characters have an escape in JSON, and no bytes."""
+    try:
+        content = orjson.dumps(document)
+    except TypeError:
+        content = json.dumps(document, separators=(",", ":")).encode()
+    # Without a time of writing: the same run is the same file.
+    return base64.b64encode(gzip.compress(content, _LEVEL, mtime=0)).decode()
+
+
+def unpack_json(text: str) -> Any:
+    """What `pack_json` packed."""
+    return json.loads(gzip.decompress(base64.b64decode(text)))

@@ -1,0 +1,340 @@
+"""Votes between two responses, what length does to them, and juries: as data, as JSON, on a terminal."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from mixseek.reporting.statistics import interval_document
+from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
+from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
+from mixseek.stats.intervals import Interval, wilson_limits
+from mixseek.stats.jury import ASSUMPTION, Accuracy, DawidSkene
+from mixseek.stats.pairs import Position, VoteCount
+from mixseek.stats.regression import Fit
+
+_Z = NormalDist().inv_cdf(0.975)
+_ORDERS = ("AB", "BA")
+
+
+@dataclass(frozen=True, slots=True)
+class VoteLine:
+    """One judge: pairs that it saw in both orders, and all of its votes. Intervals are over questions."""
+
+    judge: str
+    position: Position
+    consistency: Interval | None
+    bias: Interval | None
+    counts: Sequence[VoteCount]
+    first_shown: Interval | None
+
+    def votes_for(self, order: str, *, first: bool) -> int:
+        """How often what came first (or last) won in that order."""
+        wanted = float((order == "AB") is first)
+        return sum(one.count for one in self.counts if one.shown == order and one.vote == wanted)
+
+    def count(self, vote: float | None, order: str | None = None) -> int:
+        return sum(one.count for one in self.counts if one.vote == vote and order in (None, one.shown))
+
+    @property
+    def decisive(self) -> int:
+        return self.count(0.0) + self.count(1.0)
+
+    @property
+    def first_votes(self) -> int:
+        return sum(self.votes_for(order, first=True) for order in _ORDERS)
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """Of decisive votes whose truth is known."""
+        known = [one for one in self.counts if one.vote in (0, 1) and one.truth is not None]
+        return Accuracy(sum(one.count for one in known if one.vote == one.truth), sum(one.count for one in known))
+
+
+@dataclass(frozen=True, slots=True)
+class LengthLine:
+    """One judge: what its votes (a logit) or its lead over others (a line) follow; `fit` is None where that is open."""
+
+    judge: str
+    predictors: Sequence[str]
+    n: int
+    fit: Fit | None
+    is_vote: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VoterLine:
+    """One judge alone."""
+
+    judge: str
+    accuracy: Accuracy
+
+
+@dataclass(frozen=True, slots=True)
+class JurySection:
+    """All judges together against the best of them, which only the truth could name beforehand."""
+
+    items: int
+    votes: int
+    labels: Sequence[str]
+    majority: Accuracy
+    ties: int
+    estimated: DawidSkene
+    estimated_accuracy: Accuracy
+    voters: Sequence[VoterLine]
+
+    @property
+    def best(self) -> VoterLine | None:
+        """The name that sorts first where several are as good."""
+        known = [one for one in self.voters if one.accuracy.share is not None]
+        return max(known, key=lambda one: one.accuracy.share or 0.0) if known else None
+
+    @property
+    def mean_single(self) -> float | None:
+        shares = [one.accuracy.share for one in self.voters if one.accuracy.share is not None]
+        return sum(shares) / len(shares) if shares else None
+
+
+@dataclass(frozen=True, slots=True)
+class VoteStatistics:
+    """What `mixseek stats` says with --votes, --length or --jury."""
+
+    source: str
+    ratings: int
+    items: int
+    questions: int
+    truth: str | None
+    votes: Sequence[VoteLine]
+    length: Sequence[LengthLine]
+    jury: JurySection | None
+    notes: Sequence[str]
+
+    def __str__(self) -> str:
+        return as_text(lambda console: print_votes(self, console))
+
+
+# For programs.
+
+
+def votes_document(found: VoteStatistics) -> dict[str, Any]:
+    """One JSON document; a number that cannot be had is null."""
+    return {
+        "source": found.source,
+        "ratings": found.ratings,
+        "items": found.items,
+        "questions": found.questions,
+        "human": found.truth,
+        "votes": [_vote_document(line) for line in found.votes],
+        "length": [_length_document(line) for line in found.length],
+        "jury": _jury_document(found.jury) if found.jury else None,
+        "notes": list(found.notes),
+    }
+
+
+def _vote_document(line: VoteLine) -> dict[str, Any]:
+    position = line.position
+    return {
+        "judge": line.judge,
+        "both_orders": {
+            "pairs": position.pairs,
+            "with_null": position.with_null,
+            "with_tie": position.with_tie,
+            "decisive": position.decisive,
+            "consistent": position.consistent,
+            "first_both": position.first_both,
+            "second_both": position.second_both,
+            "consistency": _share_document(position.consistent, position.decisive, line.consistency),
+            "position_bias": position.bias,
+            "position_bias_interval": interval_document(line.bias),
+            "first_shown_rate": position.first_shown_rate,
+            "sign_test_p": position.sign_test_p,
+            "accuracy_both_orders": position.accuracy_both_orders,
+            "accuracy_mean_of_orders": position.accuracy_mean_of_orders,
+        },
+        "all_votes": {
+            "votes": line.decisive,
+            "ties": line.count(0.5),
+            "missing": line.count(None),
+            "first_shown": _share_document(line.first_votes, line.decisive, line.first_shown),
+            "accuracy": line.accuracy.share,
+            "by_order": {
+                order: {
+                    "first": line.votes_for(order, first=True),
+                    "second": line.votes_for(order, first=False),
+                    "tie": line.count(0.5, order),
+                    "missing": line.count(None, order),
+                }
+                for order in _ORDERS
+            },
+        },
+    }
+
+
+def _share_document(part: int, whole: int, interval: Interval | None) -> dict[str, Any] | None:
+    """With Wilson's limits, which take pairs for independent, and the interval over questions."""
+    if not whole:
+        return None
+    low, high = wilson_limits(part / whole, whole, _Z)
+    return {"n": part, "value": part / whole, "low": low, "high": high, "over_questions": interval_document(interval)}
+
+
+def _length_document(line: LengthLine) -> dict[str, Any]:
+    fit = line.fit
+    coefficients = {}
+    for place, name in enumerate(line.predictors if fit is not None else ()):
+        assert fit is not None
+        coefficients[name] = {
+            "value": fit.coefficients[place],
+            "interval": interval_document(fit.interval(place)),
+            "se": fit.se[place],
+            "se_clustered": fit.clustered_se[place],
+            "se_hc3": fit.hc3[place] if fit.hc3 is not None else None,
+        }
+    return {
+        "judge": line.judge,
+        "model": "logit" if line.is_vote else "least squares",
+        "n": line.n,
+        "state": "estimated" if fit is not None else "not estimable",
+        "coefficients": coefficients,
+    }
+
+
+def _jury_document(section: JurySection) -> dict[str, Any]:
+    best, estimated = section.best, section.estimated
+    return {
+        "items": section.items,
+        "votes": section.votes,
+        "labels": list(section.labels),
+        "majority": {"accuracy": section.majority.share, "ties": section.ties},
+        "dawid_skene": {
+            "accuracy": section.estimated_accuracy.share,
+            "prior": dict(zip(section.labels, estimated.prior.values(), strict=True)),
+            "log_likelihood": estimated.log_likelihood,
+            "iterations": estimated.iterations,
+            "has_converged": estimated.has_converged,
+            "assumption": ASSUMPTION,
+        },
+        "best_single": {"judge": best.judge, "accuracy": best.accuracy.share} if best else None,
+        "mean_single": section.mean_single,
+        "judges": [
+            {"judge": one.judge, "n": one.accuracy.known, "accuracy": one.accuracy.share} for one in section.voters
+        ],
+    }
+
+
+# For people.
+
+
+def print_votes(found: VoteStatistics, console: Console) -> None:
+    """Order first, then length, then the jury."""
+    told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
+    console.print(Text(make_visible(f"{found.source}: {', '.join(told)}")))
+    for note in found.notes:
+        console.print(Text(make_visible(note), style=QUIET))
+    _print_positions(found, console)
+    _print_lengths(found.length, console)
+    if found.jury is not None:
+        _print_jury(found.jury, console)
+
+
+def _share(value: float | None, interval: Interval | None = None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.1%}" + (f" [{interval.low:.1%}, {interval.high:.1%}]" if interval else "")
+
+
+def _print_positions(found: VoteStatistics, console: Console) -> None:
+    heads = ["judge", ">pairs", ">none", ">ties", ">consistent", ">order bias", ">p"]
+    if found.truth is not None:
+        heads += [">right twice", ">right"]
+    rows: list[Sequence[Cell]] = []
+    for line in found.votes:
+        position = line.position
+        bias = NOTHING if position.bias is None else f"{position.bias:+.1%}"
+        limits = f" [{line.bias.low:+.1%}, {line.bias.high:+.1%}]" if line.bias else ""
+        cells: list[Cell] = [
+            line.judge,
+            number_cell(position.pairs),
+            number_cell(position.with_null),
+            number_cell(position.with_tie),
+            _share(position.consistency, line.consistency),
+            bias + limits,
+            p_text(position.sign_test_p) if position.decisive else NOTHING,
+        ]
+        if found.truth is not None:
+            cells += [_share(position.accuracy_both_orders), _share(position.accuracy_mean_of_orders)]
+        rows.append(cells)
+    said = (
+        "order bias: how much oftener the first of the two won in both orders than the last; intervals over questions"
+    )
+    if rows:
+        print_section(console, "Pairs shown in both orders", table_of(heads, rows), Text(said, style=QUIET))
+    print_section(
+        console,
+        "All votes",
+        table_of(
+            ("judge", ">votes", ">ties", ">none", ">for the first shown", ">right"),
+            [
+                (
+                    line.judge,
+                    number_cell(line.decisive),
+                    number_cell(line.count(0.5)),
+                    number_cell(line.count(None)),
+                    _share(line.first_votes / line.decisive, line.first_shown) if line.decisive else NOTHING,
+                    _share(line.accuracy.share),
+                )
+                for line in found.votes
+            ],
+        ),
+    )
+
+
+def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
+    def rows() -> Iterator[Sequence[Cell]]:
+        for line in lines:
+            if line.fit is None:
+                yield line.judge, number_cell(line.n), NOTHING, NOTHING, "cannot be estimated"
+                continue
+            place = len(line.predictors) - 1
+            interval = line.fit.interval(place)
+            limits = f"{interval.low:+.3f} … {interval.high:+.3f}" if interval else NOTHING
+            is_clear = interval is not None and not interval.low <= 0 <= interval.high
+            yield (
+                line.judge,
+                number_cell(line.n),
+                f"{line.fit.coefficients[place]:+.3f}",
+                limits,
+                "clear" if is_clear else "not clear",
+            )
+
+    what = (
+        "log odds of A for each ln(A's length / B's)"
+        if any(line.is_vote for line in lines)
+        else ("points ahead of the others for each ln of length")
+    )
+    print_section(console, f"Length: {what}", table_of(("judge", ">n", ">slope", ">95 %", ""), rows()))
+
+
+def _print_jury(section: JurySection, console: Console) -> None:
+    best = section.best
+    rows: list[Sequence[Cell]] = [
+        ("majority", _share(section.majority.share), f"{plural(section.ties, 'tie')} count 1/k"),
+        ("Dawid–Skene", _share(section.estimated_accuracy.share), plural(section.estimated.iterations, "iteration")),
+        ("judges, on average", _share(section.mean_single), plural(len(section.voters), "judge")),
+    ]
+    if best is not None:
+        rows.append(("best judge, known afterwards", _share(best.accuracy.share), best.judge))
+    title = f"Jury: {plural(section.votes, 'vote')} on {plural(section.items, 'item')}"
+    common = [
+        f"{label} {share:.1%}" for label, share in zip(section.labels, section.estimated.prior.values(), strict=True)
+    ]
+    console_notes = (f"Dawid–Skene finds {', '.join(common)}", ASSUMPTION)
+    print_section(
+        console,
+        title,
+        table_of(("", ">right", ""), rows),
+        *(Text(make_visible(note), style=QUIET) for note in console_notes),
+    )

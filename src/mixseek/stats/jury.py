@@ -1,0 +1,165 @@
+"""Votes of a jury as one verdict: the majority, or Dawid and Skene's estimate of who errs how.
+
+Dawid–Skene assumes that voters err independently of each other, given the truth, and each alike on all items. Judges
+made of the same model, or of the same training data, do not; then it trusts their common error. An option, not a rule.
+
+one home of the formulas: Dawid & Skene 1979 (EM from vote shares, no smoothing)
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+ASSUMPTION = (
+    "Dawid–Skene assumes that judges err independently of each other; judges that share a model or its training data "
+    "do not, and then it trusts their common error"
+)
+_MOST_ITERATIONS = 10_000
+_SMALL_GAIN = 1e-13
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """What voters said about items that look alike to a jury: (voter, label) each; `truth` is None where unknown."""
+
+    votes: Sequence[tuple[int, float]]
+    items: int = 1
+    truth: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """`right` of `known` items; a majority of k labels with as many votes is right by 1/k."""
+
+    right: float
+    known: int
+
+    @property
+    def share(self) -> float | None:
+        return self.right / self.known if self.known else None
+
+
+@dataclass(frozen=True, slots=True)
+class DawidSkene:
+    """`labels[n]` is the likeliest one of the n-th ballot; `prior` says how common each is."""
+
+    labels: Sequence[float]
+    prior: Mapping[float, float]
+    log_likelihood: float
+    iterations: int
+    has_converged: bool
+
+
+def majority_labels(ballot: Ballot) -> list[float]:
+    """The label with most votes; several where they have as many."""
+    counts = Counter(label for _, label in ballot.votes)
+    most = max(counts.values())
+    return sorted(label for label, count in counts.items() if count == most)
+
+
+def majority_accuracy(ballots: Sequence[Ballot]) -> tuple[Accuracy, int]:
+    """And in how many items no label had most votes."""
+    right, known, tied = 0.0, 0, 0
+    for ballot in ballots:
+        labels = majority_labels(ballot)
+        tied += ballot.items * (len(labels) > 1)
+        if ballot.truth is not None:
+            known += ballot.items
+            right += ballot.items * (ballot.truth in labels) / len(labels)
+    return Accuracy(right, known), tied
+
+
+def voter_accuracy(ballots: Sequence[Ballot]) -> dict[int, Accuracy]:
+    """Of each voter on what it voted about."""
+    right, known = Counter[int](), Counter[int]()
+    for ballot in ballots:
+        if ballot.truth is not None:
+            for voter, label in ballot.votes:
+                known[voter] += ballot.items
+                right[voter] += ballot.items * (label == ballot.truth)
+    return {voter: Accuracy(right[voter], known[voter]) for voter in sorted(known)}
+
+
+def dawid_skene(ballots: Sequence[Ballot]) -> DawidSkene:
+    """By EM until an item's likelihood no longer grows; of at least one vote."""
+    labels = sorted({label for ballot in ballots for _, label in ballot.votes})
+    places = {label: place for place, label in enumerate(labels)}
+    # Ballots that say the same are weighed once, however many there are.
+    same = Counter[tuple[tuple[int, float], ...]]()
+    for ballot in ballots:
+        same[tuple(ballot.votes)] += ballot.items
+    votes = [[(voter, places[label]) for voter, label in one] for one in same]
+    sizes = list(same.values())
+    items = sum(sizes)
+    beliefs = [[sum(said == place for _, said in one) / len(one) for place in range(len(labels))] for one in votes]
+    before, iteration, has_converged = -math.inf, 0, False
+    while iteration < _MOST_ITERATIONS and not has_converged:
+        iteration += 1
+        prior, errors = _maximise(votes, sizes, beliefs, len(labels))
+        likelihood = _expect(votes, sizes, beliefs, prior, errors)
+        has_converged = abs(likelihood - before) < _SMALL_GAIN * items
+        before = likelihood
+    likeliest = {
+        one: labels[max(range(len(labels)), key=belief.__getitem__)] for one, belief in zip(same, beliefs, strict=True)
+    }
+    found = [likeliest[tuple(ballot.votes)] for ballot in ballots]
+    return DawidSkene(found, dict(zip(labels, prior, strict=True)), before, iteration, has_converged)
+
+
+def dawid_skene_accuracy(ballots: Sequence[Ballot], found: DawidSkene) -> Accuracy:
+    """Of the likeliest labels."""
+    pairs = [(one, label) for one, label in zip(ballots, found.labels, strict=True) if one.truth is not None]
+    right = sum(one.items for one, label in pairs if one.truth == label)
+    return Accuracy(right, sum(one.items for one, _ in pairs))
+
+
+_Errors = Mapping[int, Sequence[Sequence[float]]]
+
+
+def _maximise(
+    votes: Sequence[Sequence[tuple[int, int]]], sizes: Sequence[int], beliefs: Sequence[Sequence[float]], labels: int
+) -> tuple[list[float], _Errors]:
+    """How common each label is, and how likely each voter says what where it is true."""
+    counts: defaultdict[int, list[list[float]]] = defaultdict(lambda: [[0.0] * labels for _ in range(labels)])
+    prior = [0.0] * labels
+    for one, size, belief in zip(votes, sizes, beliefs, strict=True):
+        for truth, share in enumerate(belief):
+            prior[truth] += size * share
+        for voter, said in one:
+            told = counts[voter]
+            for truth, share in enumerate(belief):
+                told[truth][said] += size * share
+    whole = sum(sizes)
+    for told in counts.values():
+        for truth, row in enumerate(told):
+            total = math.fsum(row)
+            told[truth] = [count / total for count in row] if total > 0 else [0.0] * labels
+    return [share / whole for share in prior], counts
+
+
+def _log(share: float) -> float:
+    return math.log(share) if share > 0 else -math.inf
+
+
+def _expect(
+    votes: Sequence[Sequence[tuple[int, int]]],
+    sizes: Sequence[int],
+    beliefs: list[list[float]],
+    prior: Sequence[float],
+    errors: _Errors,
+) -> float:
+    """New beliefs in place; the log likelihood that goes with them."""
+    total = 0.0
+    priors = [_log(share) for share in prior]
+    told = {voter: [[_log(share) for share in row] for row in rows] for voter, rows in errors.items()}
+    for place, (one, size) in enumerate(zip(votes, sizes, strict=True)):
+        logs = [
+            math.fsum((own, *(told[voter][truth][said] for voter, said in one))) for truth, own in enumerate(priors)
+        ]
+        highest = max(logs)
+        parts = [math.exp(value - highest) for value in logs]
+        whole = math.fsum(parts)
+        beliefs[place] = [part / whole for part in parts]
+        total += size * (highest + math.log(whole))
+    return total

@@ -1,0 +1,387 @@
+"""Who is stronger, from comparisons of two at a time: Bradley–Terry, a tie counting half for each.
+
+The chance that i beats j is 1/(1 + e^-(θ_i − θ_j)); strengths θ are centred, so that 0 is the average of those on the
+board. Comparisons of one question resemble each other: intervals come from the sandwich over questions, with Student's
+t. Without a chain of wins from everyone to everyone the maximum lies at infinity: that is a state, never a number.
+
+one home of the formulas: Bradley & Terry 1952; Ford 1957 (when there is a maximum); Liang & Zeger 1986 (sandwich);
+Mogstad, Romano, Shaikh & Wilhelm 2024 (rank ranges from tested differences)
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from mixseek.stats.association import kendall_tau_b
+from mixseek.stats.distributions import student_two_sided
+from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
+from mixseek.stats.uneven import holm_adjusted
+
+_MOST_STEPS = 200
+_SMALL_STEP = 1e-13
+# A logit further out is a chance nobody can tell from nought: the maximum lies at infinity.
+_FARTHEST = 40.0
+# With fewer questions there is no telling how much they differ; with fewer than the second number their spread may come
+# out next to nothing by chance, and is at least that of independent comparisons.
+_FEWEST_QUESTIONS = 5
+_FEW_QUESTIONS = 20
+# Names that a sentence can hold.
+_MOST_NAMED = 8
+
+
+class StrengthState(StrEnum):
+    """Whether there are strengths at all."""
+
+    ESTIMATED = "estimated"
+    NOTHING = "nothing compared"
+    APART = "parts that never met"
+    ONE_SIDED = "one side won everything"
+    # Only beside a covariate: it tells wins from losses without an exception.
+    SEPARATED = "length decides everything"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One verdict about two: `score` is 1 where the first was better, 0 where the second was, 0.5 for a tie.
+
+    `length` is ln of the first one's length minus ln of the second one's; without it, one counts as long as the other.
+    """
+
+    question: str
+    first: str
+    second: str
+    score: float
+    length: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One on the board. Ranks begin with 1; `best` to `worst` holds the true one with 95 % certainty.
+
+    Without strengths there are only the counts, and what follows from strengths is None; with fewer than five questions
+    nothing says how far to trust one, and `se` and `interval` are None.
+    """
+
+    name: str
+    comparisons: int
+    questions: int
+    won: float  # ties are half a win
+    ties: int
+    strength: float | None = None
+    se: float | None = None  # over questions
+    fisher_se: float | None = None  # as if every comparison were independent
+    interval: Interval | None = None
+    rank: int | None = None
+    best: int | None = None
+    worst: int | None = None
+
+    @property
+    def win_rate(self) -> float:
+        return self.won / self.comparisons
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """The board, strongest first; by win rate where there are no strengths, and `sentence` says why.
+
+    `parts` are the groups that a refusal names. `wins[i, j]` is what i won against j. `length_slope` is how much one
+    unit of `length` moves the logit. `certainties[k - 1]`: at least so certain are the first k the strongest ones, in
+    whatever order.
+    """
+
+    state: StrengthState
+    sentence: str
+    standings: Sequence[Standing]
+    comparisons: int
+    questions: int
+    wins: Mapping[tuple[str, str], float]
+    parts: Sequence[Sequence[str]] = ()
+    names: Sequence[str] = ()
+    certainties: Sequence[float] = ()
+    length_slope: float | None = None
+    length_se: float | None = None
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Strengths by name; empty where there are none."""
+        return {one.name: one.strength for one in self.standings if one.strength is not None}
+
+
+def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = False, level: float = 0.95) -> Strengths:
+    """From all comparisons; `with_length`: what the difference in length explains is taken out."""
+    wins: defaultdict[tuple[str, str], float] = defaultdict(float)
+    ties, met = Counter[str](), Counter[str]()
+    asked: defaultdict[str, set[str]] = defaultdict(set)
+    for one in comparisons:
+        for name, other, score in ((one.first, one.second, one.score), (one.second, one.first, 1 - one.score)):
+            met[name] += 1
+            asked[name].add(one.question)
+            ties[name] += score == 0.5
+            wins[name, other] += score
+    names = sorted(met)
+    won = {name: math.fsum(score for (winner, _), score in wins.items() if winner == name) for name in names}
+    plain = [Standing(name, met[name], len(asked[name]), won[name], ties[name]) for name in names]
+    plain.sort(key=lambda one: -one.win_rate)
+    questions = len({one.question for one in comparisons})
+    state, sentence, parts = _existence(names, wins)
+    board = Strengths(state, sentence, plain, len(comparisons), questions, dict(wins), parts, names)
+    if state is not StrengthState.ESTIMATED:
+        return board
+    fit = _newton(comparisons, names, with_length=with_length)
+    if fit is None:
+        told = "no strengths beside length: the difference in length tells every win from every loss"
+        return replace(board, state=StrengthState.SEPARATED, sentence=told)
+    return _ranked(board, fit, level)
+
+
+# When there is a maximum.
+
+
+def _existence(
+    names: Sequence[str], wins: Mapping[tuple[str, str], float]
+) -> tuple[StrengthState, str, list[list[str]]]:
+    """The state, why there are no strengths, and which groups stand against each other."""
+    if not names:
+        return StrengthState.NOTHING, "no strengths: nothing was compared", []
+    beats: dict[str, set[str]] = {name: set() for name in names}
+    meets: dict[str, set[str]] = {name: set() for name in names}
+    for (winner, loser), score in wins.items():
+        meets[winner].add(loser)
+        if score > 0:
+            beats[winner].add(loser)
+    islands = _parts(names, meets)
+    if len(islands) > 1:
+        told = "; ".join(listed(part) for part in islands)
+        return StrengthState.APART, f"no strengths: these were never compared with each other: {told}", islands
+    parts = _parts(names, beats)
+    if len(parts) == 1:
+        return StrengthState.ESTIMATED, "strengths by Bradley and Terry, ties as half a win", []
+    # One that none of the rest ever took half a point from; there is one, as the parts have no cycle.
+    first = next(part for part in parts if not any(beats[name] & set(part) for name in names if name not in part))
+    told = f"no strengths: {listed(first)} won everything against the rest, which no strength is great enough for"
+    return StrengthState.ONE_SIDED, told, [first, *(part for part in parts if part is not first)]
+
+
+def _parts(names: Sequence[str], edges: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """Groups in which everyone reaches everyone along edges, in the order of names."""
+    backwards: dict[str, set[str]] = {name: set() for name in names}
+    for name, others in edges.items():
+        for other in others:
+            backwards[other].add(name)
+    found: list[list[str]] = []
+    placed: set[str] = set()
+    for name in names:
+        if name not in placed:
+            together = _reached(name, edges) & _reached(name, backwards)
+            placed |= together
+            found.append(sorted(together))
+    return found
+
+
+def _reached(start: str, edges: Mapping[str, Collection[str]]) -> set[str]:
+    seen, waiting = {start}, [start]
+    while waiting:
+        fresh = set(edges[waiting.pop()]) - seen
+        seen |= fresh
+        waiting += fresh
+    return seen
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few, for a sentence."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+# The maximum.
+
+
+@dataclass(frozen=True, slots=True)
+class _Maximum:
+    """Parameters, the inverse of their information, and the covariance over questions (None with one question).
+
+    The last parameter is the slope of length where there is one; strengths sum to nought in all three.
+    """
+
+    values: Sequence[float]
+    bread: Matrix
+    covariance: Matrix | None
+    has_slope: bool
+
+
+def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | None:
+    """None where length alone tells wins from losses, or never differs."""
+    places = {name: place for place, name in enumerate(names)}
+    grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for one in comparisons:
+        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
+        cell[0] += 1
+        cell[1] += one.score
+    strengths, size = len(names), len(names) + with_length
+    values = [0.0] * size
+    for _ in range(_MOST_STEPS):
+        gradient, found = _derivatives(grouped, values, strengths)
+        if found is None or max(map(abs, values)) > _FARTHEST:
+            return None
+        bread = found
+        step = times(bread, gradient)
+        longest = max(map(abs, step))
+        # Two logits at most: a first leap must not land where everything is certain.
+        shrink = min(1.0, 2.0 / longest) if longest else 1.0
+        values = [value + shrink * change for value, change in zip(values, step, strict=True)]
+        if longest < _SMALL_STEP:
+            break
+    scores: defaultdict[str, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for one in comparisons:
+        i, j = places[one.first], places[one.second]
+        length = (one.length or 0.0) if with_length else 0.0
+        slope = values[-1] * length
+        surprise = one.score - logistic(values[i] - values[j] + slope)
+        score = scores[one.question]
+        score[i] += surprise
+        score[j] -= surprise
+        if with_length:
+            score[strengths] += surprise * length
+    covariance = None
+    if len(scores) > 1:
+        few = len(scores) / (len(scores) - 1)
+        covariance = [[few * cell for cell in row] for row in sandwich(bread, scores.values())]
+    return _Maximum(values, bread, covariance, with_length)
+
+
+def _derivatives(
+    grouped: Mapping[tuple[int, int, float], Sequence[float]], values: Sequence[float], strengths: int
+) -> tuple[list[float], Matrix | None]:
+    """The gradient, and the inverse information among strengths that sum to nought."""
+    size = len(values)
+    gradient = [0.0] * size
+    information = [[0.0] * size for _ in range(size)]
+    for (i, j, length), (count, score) in grouped.items():
+        slope = values[-1] * length if size > strengths else 0.0
+        chance = logistic(values[i] - values[j] + slope)
+        surprise, weight = score - count * chance, count * chance * (1 - chance)
+        parts = [(i, 1.0), (j, -1.0)]
+        if size > strengths:
+            parts.append((strengths, length))
+        for a, x in parts:
+            gradient[a] += x * surprise
+            for b, y in parts:
+                information[a][b] += x * y * weight
+    # Adding the same to all strengths changes no chance; a ridge along that direction alone makes this invertible.
+    ridge = max(information[k][k] for k in range(strengths)) / strengths
+    for a in range(strengths):
+        for b in range(strengths):
+            information[a][b] += ridge
+    bread = inverse(information)
+    if bread is not None:
+        for a in range(strengths):
+            for b in range(strengths):
+                bread[a][b] -= 1 / (ridge * strengths * strengths)
+    return gradient, bread
+
+
+# The board.
+
+
+def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
+    order = sorted(range(len(board.names)), key=lambda place: (-fit.values[place], board.names[place]))
+    plain = {one.name: one for one in board.standings}
+    differences = _Differences(fit, [plain[name].questions for name in board.names])
+    standings = []
+    for rank, place in enumerate(order, 1):
+        value = fit.values[place]
+        better, worse = differences.clearly_apart(place, 1 - level)
+        one = replace(
+            plain[board.names[place]],
+            strength=value,
+            fisher_se=math.sqrt(max(0.0, fit.bread[place][place])),
+            rank=rank,
+            best=1 + better,
+            worst=len(order) - worse,
+        )
+        variance, degrees = differences.spread(place)
+        if variance is not None:
+            se = math.sqrt(variance)
+            half = student_quantile((1 + level) / 2, degrees) * se
+            interval = Interval(value - half, value + half, level, IntervalMethod.SANDWICH)
+            one = replace(one, se=se, interval=interval)
+        standings.append(one)
+    slope_se = math.sqrt(max(0.0, fit.covariance[-1][-1])) if fit.has_slope and fit.covariance is not None else None
+    return replace(
+        board,
+        standings=standings,
+        length_slope=fit.values[-1] if fit.has_slope else None,
+        length_se=slope_se,
+        certainties=differences.certainties(order),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """How far single strengths, and any two of them, can be told apart; `questions` of each."""
+
+    fit: _Maximum
+    questions: Sequence[int]
+
+    def spread(self, *places: int) -> tuple[float | None, int]:
+        """The variance of one strength, or of the difference of two, with its degrees of freedom; None: unknown."""
+        asked = min(self.questions[place] for place in places)
+        if self.fit.covariance is None or asked < _FEWEST_QUESTIONS:
+            return None, 0
+        variance = _variance(self.fit.covariance, places)
+        if asked < _FEW_QUESTIONS:
+            variance = max(variance, _variance(self.fit.bread, places))
+        return variance, asked - 1
+
+    def p_value(self, one: int, other: int) -> float:
+        """Two-sided, that two are as strong."""
+        variance, degrees = self.spread(one, other)
+        if variance is None or variance <= 1e-18:
+            return 1.0
+        return student_two_sided((self.fit.values[one] - self.fit.values[other]) / math.sqrt(variance), degrees)
+
+    def clearly_apart(self, place: int, error: float) -> tuple[int, int]:
+        """How many of the others are better, and how many worse; all of these tests together err in 5 % (Holm)."""
+        values = self.fit.values
+        others = [other for other in range(len(self.questions)) if other != place]
+        tested = holm_adjusted([self.p_value(place, other) for other in others])
+        clear = [values[other] - values[place] for other, p in zip(others, tested, strict=True) if p < error]
+        return sum(lead > 0 for lead in clear), sum(lead < 0 for lead in clear)
+
+    def certainties(self, order: Sequence[int]) -> tuple[float, ...]:
+        """Bonferroni: the chances of each wrong order across the line, together, are what is left to doubt."""
+        wrong = {(i, j): self.p_value(i, j) / 2 for place, i in enumerate(order) for j in order[place + 1 :]}
+        return tuple(
+            max(0.0, 1 - math.fsum(wrong[i, j] for i in order[:count] for j in order[count:]))
+            for count in range(1, len(order))
+        )
+
+
+def _variance(covariance: Matrix, places: Sequence[int]) -> float:
+    one, other = places[0], places[-1]
+    if one == other:
+        return max(0.0, covariance[one][one])
+    return max(0.0, covariance[one][one] + covariance[other][other] - 2 * covariance[one][other])
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAgreement:
+    """How alike two boards order those that stand on both; `same` of `pairs` two of them."""
+
+    names: int
+    pairs: int
+    same: int
+    tau_b: float | None
+
+
+def order_agreement(first: Mapping[str, float], second: Mapping[str, float]) -> OrderAgreement:
+    """From strengths or means of any scale."""
+    names = sorted(first.keys() & second.keys())
+    pairs = [(one, other) for place, one in enumerate(names) for other in names[:place]]
+    same = sum((first[a] > first[b]) == (second[a] > second[b]) for a, b in pairs)
+    return OrderAgreement(
+        len(names), len(pairs), same, kendall_tau_b(Counter((first[name], second[name]) for name in names))
+    )

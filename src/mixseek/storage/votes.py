@@ -1,0 +1,123 @@
+"""Ratings that are votes between two responses, and ballots of juries: what `mixseek stats` and leader boards count."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from mixseek.domain.counts import UnitSums
+from mixseek.errors import ConfigurationError
+from mixseek.stats.jury import Ballot
+from mixseek.stats.pairs import Vote, VoteCount
+from mixseek.stats.regression import Row
+from mixseek.stats.strengths import Comparison
+from mixseek.storage.duckdb_session import read_statements
+from mixseek.storage.index.units import unit_sums
+from mixseek.storage.ratings import Rater, Ratings, listed
+
+_SQL = read_statements("mixseek.storage", "votes.sql")
+# How votes are written; in any case of letters.
+_WORDS = {
+    **dict.fromkeys(("a>b", "a>>b", "a"), 1.0),
+    **dict.fromkeys(("b>a", "b>>a", "b"), 0.0),
+    **dict.fromkeys(("a=b", "tie"), 0.5),
+}
+SPELLING = "A>B, B>A or A=B (or A, B, tie)"
+
+
+class Votes:
+    """Questions about votes; what they are read from stays open for as long as they are asked."""
+
+    def __init__(self, ratings: Ratings, truth: Rater | None) -> None:
+        self._ratings = ratings
+        self._truth = truth
+        self.judges = [one for one in ratings.raters if one is not truth]
+        words = _read_words(ratings)
+        number = truth.number if truth is not None else None
+        ratings.fetch(_SQL["create_votes"], raters=list(ratings.names), words=words, truth=number)
+        ratings.fetch(_SQL["create_pairs"])
+
+    def check_orders(self) -> None:
+        """Every vote must say what was shown first."""
+        for item, shown in self._ratings.fetch(_SQL["odd_order"]):
+            told = f"of {item!r} is {shown!r}" if shown is not None else f"of {item!r} is not said"
+            raise ConfigurationError(
+                f"--votes: which response was shown first {told}; write AB or BA, and name its column with --shown"
+            )
+
+    def positions(self) -> dict[int, dict[tuple[Vote, Vote, Vote], int]]:
+        """By rater: the vote where A came first, the vote where B came first, the truth, and how many pairs."""
+        found: defaultdict[int, dict[tuple[Vote, Vote, Vote], int]] = defaultdict(dict)
+        for rater, ab, ba, truth, count in self._ratings.fetch(_SQL["positions"]):
+            found[rater][ab, ba, truth] = count
+        return found
+
+    def unit_sums(self, name: str) -> dict[int, UnitSums]:
+        """`consistent_units`, `biased_units` or `first_shown_units`, by rater and summed by question."""
+        return {row[0]: UnitSums(*row[1:]) for row in self._ratings.fetch(unit_sums(_SQL[name], ("rater",)))}
+
+    def counts(self) -> dict[int, list[VoteCount]]:
+        """All rows, by rater."""
+        found: defaultdict[int, list[VoteCount]] = defaultdict(list)
+        for rater, *rest in self._ratings.fetch(_SQL["vote_counts"]):
+            found[rater].append(VoteCount(*rest))
+        return found
+
+    def lengths(self) -> dict[int, list[Row]]:
+        """Decisive votes for A, on 1, the truth (1 or -1) where it is known, and ln of A's relative length."""
+        found: defaultdict[int, list[Row]] = defaultdict(list)
+        needs_truth = self._truth is not None
+        for rater, vote, truth, length, question in self._ratings.fetch(_SQL["vote_lengths"], needs_truth=needs_truth):
+            known = (2 * truth - 1,) if needs_truth else ()
+            found[rater].append(Row((1.0, *known, length), vote, question))
+        return found
+
+    def comparisons(self, fewest: int) -> dict[int, list[Comparison]]:
+        """By rater, where the table says who wrote A and B; of systems with so many questions."""
+        return _comparisons(self._ratings, "voted_comparisons", fewest)
+
+
+def has_pairs(ratings: Ratings) -> bool:
+    """Whether a row says who wrote A and who wrote B."""
+    return bool(ratings.fetch("SELECT count(*) > 0 FROM rows WHERE first IS NOT NULL AND second IS NOT NULL")[0][0])
+
+
+def scored_comparisons(ratings: Ratings, fewest: int) -> dict[int, list[Comparison]]:
+    """By rater: every two systems on every question that both answered."""
+    return _comparisons(ratings, "scored_comparisons", fewest)
+
+
+def _comparisons(ratings: Ratings, name: str, fewest: int) -> dict[int, list[Comparison]]:
+    found: defaultdict[int, list[Comparison]] = defaultdict(list)
+    for rater, *rest in ratings.fetch(_SQL[name], fewest=fewest):
+        found[rater].append(Comparison(*rest))
+    return found
+
+
+def score_lengths(ratings: Ratings, others: Sequence[Rater]) -> dict[int, list[Row]]:
+    """By rater: how much more it gives than the others (two of them at least, where there are two), on ln length."""
+    found: defaultdict[int, list[Row]] = defaultdict(list)
+    for rater, lead, length, question in ratings.fetch(_SQL["score_lengths"], others=[one.number for one in others]):
+        found[rater].append(Row((1.0, length), lead, question))
+    return found
+
+
+def ballots(ratings: Ratings, truth: Rater | None) -> list[Ballot]:
+    """What all but the human say about each item; in the order of the table."""
+    number = truth.number if truth is not None else None
+    return [
+        Ballot(tuple((vote["voter"], vote["label"]) for vote in votes), count, known)
+        for votes, known, count, _ in ratings.fetch(_SQL["ballots"], truth=number)
+    ]
+
+
+def _read_words(ratings: Ratings) -> list[float] | None:
+    """What each category means as a vote; None where votes are numbers, of which the sign counts."""
+    if ratings.categories:
+        odd = [word for word in ratings.categories if word.lower().replace(" ", "") not in _WORDS]
+        if odd:
+            raise ConfigurationError(f"--score: {listed(odd)} is no vote; write {SPELLING}")
+        return [_WORDS[word.lower().replace(" ", "")] for word in ratings.categories]
+    if all(one.least >= 0 for one in ratings.raters):
+        raise ConfigurationError(
+            f"--score: a number says how far A is ahead of B, and none here is below 0; write votes as {SPELLING}"
+        )
+    return None

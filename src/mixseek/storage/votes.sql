@@ -1,0 +1,109 @@
+-- What `votes.py` asks of ratings that are votes between two responses, A and B, and of juries. Tables as in ratings.sql.
+
+-- name: create_votes
+-- One row a vote: 1 for A, 0 for B, 0.5 for a tie, by the responses and not by where they stood; NULL where there is none.
+CREATE TABLE votes AS
+    WITH told AS (
+        SELECT unit, items.question, items.item, list_position($raters, rater) - 1 AS rater, rank, first, second,
+            CASE WHEN upper(shown) IN ('AB', 'A') THEN 'AB' WHEN upper(shown) IN ('BA', 'B') THEN 'BA' ELSE shown END AS shown,
+            CASE WHEN length > 0 THEN ln(length) END AS length,
+            CASE WHEN $words IS NULL THEN (sign(value) + 1) / 2 ELSE list_extract($words, (value + 1)::BIGINT) END AS vote
+        FROM rows JOIN items USING (item)
+    )
+    SELECT told.*, truth.vote AS truth FROM told
+        LEFT JOIN (SELECT unit, arg_min(vote, rank) AS vote FROM told WHERE rater = $truth GROUP BY unit) AS truth USING (unit)
+    WHERE rater IS DISTINCT FROM $truth
+
+-- name: odd_order
+SELECT item, shown FROM votes WHERE shown IS NULL OR shown NOT IN ('AB', 'BA') ORDER BY rank LIMIT 1
+
+-- name: create_pairs
+-- One row a rater and pair, the first vote in each order; `told` is what both orders together say.
+CREATE TABLE pairs AS
+    WITH orders AS (
+        SELECT rater, unit, any_value(question) AS question, any_value(truth) AS truth, arg_min(first, rank) AS first,
+            arg_min(second, rank) AS second, arg_min(length, rank) AS length, count(*) FILTER (shown = 'BA') > 0 AS has_ba,
+            count(*) FILTER (shown IS DISTINCT FROM 'BA') > 0 AS has_ab,
+            arg_min(vote, rank) FILTER (shown IS DISTINCT FROM 'BA') AS ab, arg_min(vote, rank) FILTER (shown = 'BA') AS ba
+        FROM votes GROUP BY rater, unit
+    )
+    SELECT *, CASE WHEN NOT has_ba THEN ab WHEN NOT has_ab THEN ba WHEN ab IS NULL OR ba IS NULL THEN NULL
+            WHEN ab = ba THEN ab ELSE 0.5 END AS told FROM orders
+
+-- name: positions
+SELECT rater, ab, ba, truth, count(*) FROM pairs WHERE has_ab AND has_ba GROUP BY ALL ORDER BY ALL
+
+-- name: consistent_units
+SELECT rater, question, (ab = ba)::INTEGER AS value, value AS lowest, value AS highest FROM pairs
+    WHERE ab IN (0, 1) AND ba IN (0, 1)
+
+-- name: biased_units
+-- From 0 (followed what came last, twice) to 1 (what came first).
+SELECT rater, question, (1 + ab - ba) / 2 AS value, value AS lowest, value AS highest FROM pairs
+    WHERE ab IN (0, 1) AND ba IN (0, 1)
+
+-- name: vote_counts
+-- Every row counts, repeats too.
+SELECT rater, shown, vote, truth, count(*) FROM votes GROUP BY ALL ORDER BY ALL
+
+-- name: first_shown_units
+SELECT rater, question, (vote = CASE shown WHEN 'AB' THEN 1 ELSE 0 END)::INTEGER AS value, value AS lowest,
+    value AS highest FROM votes WHERE vote IN (0, 1)
+
+-- name: vote_lengths
+-- Decisive votes with what they may follow: the truth, and how much longer A is.
+SELECT rater, vote, truth, length, question FROM (
+        SELECT rater, unit, shown, arg_min(vote, rank) AS vote, any_value(truth) AS truth, any_value(question) AS question,
+            arg_min(length, rank) AS length FROM votes GROUP BY rater, unit, shown
+    ) WHERE vote IN (0, 1) AND length IS NOT NULL AND (truth IS NOT NULL OR NOT $needs_truth) ORDER BY rater, unit, shown
+
+-- name: score_lengths
+-- How much more a judge gives than the mean of the others, and how long the rated text is.
+WITH lengths AS (
+        SELECT unit, arg_min(length, row) AS length FROM rows JOIN items USING (item) GROUP BY unit
+    ), leads AS (
+        SELECT one.rater, unit, any_value(one.question) AS question, any_value(one.value) - avg(two.value) AS lead
+        FROM rated AS one JOIN rated AS two USING (unit)
+        WHERE two.rater <> one.rater AND list_contains($others, two.rater) GROUP BY one.rater, unit
+        HAVING count(*) >= least(2, len(list_filter($others, lambda other: other <> one.rater)))
+    )
+    SELECT rater, lead, ln(length), question FROM leads JOIN lengths USING (unit) WHERE length > 0 ORDER BY rater, unit
+
+-- name: ballots
+-- What the judges said about an item, and the truth, counted where it is the same.
+WITH said AS (
+        SELECT unit, list({'voter': rater, 'label': value} ORDER BY rater) AS votes FROM rated
+        WHERE rater IS DISTINCT FROM $truth GROUP BY unit
+    )
+    SELECT votes, truth.value, count(*), min(unit) AS place FROM said
+    LEFT JOIN (SELECT unit, value FROM rated WHERE rater = $truth) AS truth USING (unit)
+    GROUP BY ALL ORDER BY place
+
+-- name: voted_comparisons
+-- Both orders together are one comparison; so is each judge's vote. The name that sorts first is the first.
+WITH named AS (
+        SELECT rater, question, unnest([first, second]) AS system FROM pairs WHERE told IS NOT NULL
+    ), kept AS (
+        SELECT rater, system FROM named GROUP BY rater, system HAVING count(DISTINCT question) >= $fewest
+    )
+    SELECT rater, question::VARCHAR, least(first, second), greatest(first, second),
+        CASE WHEN first < second THEN told ELSE 1 - told END, CASE WHEN first < second THEN length ELSE -length END
+    FROM pairs SEMI JOIN kept AS a ON a.rater = pairs.rater AND a.system = first
+    SEMI JOIN kept AS b ON b.rater = pairs.rater AND b.system = second
+    WHERE told IS NOT NULL AND first <> second ORDER BY rater, unit
+
+-- name: scored_comparisons
+-- Of every two systems that a judge scored on a question, which one it gave more; of means where there are several items.
+WITH scored AS (
+        SELECT rater, question, system, avg(value) AS value FROM rated WHERE system IS NOT NULL GROUP BY rater, question, system
+    ), lengths AS (
+        SELECT items.question, items.system, avg(ln(length)) AS length FROM rows JOIN items USING (item)
+        WHERE length > 0 GROUP BY items.question, items.system
+    ), counted AS (
+        SELECT rater, system FROM scored GROUP BY rater, system HAVING count(*) >= $fewest
+    ), kept AS (
+        SELECT scored.*, length FROM scored SEMI JOIN counted USING (rater, system) LEFT JOIN lengths USING (question, system)
+    )
+    SELECT rater, question::VARCHAR, one.system, two.system, (sign(one.value - two.value) + 1) / 2, one.length - two.length
+    FROM kept AS one JOIN kept AS two USING (rater, question) WHERE one.system < two.system
+    ORDER BY rater, question, one.system, two.system

@@ -1,0 +1,329 @@
+// Labelling: queues to choose from, or one of them, a text at a time. The address says which.
+
+const QUEUES = {
+  draw: ["Drawn sample", "Texts that the lot fell on."],
+  disputes: ["Raters differ", "See what each rater said, and settle it."],
+  disagreements: ["Judges differ", "Different verdicts, or scores far apart."],
+  undecided: ["Undecided", "No judge, or no majority, has decided."],
+  invalid: ["Invalid replies", "A judge's reply could not be used."],
+  evidence: ["Weakest evidence", "Quotes or answers that are not in the response."],
+  filter: ["Filtered list", "Texts of the judgments that a filter found."],
+};
+const USES = {
+  headline: "Labels given here correct the headline.",
+  agreement: "Labels given here show how judges and people agree. They do not correct the headline: these texts were not drawn by lot.",
+  settles: "Your word settles it: it counts alone, and what the raters said stays.",
+};
+const SHORT_USES = { headline: "corrects the headline", settles: "settles what counts", agreement: "agreement only" };
+const queueName = new URLSearchParams(location.search).get("queue");
+listPage = `/runs/${encodeURIComponent(data.run)}`;
+
+const titleOf = (queue) => say(QUEUES[queue.kind][0]) + (queue.name.includes(":") ? ` ${visibleLine(queue.name.slice(queue.name.indexOf(":") + 1), 80)}` : "");
+const queueAddress = (name) => `${location.pathname}?${new URLSearchParams({ queue: name })}`;
+
+function progressBar(done, whole) {
+  return make("progress", { max: Math.max(whole, 1), value: done, "aria-label": say("Progress") });
+}
+
+// The rater.
+
+function raterForm(named) {
+  const input = make("input", { name: "rater", value: rater, maxlength: 100, autocomplete: "nickname", required: true, "data-rater": "" });
+  const form = make("form", { class: "rater-form" }, make("label", {}, say("Your name"), input),
+    make("button", { type: "submit", class: "action" }, say("Go on")), make("p", { class: "soft" }, say("Your name goes with every label; agreement is between names.")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (!input.value.trim()) return;
+    nameRater(input.value);
+    named();
+  });
+  return form;
+}
+
+// All queues.
+
+function queueLine(queue) {
+  const [, about] = QUEUES[queue.kind];
+  return make("li", { class: "queue", "data-queue": queue.name },
+    make("div", {}, make("h3", {}, make("a", { href: queueAddress(queue.name) }, titleOf(queue))), make("p", { class: "soft" }, say(about)),
+      make("p", { class: `use use-${queue.use}` }, say(SHORT_USES[queue.use]))),
+    make("p", { class: "queue-count" }, make("a", { class: "action", href: queueAddress(queue.name), "aria-label": `${say("Review")}: ${titleOf(queue)}` }, say("Review")), progressBar(queue.done, queue.listed), `${countText(queue.done)} ${say("of")} ${countText(queue.listed)}`,
+      queue.total > queue.listed ? make("span", { class: "soft" }, ` (${countText(queue.total)})`) : null));
+}
+
+function drawForm(overview) {
+  const { left, columns } = overview.draw;
+  const count = make("input", { type: "number", name: "count", min: 1, max: left, value: Math.min(50, left), required: true });
+  const rare = make("input", { type: "checkbox", checked: (columns ?? []).includes("verdict"), disabled: columns !== null });
+  const form = make("form", { class: "draw-form", "data-draw": "" }, make("label", {}, say("Texts"), count),
+    make("label", { class: "check" }, rare, say("by verdict, so that rare ones are seen")),
+    make("button", { type: "submit", class: "action", disabled: isReadOnly || left < 1 }, say("Draw a sample")),
+    make("p", { class: "soft" }, `${countText(left)} ${say("texts were not drawn yet.")}`));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const body = { count: Number(count.value), by_verdict: rare.checked };
+    try {
+      const made = await ask("/draws", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+      location.assign(queueAddress(made.queue));
+    } catch (error) { notify(error.message); }
+  });
+  return form;
+}
+
+function raterTable({ raters, agreement }) {
+  if (!raters.length) return make("p", { class: "soft" }, say("Nobody has labelled a text of this run yet."));
+  const row = (cells, tag) => make("tr", {}, ...cells.map((cell, place) => make(tag, { class: place ? "number" : null }, cell)));
+  const number = (value, digits) => (value === null ? "–" : value.toFixed(digits));
+  return make("div", {}, make("table", { class: "workspace raters" }, make("thead", {}, row([say("Rater"), say("labels"), say("seconds each")], "th")),
+    make("tbody", {}, ...raters.map((one) => row([visibleLine(one.name, 100), countText(one.labels), number(one.seconds, 1)], "td")))),
+  agreement.texts ? make("p", { class: "soft", "data-agreement": "" }, `${say("Raters agree on")} ${(agreement.share * 100).toFixed(1)}% (${countText(agreement.texts)} ${say("texts of several raters")}); ${say("Krippendorff's alpha")} ${number(agreement.alpha, 2)}`) : null);
+}
+
+async function showOverview() {
+  const overview = await ask(wanted({ rater }));
+  const numbers = make("section", { class: "numbers panel", "data-numbers": "" });
+  const isOffered = (queue) => queue.total > 0 || queue.kind === "draw";
+  review.className = "review overview";
+  review.replaceChildren(
+    make("div", {}, make("section", { class: "panel" }, make("h2", {}, say("Queues")), make("ul", { class: "queues" }, ...overview.queues.filter(isOffered).map(queueLine))),
+      make("section", { class: "panel" }, make("h2", {}, say("Draw a sample")), make("p", { class: "soft" }, say("Only texts drawn by lot speak for the whole run: their labels correct the headline.")), drawForm(overview))),
+    make("div", {}, numbers, make("section", { class: "panel" }, make("h2", {}, say("Raters")), raterTable(overview), raterForm(() => location.reload()))));
+  showNumbers(numbers);
+}
+
+// One queue.
+
+let queue = null;
+let item = null;
+let form = null;
+let isOpen = false;
+let shownAt = 0;
+let hiddenFor = 0;
+let hiddenAt = null;
+let isBusy = false;
+const skipped = new Set();
+const parts = {};
+
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) hiddenAt = performance.now();
+  else if (hiddenAt !== null) { hiddenFor += performance.now() - hiddenAt; hiddenAt = null; }
+});
+const isLabelled = () => item?.own !== null && item?.own !== undefined;
+const openTexts = () => queue.items.filter(([, isDone]) => !isDone).map(([text]) => text);
+
+function nextText() {
+  const open = openTexts();
+  const fresh = open.find((text) => !skipped.has(text));
+  if (fresh === undefined && open.length) skipped.clear();
+  return fresh ?? open[0] ?? null;
+}
+
+function frameQueue() {
+  parts.progress = make("p", { class: "review-progress", "data-progress": "" });
+  parts.text = make("section", { class: "review-text detail", "data-item": "", "aria-label": say("Sample") });
+  parts.form = make("section", { class: "review-form panel", "data-form": "", "aria-label": say("Your label") });
+  parts.told = make("section", { class: "review-told", "data-reveal": "", "aria-label": say("What others said") });
+  parts.numbers = make("section", { class: "numbers panel", "data-numbers": "" });
+  const blind = make("input", { type: "checkbox", checked: true, "data-blind": "" });
+  blind.addEventListener("change", () => { isOpen = !blind.checked; showItem(item?.text ?? nextText()); });
+  byId("review-title").replaceChildren(titleOf(queue));
+  review.className = "review working";
+  review.replaceChildren(
+    make("div", { class: "review-head" }, make("a", { class: "plain-link", href: location.pathname }, say("All queues")), parts.progress,
+      make("label", { class: "check" }, blind, say("Blind")),
+      make("button", { type: "button", class: "text-button", "data-help-open": "", onclick: showHelp }, say("Keys"), " ", keyMark("?")),
+      make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, say(USES[queue.use]), queue.tells ? ` ${say("The name of this queue tells something about the verdicts.")}` : "")),
+    parts.text, make("div", { class: "review-side" }, parts.form, parts.told, parts.numbers));
+}
+
+function drawProgress() {
+  const left = openTexts().length;
+  const done = queue.items.length - left;
+  const rest = queue.seconds ? ` · ${queue.seconds} ${say("s each")} · ~${Math.ceil((left * queue.seconds) / 60)} ${say("min left")}` : "";
+  parts.progress.replaceChildren(progressBar(done, queue.items.length), make("b", { "data-done": String(done) }, `${countText(done)} ${say("of")} ${countText(queue.items.length)}`), make("span", { class: "soft" }, `${rest} · ${rater}`));
+}
+
+function drawText() {
+  const { question, response, ground_truth: truth, alternatives, rubric, task_type: type } = item.sample;
+  const block = (name, text, mark) => make("section", { [`data-${mark}`]: "" }, make("h3", {}, say(name)), textBlock("prose", text));
+  const rubricPart = foldable(say("Rubric"), rubric, 0, (rubric ?? "").length < 1500);
+  rubricPart?.setAttribute("data-rubric", "");
+  const answer = responseSection({ sample: { response }, holder: parts.text });
+  answer.setAttribute("data-response", "");
+  parts.text.replaceChildren(...[
+    question ? block("Question", question, "question") : null,
+    truth === null ? null : block("Ground truth", [truth, ...alternatives].join(" · "), "truth"),
+    type ? make("p", { class: "soft" }, say("Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
+    answer,
+  ].filter(Boolean));
+}
+
+function labelText(label) {
+  return `${label.marks && Object.keys(label.marks).length ? `${label.given} (${Object.values(label.marks).join(" + ")})` : say(label.given)}${label.verdict && label.verdict !== "scored" ? ` ${label.verdict}` : ""}`;
+}
+
+function raterLines(labels) {
+  return make("ul", { class: "rater-labels", "data-raters": "" }, ...labels.map((label) => make("li", {},
+    make("b", {}, visibleLine(label.rater, 100)), label.is_adjudicated ? make("span", { class: "soft" }, ` ${say("settled it")}`) : null, " ", visibleLine(labelText(label), 200),
+    label.note ? textBlock("comment", label.note) : null)));
+}
+
+function judgeCard(row) {
+  const card = make("article", { class: "detail judge-column", "data-judge": row.judge, "aria-label": judgeText(row) });
+  row.holder = card;
+  card.append(...[make("header", { class: "detail-head" }, badge(row), make("h3", { class: "detail-id" }, ...visibleNodes(judgeText(row)))), ...judgmentParts(row), row.span || row.quotes ? responseSection(row) : null].filter(Boolean));
+  return card;
+}
+
+function drawReveal() {
+  const { judged, raters = [] } = item;
+  if (!judged) {
+    parts.told.replaceChildren(...(raters.length ? [make("h3", {}, say("The raters said")), raterLines(raters)] : []));
+    return;
+  }
+  takePayload(judged);
+  const address = `${listPage}/sample?${new URLSearchParams({ id: rows[0]?.sample.id ?? "" })}`;
+  parts.told.replaceChildren(...[
+    make("h3", {}, say("The judges said")), make("div", { class: "judge-cards" }, ...rows.map(judgeCard)),
+    raters.length > 1 ? make("h3", {}, say("The raters said")) : null, raters.length > 1 ? raterLines(raters) : null,
+    make("p", {}, make("a", { class: "wide-link", href: address }, say("Every judge, repeat and attempt side by side"))),
+  ].filter(Boolean));
+}
+
+function drawForms() {
+  const note = make("textarea", { rows: 2, maxlength: 4000, "data-note": "", "aria-label": say("Note"), placeholder: `${say("Note")} (n)` });
+  const button = (name, key, act, mark, isMain = false) => make("button", { type: "button", class: isMain ? "action" : "text-button", [`data-${mark}`]: "", onclick: act }, say(name), " ", keyMark(key));
+  const undo = queue.last ? button("Undo", "u", takeBack, "undo") : null;
+  if (isLabelled()) {
+    form = null;
+    parts.note = null;
+    const next = button("Next", "Enter", goOn, "next", true);
+    parts.form.replaceChildren(...[make("p", { class: "own", "data-own": item.own.given }, say("You said"), " ", make("b", {}, labelText(item.own)), item.own.note ? textBlock("comment", item.own.note) : null),
+      make("p", { class: "form-actions" }, next, undo)].filter(Boolean));
+    next.focus({ preventScroll: true });
+    return;
+  }
+  form = labelForm(item.form, give);
+  parts.note = note;
+  parts.form.replaceChildren(...[form.element, note, make("p", { class: "form-actions" }, button("Skip", "s", skip, "skip"), undo), isReadOnly ? make("p", { class: "soft" }, say("read only")) : null].filter(Boolean));
+  if (form.first) form.first.focus({ preventScroll: true });
+  if (isReadOnly) for (const one of parts.form.querySelectorAll("button, input, textarea")) one.disabled = true;
+}
+
+function drawItem() {
+  drawProgress();
+  drawText();
+  drawForms();
+  drawReveal();
+}
+
+function drawDone() {
+  item = null;
+  form = null;
+  drawProgress();
+  parts.text.replaceChildren(make("p", { class: "all-done", "data-all-done": "" }, say("Nothing is left to label in this queue.")), make("p", {}, make("a", { class: "plain-link", href: location.pathname }, say("All queues"))));
+  parts.form.replaceChildren(queue.last ? make("button", { type: "button", class: "text-button", "data-undo": "", onclick: takeBack }, say("Undo"), " ", keyMark("u")) : "");
+  parts.told.replaceChildren();
+}
+
+async function showItem(text) {
+  if (text === null) return drawDone();
+  item = await ask(`/item${wanted({ queue: queue.name, text, rater, ...(isOpen ? { open: "yes" } : {}) })}`);
+  [shownAt, hiddenFor, hiddenAt] = [performance.now(), 0, null];
+  review.dataset.text = text;
+  drawItem();
+  scrollTo({ top: 0 });
+  return item;
+}
+
+/** One thing at a time: a key that is held down gives one label. */
+function once(act) {
+  return async (...given) => {
+    if (isBusy || isReadOnly) return;
+    isBusy = true;
+    try { await act(...given); } catch (error) { notify(error.message); } finally { isBusy = false; }
+  };
+}
+
+const give = once(async (answer) => {
+  const seconds = Math.round((performance.now() - shownAt - hiddenFor) / 100) / 10;
+  const body = { id: newId(), queue: queue.name, text: item.text, rater, note: parts.note?.value ?? "", seconds: Math.min(seconds, 86400), is_open: isOpen, ...answer };
+  const told = await tell("/labels", body);
+  item = told;
+  queue.last = { id: body.id, text: body.text };
+  queue.items = queue.items.map(([text, isDone]) => [text, isDone || text === body.text]);
+  skipped.delete(body.text);
+  byId("said").textContent = `${say("Saved")}: ${labelText(told.own)}`;
+  drawItem();
+  showNumbers(parts.numbers);
+});
+
+const takeBack = once(async () => {
+  if (!queue.last) return;
+  const { id, text } = queue.last;
+  await tell("/retractions", { id: newId(), rater, retracts: id });
+  byId("said").textContent = say("Taken back");
+  await loadQueue();
+  await showItem(text);
+  showNumbers(parts.numbers);
+});
+
+const goOn = once(async () => { await showItem(nextText()); });
+const skip = once(async () => {
+  skipped.add(item.text);
+  await showItem(nextText());
+});
+
+async function loadQueue() {
+  queue = await ask(`/queue${wanted({ queue: queueName, rater })}`);
+}
+
+// Keys.
+
+function showHelp() {
+  const lines = [["?", "Keys"], ["n", "Note (Escape leaves it)"], ["s", "Skip: it comes again at the end"], ["u", "Undo the last label"], ["Enter", "Save, or the next text"], ["r", "Open or close the rubric"], ["m", "The response as Markdown, or as it is"], ["t", "Switch between light and dark"], ["Escape", "All queues"]];
+  const own = item?.form.kind === "verdict" ? item.form.options.map((option) => [option.keys.join(" / "), option.value]) : [["0–9", "Value of the dimension; Tab moves on"], ["g", "The gate fails"]];
+  byId("help-keys").replaceChildren(...[...own, ...lines].map(([key, text]) => make("div", {}, make("dt", {}, keyMark(key)), make("dd", {}, say(text)))));
+  byId("help").showModal();
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+  const { target, key } = event;
+  if (target.matches("textarea, select, input:not([type=number]):not([type=radio]):not([type=checkbox])")) {
+    if (key === "Escape") target.blur();
+    return;
+  }
+  const isNumber = target.matches("input[type=number]");
+  if (isNumber && /^[0-9.,\-]$/.test(key)) return;
+  // A button that has the focus answers Enter by itself.
+  if (key === "Enter" && target.matches("button:not(.as-markdown), a, summary")) return;
+  const acts = {
+    "?": showHelp, s: () => item && !isLabelled() && skip(), u: takeBack, n: () => parts.note?.focus(),
+    r: () => { const rubric = parts.text.querySelector("details"); if (rubric) rubric.open = !rubric.open; },
+    m: () => parts.text.querySelector(".as-markdown")?.click(), t: () => byId("theme").click(), Escape: () => location.assign(location.pathname),
+    ...(isLabelled() ? { Enter: goOn, " ": goOn, ArrowRight: goOn } : Object.fromEntries(form?.keys ?? [])),
+  };
+  if (!acts[key]) return;
+  event.preventDefault();
+  acts[key]();
+}
+
+async function begin() {
+  if (queueName === null) {
+    await sendLeftovers();
+    return showOverview();
+  }
+  if (!rater) {
+    review.replaceChildren(raterForm(() => begin()));
+    return review.querySelector("input").focus();
+  }
+  await sendLeftovers();
+  await loadQueue();
+  frameQueue();
+  addEventListener("keydown", pressed);
+  showNumbers(parts.numbers);
+  return showItem(nextText());
+}
+
+begin().catch((error) => notify(error.message));

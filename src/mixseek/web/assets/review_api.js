@@ -1,0 +1,83 @@
+// How the page asks and tells: a label is kept in the browser until the server has said that it is on disk.
+
+// Nothing is listed on this page, so nothing has to be fetched.
+const source = { sampleAddress: () => null };
+const API = `/api/runs/${encodeURIComponent(data.run)}/review`;
+const OUTBOX = `mixseek-outbox-${data.run}`;
+const review = byId("review");
+const isReadOnly = review.dataset.readOnly !== undefined;
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+/** A browser may have no storage; then what is remembered lasts as long as the page. */
+const memory = new Map();
+function remember(name, value) {
+  memory.set(name, value);
+  try {
+    if (value === null) localStorage.removeItem(name);
+    else localStorage.setItem(name, value);
+  } catch { /* as above */ }
+}
+function recall(name) {
+  try { return localStorage.getItem(name) ?? memory.get(name) ?? null; } catch { return memory.get(name) ?? null; }
+}
+
+// The rater's name is a cookie, because those do not know ports: the next server may have another one.
+let rater = new URLSearchParams(location.search).get("rater") ?? decodeURIComponent(/(?:^|; )mixseek-rater=([^;]*)/.exec(document.cookie)?.[1] ?? "");
+function nameRater(name) {
+  rater = name.trim().replace(/\s+/g, " ");
+  document.cookie = `mixseek-rater=${encodeURIComponent(rater)}; path=/; max-age=31536000; samesite=strict`;
+}
+
+function notify(text) {
+  byId("notice").hidden = !text;
+  byId("notice").textContent = text ?? "";
+}
+
+/** 32 hex digits. `randomUUID` is not there on a page without encryption of another machine. */
+const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** The answer, however long it is being made; raises what the server refuses. */
+async function ask(path, options) {
+  for (;;) {
+    const answer = await fetch(`${API}${path}`, options);
+    if (answer.status === 202) {
+      await pause(250);
+      continue;
+    }
+    if (answer.headers.get("Content-Type")?.startsWith("application/json")) {
+      const document = await answer.json();
+      if (answer.ok) return document;
+      throw Object.assign(new Error(document.error), { isFinal: true });
+    }
+    throw Object.assign(new Error((await answer.text()).trim()), { isFinal: answer.status !== 403 });
+  }
+}
+
+/** Sent until it is answered: what the server has already is not kept twice, because the body has an id. */
+async function tell(path, body) {
+  remember(OUTBOX, JSON.stringify({ path, body }));
+  for (;;) {
+    try {
+      const answer = await ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+      remember(OUTBOX, null);
+      notify(null);
+      return answer;
+    } catch (error) {
+      if (error.isFinal) {
+        remember(OUTBOX, null);
+        notify(error.message);
+        throw error;
+      }
+      notify(error instanceof TypeError ? say("The server does not answer. What you gave is kept in this browser and sent when it is back.") : error.message);
+      await pause(1500);
+    }
+  }
+}
+
+/** What an earlier page could not bring home. */
+async function sendLeftovers() {
+  const kept = JSON.parse(recall(OUTBOX) ?? "null");
+  if (kept) await tell(kept.path, kept.body).catch(() => null);
+}
+
+const wanted = (parts) => `?${new URLSearchParams(parts)}`;

@@ -1,0 +1,156 @@
+"""Bradley and Terry's strengths: what they are by hand, when there are none, and what their intervals count."""
+
+import math
+from random import Random
+
+import pytest
+
+from mixseek.stats.strengths import Comparison, StrengthState, fit_strengths, order_agreement
+
+
+def contest(first: str, second: str, *scores: float, length: float | None = None) -> list[Comparison]:
+    """One question a score."""
+    return [Comparison(f"{first}-{second}-{n}", first, second, score, length) for n, score in enumerate(scores)]
+
+
+def drawn(rng: Random, strengths: dict[str, float], questions: int, slope: float = 0.0) -> list[Comparison]:
+    """Every two on every question; one in six is a tie."""
+    found = []
+    for question in range(questions):
+        for one in strengths:
+            for other in strengths:
+                if one < other:
+                    length = rng.gauss(0, 1)
+                    chance = 1 / (1 + math.exp(strengths[other] - strengths[one] - slope * length))
+                    score = 0.5 if rng.random() < 1 / 6 else float(rng.random() < chance)
+                    found.append(Comparison(f"q{question}", one, other, score, length))
+    return found
+
+
+def test_of_two_the_difference_is_the_logit_of_the_share_won() -> None:
+    """Three and a half of five: the tie is half a win for each."""
+    board = fit_strengths(contest("a", "b", 1, 1, 1, 0.5, 0))
+    half = math.log(3.5 / 1.5) / 2
+
+    assert board.state is StrengthState.ESTIMATED
+    assert [one.name for one in board.standings] == ["a", "b"]
+    assert board.values == pytest.approx({"a": half, "b": -half})
+    # The information of five comparisons at .7, for half of the difference.
+    assert board.standings[0].fisher_se == pytest.approx(0.5 / math.sqrt(5 * 0.7 * 0.3))
+    assert (board.standings[0].won, board.standings[0].ties, board.standings[0].comparisons) == (3.5, 1, 5)
+    assert (board.wins["a", "b"], board.wins["b", "a"]) == (3.5, 1.5)
+
+
+def test_who_is_named_first_changes_nothing() -> None:
+    comparisons = drawn(Random(2), {"a": 0.5, "b": 0.0, "c": -0.5}, 20)
+    turned = [Comparison(one.question, one.second, one.first, 1 - one.score, -(one.length or 0)) for one in comparisons]
+    for with_length in (False, True):
+        board, other = (fit_strengths(side, with_length=with_length) for side in (comparisons, turned))
+
+        assert board.values == pytest.approx(other.values)
+        assert board.standings[0].interval is not None
+        assert other.standings[0].interval is not None
+        assert board.standings[0].interval.low == pytest.approx(other.standings[0].interval.low)
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "state", "parts", "words"),
+    [
+        ([], StrengthState.NOTHING, [], "nothing was compared"),
+        (
+            [*contest("a", "b", 1, 0), *contest("x", "y", 1, 0)],
+            StrengthState.APART,
+            [["a", "b"], ["x", "y"]],
+            "never compared with each other: a, b; x, y",
+        ),
+        (
+            [*contest("a", "b", 0, 0), *contest("b", "c", 1, 1), *contest("a", "c", 1, 0, 0.5)],
+            StrengthState.ONE_SIDED,
+            [["b"], ["a", "c"]],
+            "b won everything against the rest",
+        ),
+        (
+            # Nobody won everything, and yet one half never lost to the other.
+            [*contest("a", "b", 1, 0), *contest("b", "c", 1, 1), *contest("c", "d", 0, 0.5)],
+            StrengthState.ONE_SIDED,
+            [["a", "b"], ["c", "d"]],
+            "a, b won everything against the rest",
+        ),
+    ],
+)
+def test_without_a_maximum_there_is_a_state_and_no_number(
+    comparisons: list[Comparison], state: StrengthState, parts: list[list[str]], words: str
+) -> None:
+    board = fit_strengths(comparisons)
+
+    assert (board.state, [list(part) for part in board.parts]) == (state, parts)
+    assert words in board.sentence
+    assert board.values == {}
+    assert all(one.rank is None and one.interval is None for one in board.standings)
+    rates = [one.win_rate for one in board.standings]
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_a_length_that_decides_everything_is_a_state() -> None:
+    rows = [Comparison(f"{n}", "a", "b", float(n % 2), 1.0 if n % 2 else -1.0) for n in range(10)]
+
+    assert fit_strengths(rows).state is StrengthState.ESTIMATED
+    assert fit_strengths(rows, with_length=True).state is StrengthState.SEPARATED
+
+
+def test_what_length_explains_is_taken_out() -> None:
+    """The weaker one writes more, which the judge likes."""
+    rng = Random(5)
+    rows = []
+    for number in range(600):
+        length = 1.0 + rng.gauss(0, 0.7)
+        chance = 1 / (1 + math.exp(0.6 - 1.2 * length))
+        rows.append(Comparison(f"q{number}", "long", "short", float(rng.random() < chance), length))
+    plain, controlled = fit_strengths(rows), fit_strengths(rows, with_length=True)
+
+    assert plain.standings[0].name == "long"
+    assert controlled.standings[0].name == "short"
+    assert controlled.length_slope == pytest.approx(1.2, abs=0.3)
+    assert controlled.values["short"] == pytest.approx(0.3, abs=0.2)
+
+
+def test_the_same_question_again_is_no_new_evidence() -> None:
+    """Four judges that always agree: the same board, with the same intervals, however many comparisons there are."""
+    once = drawn(Random(3), {"a": 0.4, "b": 0.1, "c": -0.5}, 40)
+    one, four = fit_strengths(once), fit_strengths(once * 4)
+
+    assert four.values == pytest.approx(one.values)
+    for before, after in zip(one.standings, four.standings, strict=True):
+        assert before.se == pytest.approx(after.se)
+        assert (before.best, before.worst) == (after.best, after.worst)
+        assert (after.fisher_se or 0) == pytest.approx((before.fisher_se or 0) / 2)
+
+
+def test_one_with_few_questions_has_no_interval_and_any_rank() -> None:
+    """Its one question has no spread, which is not certainty."""
+    rows = drawn(Random(4), {"a": 1.5, "b": 0.0, "c": -1.5}, 60)
+    rows += [Comparison("q1", "a", "z", 0.5), Comparison("q1", "b", "z", 0.0), Comparison("q1", "c", "z", 0.5)]
+    board = fit_strengths(rows)
+    standings = {one.name: one for one in board.standings}
+
+    assert (standings["z"].interval, standings["z"].best, standings["z"].worst) == (None, 1, 4)
+    assert (standings["a"].best, standings["a"].worst) == (1, 2)
+    assert standings["a"].interval is not None
+
+
+def test_certainty_grows_with_questions() -> None:
+    """Far apart, the first two of four are known; as strong as each other, nobody is."""
+    clear = fit_strengths(drawn(Random(6), {"a": 1.2, "b": 1.0, "c": -1.0, "d": -1.2}, 60))
+    alike = fit_strengths(drawn(Random(6), dict.fromkeys("abcd", 0.0), 60))
+
+    assert clear.certainties[1] > 0.99
+    assert max(alike.certainties) < 0.9
+    assert [(one.best, one.worst) for one in clear.standings] == [(1, 2), (1, 2), (3, 4), (3, 4)]
+    assert all((one.best, one.worst) == (1, 4) for one in alike.standings)
+
+
+def test_orders_are_compared_where_both_have_a_say() -> None:
+    found = order_agreement({"a": 3, "b": 2, "c": 1, "x": 0}, {"a": 0.9, "b": 0.1, "c": 0.2})
+
+    assert (found.names, found.pairs, found.same) == (3, 3, 2)
+    assert found.tau_b == pytest.approx(1 / 3)

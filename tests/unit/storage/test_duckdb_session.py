@@ -1,0 +1,43 @@
+"""A DuckDB is kept for the next file; whoever gets it finds nothing of what was there before."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from mixseek.storage import duckdb_session
+from mixseek.storage.duckdb_session import attaching, close_idle, reading_beside, session_settings
+
+
+def test_one_is_used_again_and_knows_nothing_of_before(tmp_path: Path) -> None:
+    """Of files, of tables without a file, of temporary ones, and of memory that a query was given."""
+    close_idle()
+    settings = session_settings(tmp_path / "spilled")
+    with attaching(tmp_path / "it's one.duckdb", config=settings) as connection:
+        connection.execute("CREATE TABLE here AS SELECT 1 AS value; CREATE TEMP TABLE passing AS SELECT 2")
+        connection.execute("SET memory_limit = '77MiB'")
+    with attaching(None, config=settings) as connection:
+        connection.execute(f"ATTACH '{tmp_path}/other.duckdb' AS other; CREATE TABLE loose AS SELECT 3")
+        assert connection.execute("SHOW ALL TABLES").fetchall()[0][:3] == ("attached", "main", "loose")
+    with attaching(tmp_path / "it's one.duckdb", read_only=True, config=settings) as connection:
+        assert [row[2] for row in connection.execute("SHOW ALL TABLES").fetchall()] == ["here"]
+        assert connection.execute("SELECT current_setting('memory_limit')").fetchall() != [("77.0 MiB",)]
+        with reading_beside(connection) as cursor:
+            cursor.execute("FROM here")
+            assert connection.execute("FROM range(3)").fetchall() == [(0,), (1,), (2,)]
+            assert cursor.fetchall() == [(1,)]
+        with pytest.raises(duckdb.InvalidInputException, match="read-only"):
+            connection.execute("DROP TABLE here")
+    assert sum(map(len, duckdb_session._idle.values())) == 1
+
+
+def test_one_that_spilled_or_failed_is_used_no_more(tmp_path: Path) -> None:
+    """The place that it spilled to is gone; after an error nobody knows what else is."""
+    close_idle()
+    settings = {**session_settings(tmp_path / "spilled"), "memory_limit": "20MiB"}
+    with attaching(None, config=settings) as connection:
+        connection.execute("CREATE TABLE large AS SELECT range AS n, hash(range) AS h FROM range(3_000_000)")
+    assert not any(duckdb_session._idle.values())
+    with pytest.raises(duckdb.CatalogException), attaching(None, config=settings) as connection:
+        connection.execute("FROM nowhere")
+    assert not any(duckdb_session._idle.values())
