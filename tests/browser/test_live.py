@@ -47,7 +47,7 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
                 assert before < await judged(page) < SAMPLES
                 assert [url for url in visit.requests[asked:] if "/live" in url or "/api/" not in url] == []
                 mock.answer_at_once()
-                await expect(page.locator("#matches")).to_have_text("400 of 400")
+                await expect(page.locator("#matches")).to_have_text("400 judgments")
                 await expect(page.locator(".headlines")).to_be_visible()
                 counts = await page.locator(".headlines li a").all_inner_texts()
                 assert sum(int(text.split()[0]) for text in counts) == SAMPLES
@@ -58,7 +58,8 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
             _, errors = viewer.communicate()
         finally:
             for process in started:
-                process.kill()
-                process.communicate()
+                # Leaving it waits for it and closes its streams.
+                with process:
+                    process.kill()
 
     assert (viewer.returncode, errors) == (0, "")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl
+from tests.flows.running import mixseek, mixseek_here, read_jsonl, start
+from tests.flows.warm import Begun
 
 from mixseek.domain.judgments import Flag
 from mixseek.judges.mock.replies import Fault
@@ -57,21 +58,12 @@ def judge(
     return run(*judge_arguments(data, spec, *more, workspace=workspace), cwd=cwd, env=KEYS)
 
 
-def begin(*arguments: str, cwd: Path, **extra: str) -> subprocess.Popen[str]:
+def begin(*arguments: str, cwd: Path, **extra: str) -> Begun:
     """Begin and return at once: for those who want to disturb."""
-    return subprocess.Popen(
-        [COMMAND, *arguments],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        env=environment(**KEYS, **extra),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return start(*arguments, cwd=cwd, **KEYS, **extra)
 
 
-def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str], seconds: float = 90.0) -> bool:
+def wait_until(condition: Callable[[], bool], process: Begun | subprocess.Popen[str], seconds: float = 90.0) -> bool:
     """Whether it came true before the process ended or time ran out."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -81,9 +73,8 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str], se
     return True
 
 
-def stop_at_once(process: subprocess.Popen[str]) -> str:
+def stop_at_once(process: Begun) -> str:
     """Two signals: the second one when the first was heard, because two that are pending are one. Returns stderr."""
-    assert process.stderr is not None
     heard = ""
     process.send_signal(signal.SIGINT)
     while "once more to stop at once" not in heard and (line := process.stderr.readline()):

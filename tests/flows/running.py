@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.flows.warm import Begun
 
 from mixseek.cli.main import main
 
@@ -67,13 +68,18 @@ def mixseek(
     )
 
 
-def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
+def start(*arguments: str | Path, cwd: Path, **extra: str) -> Begun:
     """Begin and return at once: for those who want to disturb. In a process group of its own."""
+    return Begun([*map(str, arguments)], cwd, environment(**extra))
+
+
+def start_anew(*arguments: str | Path, cwd: Path, **extra: str) -> "subprocess.Popen[str]":
+    """The same with an interpreter of its own: for those who look at its start, or at what `ps` shows."""
     return subprocess.Popen(
         [COMMAND, *map(str, arguments)],
         cwd=cwd,
         stdin=subprocess.DEVNULL,
-        env=environment(),
+        env=environment(**extra),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -81,7 +87,7 @@ def start(*arguments: str | Path, cwd: Path) -> subprocess.Popen[str]:
     )
 
 
-def hold_when(is_due: Callable[[], bool], *arguments: str | Path, cwd: Path, journal: Path) -> subprocess.Popen[str]:
+def hold_when(is_due: Callable[[], bool], *arguments: str | Path, cwd: Path, journal: Path) -> Begun:
     """A run that stands still (SIGSTOP) while that is true of it; SIGCONT lets it go on.
 
     Where a busy machine let the moment pass, the run is begun once more.
@@ -92,8 +98,7 @@ def hold_when(is_due: Callable[[], bool], *arguments: str | Path, cwd: Path, jou
             time.sleep(0.002)
         if process.poll() is None:
             process.send_signal(signal.SIGSTOP)
-            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            if process.poll() is None and is_due():
+            if process.is_stopped() and is_due():
                 return process
         process.kill()
         process.communicate()

@@ -4,13 +4,13 @@ import json
 import os
 import random
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from tests.flows.live import stop_at_once
 from tests.flows.running import hold_when, mixseek_here, read_jsonl, size_of, start, sums, write_jsonl
+from tests.flows.warm import Begun
 
 KILLS = 6
 # More than a head that is judged without further processes.
@@ -48,14 +48,14 @@ def judge_arguments(workspace: str, workers: int) -> tuple[str, ...]:
     return ("judge", "data.jsonl", "--workspace", workspace, "--run", "r", "--workers", str(workers), "--json")
 
 
-def wait_for_growth(process: subprocess.Popen[str], path: Path, by: int) -> None:
+def wait_for_growth(process: Begun, path: Path, by: int) -> None:
     """Until the journal has grown: so that a signal lands while judging, not before or after it."""
     goal = size_of(path) + by
     while process.poll() is None and size_of(path) < goal:
         time.sleep(0.002)
 
 
-def hold(place: Path, workspace: str, workers: int) -> subprocess.Popen[str]:
+def hold(place: Path, workspace: str, workers: int) -> Begun:
     """Held in the middle of judging: what is sent now cannot come too late."""
     journal, end = journal_of(place, workspace), size_of(journal_of(place, "calm")) * 3 // 4
     return hold_when(
@@ -77,7 +77,7 @@ def test_kills_at_random_moments_change_nothing(place: Path) -> None:
             time.sleep(rng.random() * 0.02)
         else:
             # While starting: before the manifest, between manifest and journal, while reading what is there.
-            time.sleep(0.05 + rng.random() * 0.6)
+            time.sleep(rng.random() * 0.2)
         landed += process.poll() is None
         process.kill()
         process.communicate()
@@ -136,7 +136,7 @@ def test_a_judging_process_that_is_killed_is_one_line_and_resumable(place: Path)
     assert journal_of(place, "calm").read_bytes().startswith(journal_of(place, "shot").read_bytes())
 
 
-def worker_of(process: subprocess.Popen[str]) -> int:
+def worker_of(process: Begun) -> int:
     """A child that judges."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
     return next(int(child) for child in children if b"mixseek.engine" in Path(f"/proc/{child}/cmdline").read_bytes())

@@ -21,7 +21,7 @@ from tests.flows.live import (
     wait_until,
 )
 from tests.flows.loopback import Loopback, loopback
-from tests.flows.running import mixseek, mixseek_here, write_jsonl
+from tests.flows.running import mixseek, mixseek_here, start_anew, write_jsonl
 
 from mixseek.judges.mock.server import MockOptions
 
@@ -125,7 +125,7 @@ def test_the_key_is_nowhere(data: Path, tmp_path: Path) -> None:
     """Not in any file below the workspace, not in output, reports or `ps`; with faults, so that errors are told too."""
     faulty = MockOptions(latency_seconds=0.01, fault_rate=0.3, retry_after_seconds=0.02, drip_seconds=0.05)
     with loopback(faulty) as endpoint:
-        process = begin(*judge_arguments(data, endpoint.spec, "--concurrency", "4"), cwd=tmp_path)
+        process = start_anew(*judge_arguments(data, endpoint.spec, "--concurrency", "4"), cwd=tmp_path, **KEYS)
         assert wait_until(lambda: endpoint.requests > 20, process)
         shown = command_lines_of(process)
         out, err = process.communicate(timeout=60)

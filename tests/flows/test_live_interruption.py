@@ -27,6 +27,7 @@ from tests.flows.live import (
 )
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line, write_jsonl
+from tests.flows.warm import Begun
 
 from mixseek.judges.mock.server import MockOptions
 
@@ -49,7 +50,7 @@ def arguments(data: Path, endpoint: Loopback, workspace: str = "ws") -> list[str
     return judge_arguments(data, endpoint.spec, "--concurrency", str(CONCURRENCY), workspace=workspace)
 
 
-def wait_for_requests(endpoint: Loopback, goal: int, process: subprocess.Popen[str]) -> bool:
+def wait_for_requests(endpoint: Loopback, goal: int, process: Begun) -> bool:
     return wait_until(lambda: endpoint.requests >= goal, process)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.flows.live import wait_until
-from tests.flows.running import mixseek_here, start, sums, write_jsonl
+from tests.flows.running import mixseek_here, start_anew, sums, write_jsonl
 
 from mixseek.cli.interrupts import stop_signals, stopping_on_signals
 
@@ -36,7 +36,7 @@ def catches_sigterm(pid: int) -> bool:
 def test_whenever_it_comes_the_exit_code_is_130(moment: str, tmp_path: Path) -> None:
     """While modules are loaded, the dataset is read, judged or indexed, or when all is done."""
     data = write_jsonl(tmp_path / "data.jsonl", sums(600))
-    process = start("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
+    process = start_anew("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
     if MOMENTS[moment]:
         assert wait_until(lambda: has_come(tmp_path / "ws" / MOMENTS[moment]), process)
     else:

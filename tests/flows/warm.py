@@ -2,23 +2,31 @@
 
 A start costs a second of CPU, nearly all of it for modules. `mixseek` on the path of a script is then a few lines that
 hand over what a process has (arguments, directory, environment, its three streams) and wait for the exit code.
-Whoever tests starting, signals or a killed process starts the real command instead.
+A process that was forked is stopped, signalled and killed like any other; whoever tests the start itself, or what
+`ps` shows, starts the real command instead.
 """
 
 import contextlib
 import functools
 import json
 import os
+import select
 import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 _LENGTH = struct.Struct("!I")
+_NUMBER = struct.Struct("!i")
+# What commands load when they are used.
+_LOADED = ("cli", "composition", "engine", "judges", "reporting", "storage")
 _CLIENT = """#!{python} -IS
 import json, os, socket, struct, sys
 wire = socket.socket(socket.AF_UNIX)
@@ -26,7 +34,8 @@ wire.connect({path!r})
 told = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
 socket.send_fds(wire, [struct.pack("!I", len(told))], [0, 1, 2])
 wire.sendall(told)
-sys.exit(wire.recv(1)[0])
+_, code = struct.unpack("!ii", wire.recv(8, socket.MSG_WAITALL))
+sys.exit(code if code >= 0 else 128 - code)
 """
 
 
@@ -55,19 +64,78 @@ def warm_command() -> Path:
 _kept: list["subprocess.Popen[bytes]"] = []
 
 
+class Begun:
+    """A command at work, to be disturbed: as much of what a Popen has as our tests use."""
+
+    def __init__(self, words: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+        self._wire = socket.socket(socket.AF_UNIX)
+        self._wire.connect(str(warm_command() / "socket"))
+        told = json.dumps([[*words], str(cwd), dict(environment)]).encode()
+        (out, theirs), (err, theirs_too) = os.pipe(), os.pipe()
+        with Path(os.devnull).open("rb") as nothing:
+            streams = [nothing.fileno(), theirs, theirs_too]
+            socket.send_fds(self._wire, [_LENGTH.pack(len(told))], streams)
+        self._wire.sendall(told)
+        os.close(theirs)
+        os.close(theirs_too)
+        self.stdout = os.fdopen(out, encoding="utf-8")
+        self.stderr = os.fdopen(err, encoding="utf-8")
+        self.pid = self._receive()
+        self.returncode: int | None = None
+
+    def _receive(self) -> int:
+        return int(_NUMBER.unpack(self._wire.recv(_NUMBER.size, socket.MSG_WAITALL))[0])
+
+    def poll(self) -> int | None:
+        if self.returncode is None and select.select([self._wire], [], [], 0)[0]:
+            self.returncode = self._receive()
+        return self.returncode
+
+    def send_signal(self, signum: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, signum)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """The rest of both streams, whichever ends first; then the process has ended, too."""
+        with ThreadPoolExecutor(1) as other:
+            errors = other.submit(self.stderr.read)
+            out, err = self.stdout.read(), errors.result()
+        self.stdout.close()
+        self.stderr.close()
+        if self.returncode is None:
+            if not select.select([self._wire], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("mixseek", timeout or 0)
+            self.returncode = self._receive()
+        self._wire.close()
+        return out, err
+
+    def is_stopped(self) -> bool:
+        """By SIGSTOP, which takes a moment to arrive; false as well for what has ended."""
+        while self.poll() is None:
+            state = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+            if state == "T":
+                return True
+            time.sleep(0.001)
+        return False
+
+
 def serve(path: str) -> None:
     """Until standard input ends."""
     import importlib
     import pkgutil
-    import select
     import shutil
 
+    import aiohttp  # noqa: F401 - what asks endpoints loads it
+
     import mixseek.cli.app
-    import mixseek.composition
 
     # Before the first fork: what commands are made of, and nothing that runs threads by being loaded.
-    for module in pkgutil.iter_modules(mixseek.composition.__path__, "mixseek.composition."):
-        importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(mixseek.__path__, "mixseek."):
+        if module.name.split(".")[1] in _LOADED and not module.name.endswith("_child"):
+            importlib.import_module(module.name)
     mixseek.cli.app.command()
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)
@@ -92,6 +160,8 @@ def run_for(wire: socket.socket) -> int:
     words, directory, environment = json.loads(told)
     child = os.fork()
     if child == 0:
+        # A group of its own, as a shell gives it: a signal may be for all of it.
+        os.setsid()
         wire.close()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
@@ -102,8 +172,9 @@ def run_for(wire: socket.socket) -> int:
         os._exit(run_command(words))
     for stream in streams:
         os.close(stream)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    wire.sendall(bytes([code if code >= 0 else 128 - code]))
+    with contextlib.suppress(BrokenPipeError):
+        wire.sendall(_NUMBER.pack(child))
+        wire.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
     return 0
 
 

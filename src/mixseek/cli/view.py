@@ -30,7 +30,8 @@ def view(
     """Look at runs in the browser, also while they are judged.
 
     Serves pages on this machine only, to whoever has the link that it prints: runs and competitions, every judgment
-    with filters and search, a sample under all of its judges, two runs side by side. Ctrl-C ends it.
+    with filters and search, a sample under all of its judges, two runs side by side, and queues of texts for people to
+    label, blind. Ctrl-C ends it.
 
     \b
     Examples:

@@ -13,6 +13,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.reporting.model import Headline, JudgeSummary, RunHeader, ScoreSummary
+from mixseek.reporting.pairs import PairsReport, build_pairs
 from mixseek.reporting.panel.headline import LEADING, build_headline
 from mixseek.reporting.summary import SHOWN, RunSummary
 from mixseek.storage.index.panel import SettledPanel
@@ -39,7 +40,9 @@ def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = No
         return None
     if rule := asked or manifest.panel:
         return rule
-    return default_rule(is_graded=index.is_graded()) if is_panel(manifest) else None
+    # Between A, B and a tie there is no middle: a score of a half is a verdict of its own.
+    is_graded = index.is_graded() and not index.has_pairs()
+    return default_rule(is_graded=is_graded) if is_panel(manifest) else None
 
 
 def judge_labels(index: RunIndex, judges: Sequence[str]) -> dict[str, str]:
@@ -54,7 +57,7 @@ def load_headline(
     index: RunIndex, panel: SettledPanel, *, by: Sequence[str] = (), maximum: float | None = None
 ) -> Headline:
     """Targets and prompt variants where samples name them, and the columns that were asked for."""
-    return build_headline(
+    headline = build_headline(
         panel.rule,
         tuple(judge_labels(index, voting(panel.judges)).values()),
         panel.whole(),
@@ -63,6 +66,12 @@ def load_headline(
         is_graded=index.is_graded(),
         maximum=maximum,
     )
+    return replace(headline, whole="A preferred") if index.has_pairs() else headline
+
+
+def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:
+    """None where responses were judged one at a time."""
+    return build_pairs(index.pair_counts(panel), panel.judges) if index.has_pairs() else None
 
 
 def summarise_run(
@@ -72,6 +81,7 @@ def summarise_run(
     with open_run_index(workspace, run) as index:
         panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
         headline = load_headline(index, panel, maximum=index.maximum())
+        pairs = load_pairs(index, panel)
         cells = index.counts(OutcomeCount, final_only=False)
         units = index.unit_sums("judge")
         calls = tuple(index.call_accounts())
@@ -106,6 +116,7 @@ def summarise_run(
         control=control,
         all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
         reasks=reasks,
+        pairs=pairs,
     )
 
 

@@ -43,6 +43,44 @@ class UnitSums:
 
 
 NO_UNITS = UnitSums()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCount:
+    """Judgments of pairs that ended alike: what each order said of A and B, what it came to, and what people say."""
+
+    judge: str
+    status: Status
+    verdict: str | None
+    state: str | None
+    verdict_ab: str | None
+    verdict_ba: str | None
+    human: str | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPair:
+    """Two targets, the first by name first: how often it won, and its score, a tie counting half."""
+
+    first: str
+    second: str
+    wins: int
+    ties: int
+    losses: int
+    without: int  # no verdict
+    units: UnitSums
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """All that is counted of a run of pairs; `measures` are sums by judge and by what is measured."""
+
+    orders: Sequence[OrderCount]
+    measures: "UnitGroups"
+    targets: Sequence[TargetPair]
+
+
 # The values of the columns that a group shares, in the order asked for, to its sums.
 UnitGroups = Mapping[tuple[str | None, ...], UnitSums]
 

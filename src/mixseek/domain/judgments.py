@@ -172,6 +172,9 @@ class JudgedRow:
     ground_truth_alternatives: tuple[str, ...] = ()
     question: str = ""
     response: str
+    # The other one of a pair, and who wrote it.
+    response_b: str | None = None
+    target_b: str | None = None
 
     @property
     def is_unverified(self) -> bool:

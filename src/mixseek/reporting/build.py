@@ -13,6 +13,7 @@ from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
 from mixseek.reporting.model import ScoreSummary
+from mixseek.reporting.pairs import PairsReport
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
@@ -54,6 +55,7 @@ class ReportInput:
     agreement: Agreement | None = None
     consistency: tuple[SelfConsistency, ...] = ()
     scored: model.ScoredReport | None = None  # under a protocol with dimensions
+    pairs: PairsReport | None = None  # where two responses were judged at a time
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
 
 
@@ -79,6 +81,7 @@ def build_report(source: ReportInput) -> model.ReportData:
         agreement=source.agreement,
         consistency=source.consistency,
         scored=source.scored,
+        pairs=source.pairs,
         models=source.models,
     )
 
@@ -100,8 +103,10 @@ def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[Outcome
         flags=tuple(sorted(_explain(judge, source.flags), key=lambda flag: (-flag.count, flag.kind))),
         reasons=tuple(sorted(_explain(judge, source.reasons), key=lambda reason: _ENDS.index(reason.kind))),
         control=summarise_scores(control, units.controls.get((judge,), NO_UNITS)) if control else None,
-        # Under a protocol with dimensions targets have a table of their own.
-        targets=() if source.scored else _summarise_groups(judge, own, reasoning, "target", units.targets),
+        # Of pairs, and under a protocol with dimensions, targets have a table of their own.
+        targets=()
+        if source.scored or source.pairs
+        else _summarise_groups(judge, own, reasoning, "target", units.targets),
         warnings=tally(
             ((cell.warning, cell.count) for cell in source.warnings if cell.judge == judge), whole=score.counts.valid
         ),

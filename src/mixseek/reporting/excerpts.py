@@ -15,20 +15,22 @@ class CutRow(JudgedRow):
     response_before: int = 0
     question_after: int = 0
     reply_after: int = 0
+    b_after: int = 0
 
 
 def cut_row(row: JudgedRow) -> JudgedRow:
     """The same row where all of its texts are of a length that people read. Spans stay those of the whole response."""
-    reply = row.raw_reply or ""
-    if max(len(row.response), len(row.question), len(reply)) <= LONGEST_TEXT:
+    reply, other = row.raw_reply or "", row.response_b or ""
+    if max(len(row.response), len(row.question), len(reply), len(other)) <= LONGEST_TEXT:
         return row
     kept = {one.name: getattr(row, one.name) for one in fields(row)} | {
         "response": row.response[-LONGEST_TEXT:],
         "question": row.question[:LONGEST_TEXT],
         "raw_reply": row.raw_reply and reply[:LONGEST_TEXT],
+        "response_b": row.response_b and other[:LONGEST_TEXT],
     }
-    lengths = [max(0, len(text) - LONGEST_TEXT) for text in (row.response, row.question, reply)]
-    return CutRow(**kept, response_before=lengths[0], question_after=lengths[1], reply_after=lengths[2])
+    before, *after = (max(0, len(text) - LONGEST_TEXT) for text in (row.response, row.question, reply, other))
+    return CutRow(**kept, response_before=before, question_after=after[0], reply_after=after[1], b_after=after[2])
 
 
 _WHOLE = CutRow(id="", judge="", status=Status.VALID, response="")

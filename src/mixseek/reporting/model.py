@@ -16,6 +16,7 @@ from mixseek.stats.uneven import UnevenTest
 
 if TYPE_CHECKING:
     from mixseek.reporting.labels.corrected import CorrectedReport
+    from mixseek.reporting.pairs import PairsReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +279,8 @@ class Headline:
     asked: tuple[Breakdown, ...] = ()
     maximum: float | None = None  # of the protocol's own scale, where all samples share it
     beside: tuple[Beside, ...] = ()
+    # What the mean over everything is called; of pairs it is one side's.
+    whole: str = "all samples"
 
     @property
     def leads(self) -> bool:
@@ -624,6 +627,7 @@ class ReportData:
     # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
+    pairs: "PairsReport | None" = None  # where two responses were judged at a time
     asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
 
     def label_of(self, judge: str) -> str:

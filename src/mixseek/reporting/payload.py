@@ -21,6 +21,7 @@ from mixseek.reporting import wording
 from mixseek.reporting.build import grouped, natural_key
 from mixseek.reporting.excerpts import Excerpt, cut_row, excerpt_of, field_limit, left_out, utf16_offset
 from mixseek.reporting.model import Quote, ScoredDetail, read_detail, tone_of
+from mixseek.reporting.pairs import orders_text
 
 # Characters of judged text in one file: about 60 MB of it compressed. Beyond that a file is nothing to send.
 TEXT_BUDGET = 200_000_000
@@ -29,7 +30,7 @@ _QUOTE_LIMIT = 1_000
 # Rows that agree in these are of one sample.
 _SAMPLE_KEY = attrgetter(
     "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
-    "question_id", "prompt_variant",
+    "question_id", "prompt_variant", "response_b", "target_b",
 )  # fmt: skip
 
 
@@ -38,7 +39,7 @@ def rows_payload(rows: Sequence[JudgedRow], budget: int) -> dict[str, Any]:
     samples = grouped(rows, _SAMPLE_KEY)
     places = {key: place for place, key in enumerate(samples)}
     firsts = [own[0] for own in samples.values()]
-    texts = [text for row in firsts for text in (row.question, row.response)]
+    texts = [text for row in firsts for text in (row.question, row.response, row.response_b or "")]
     texts += [row.raw_reply or "" for row in rows]
     limit = field_limit([len(text) for text in texts], budget)
     # The first row of a sample with a span decides which part of a cut response is kept.
@@ -66,6 +67,9 @@ def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "after": response.after,
             "truth": row.ground_truth,
             "alternatives": list(row.ground_truth_alternatives),
+            "model_b": row.target_b,
+            "response_b": row.response_b[:limit] if row.response_b else row.response_b,
+            "b_cut": max(0, len(row.response_b or "") - limit) + left_out(row).b_after,
         }
     )
 
@@ -97,6 +101,7 @@ def _row(row: JudgedRow, sample: int, response: Excerpt, limit: int) -> dict[str
                 "warnings": list(row.warnings),
                 "repeat": row.take if row.take > 1 else None,
                 "reasks": row.ask - 1,
+                "orders": orders_text(row.fields) if row.response_b is not None else None,
             }
         ),
         **(_detail(detail, response) if detail else {}),

@@ -13,6 +13,7 @@ from mixseek.reporting import model, wording
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_lines
 from mixseek.reporting.model import Headline, ScoreSummary, document_of, split_of
+from mixseek.reporting.pairs import PairsReport, describe_pairs, pairs_document
 from mixseek.reporting.panel.headline import describe_headline, headline_document, score_document
 from mixseek.reporting.panel.trust import agreement_document, consistency_documents
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
@@ -116,6 +117,7 @@ class RunSummary:
     warnings: tuple[tuple[str, str], ...] = ()  # what a judge is known to be weak at, by its name
     notices: tuple[str, ...] = ()  # what a person was told before the first call
     corrected: CorrectedReport | None = None  # where people have labelled some of the texts
+    pairs: PairsReport | None = None  # where two responses were judged at a time
 
     @property
     def is_complete(self) -> bool:
@@ -186,6 +188,7 @@ def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str
         "seconds": round(summary.seconds, 3),
         "notices": list(summary.notices),
         "corrected": corrected_document(summary.corrected) if summary.corrected else None,
+        "pairs": pairs_document(summary.pairs) if summary.pairs else None,
     }
 
 
@@ -213,7 +216,10 @@ def describe_summary(summary: RunSummary) -> str:
     samples = wording.plural(summary.header.samples, "sample")
     lines = [f"{run}: {samples}, {summary.seconds:.1f} s"]
     lines += [f"  {line}" for line in describe_headline(summary.headline)]
-    lines += [f"  {line}" for line in describe_score(summary.headline.score, summary.asked_again())]
+    lines += [f"  {line}" for line in describe_pairs(summary.pairs)] if summary.pairs else []
+    # Which of a pair is A is chance, or the dataset's: the mean of A is only of use where that means something.
+    label = "A preferred" if summary.pairs else "mean score"
+    lines += [f"  {line}" for line in describe_score(summary.headline.score, summary.asked_again(), label)]
     if summary.corrected:
         lines += [f"  {line}" for line in corrected_lines(summary.corrected)]
     if len(summary.by_judge) > 1:
@@ -248,13 +254,13 @@ def needs_maths_text(count: int) -> str:
     return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
 
 
-def describe_score(score: ScoreSummary, asked_again: int) -> list[str]:
+def describe_score(score: ScoreSummary, asked_again: int, label: str = "mean score") -> list[str]:
     """The mean with what limits it, then how samples ended."""
     counts = score.counts
     interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
     if score.mean is not None and not score.interval:
         interval = f" ({wording.no_interval_sentence(score)})"
-    lines = [f"mean score  {wording.score_text(score)}{interval}"]
+    lines = [f"{label:<10}  {wording.score_text(score)}{interval}"]
     lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
     unverified = f", {score.unverified:,} of them unverified: the answer they call correct is not in the response"
     notes = {
@@ -450,6 +456,7 @@ def report_document(report: model.ReportData, html: Path | None) -> dict[str, An
         "scored": asdict(report.scored) if report.scored else None,
         "calls": call_documents(report.calls),
         "corrected": corrected_document(report.corrected) if report.corrected else None,
+        "pairs": pairs_document(report.pairs) if report.pairs else None,
         "html": str(html) if html is not None else None,
     }
 

@@ -13,7 +13,8 @@ from mixseek.reporting import model, tables, wording
 from mixseek.reporting.excerpts import left_out
 from mixseek.reporting.labels.corrected_text import print_corrected
 from mixseek.reporting.model import Tone
-from mixseek.reporting.panel.terminal import interval_plot, print_breakdowns, print_headline, print_trust
+from mixseek.reporting.pairs import orders_text
+from mixseek.reporting.panel.terminal import interval_plot, print_breakdowns, print_headline, print_pairs, print_trust
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
 
@@ -58,6 +59,8 @@ def print_report(report: model.ReportData, console: Console, html_path: Path | s
         print_headline(headline, console)
     if headline:
         print_breakdowns(headline, console)
+    if report.pairs:
+        print_pairs(report.pairs, console)
     if report.corrected:
         print_corrected(report.corrected, console)
     if headline and headline.leads:
@@ -461,7 +464,10 @@ def _print_row(row: JudgedRow, console: Console, *, with_question: bool) -> None
     if row.question and with_question:
         print_section(console, "Question", Text(make_visible(row.question)))
     has_colour = console.color_system is not None and not console.no_color
-    print_section(console, "Response", _response_text(row, has_colour=has_colour))
+    title = "Response" if row.response_b is None else "Response A"
+    print_section(console, title, _response_text(row, has_colour=has_colour))
+    if row.response_b is not None:
+        print_section(console, "Response B", Text(make_visible(row.response_b)) if row.response_b else Text("(empty)"))
     if row.raw_reply is not None:
         print_section(console, "Raw reply of the judge", Text(make_visible(row.raw_reply)))
 
@@ -482,6 +488,12 @@ def _facts(row: JudgedRow, detail: model.ScoredDetail | None) -> Iterable[tuple[
     yield "warnings", "; ".join(wording.warning_text(name) for name in row.warnings) or None
     for name in ("reason", "comment", "task_name", "target_model", "question_id", "prompt_variant"):
         yield name.removesuffix("_name").replace("_", " "), getattr(row, name)
+    if row.response_b is not None:
+        yield "against", row.target_b
+        yield "orders", orders_text(row.fields)
+        for quote in row.fields.get("evidence") or ():
+            found = problem_text(quote["problem"]) if quote.get("problem") else "found"
+            yield f"quote from {quote['response']}", f"“{quote['quote']}” ({found}, order {quote['order']})"
     yield "method", "self-judgment: a control, in no mean" if row.is_control else None
 
 

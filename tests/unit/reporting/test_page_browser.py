@@ -243,6 +243,8 @@ HOSTILE = """# Head <b>one</b>
 - two
   1. inner [click](javascript:alert(1)) ![pixel](https://evil.example/p.png)
 
+[run](javascript:open) [page](data:text/html,x) [mail](mailto:a@example.org) [here](//example.org)
+
 > quoted [site](https://example.org/a_b) ~~gone~~
 
 | a | b |

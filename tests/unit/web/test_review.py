@@ -117,7 +117,7 @@ def test_a_label_of_the_page_is_the_label_that_every_command_sees(place: Path) -
     """Only the drawn ones correct the headline, though a picked text may be in the draw as well."""
 
     async def scenario(client: Client) -> None:
-        drawn = (await client.post(f"{REVIEW}/draws", {"count": 20})).json["queue"]
+        drawn = (await client.post(f"{REVIEW}/draws", {"count": 20, "by_verdict": True})).json["queue"]
         items = await texts_of(client, drawn, "mia")
         picked = [text for text, _ in await texts_of(client, "disagreements", "mia")]
         for text in picked:

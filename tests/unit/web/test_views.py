@@ -12,7 +12,7 @@ from tests.flows.running import COMMAND, environment
 from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.storage.workspace import Workspace
-from mixseek.web.words import LANGUAGES, read_words
+from mixseek.web.words import LANGUAGES, read_words, sayer
 
 REPLIES = (
     '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'
@@ -171,8 +171,19 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
         for language, word in (("ja", "実行"), ("zh", "运行"), ("en", "Runs")):
             assert word in (await client.ask("/", headers={"Accept-Language": f"{language}-XX,en;q=0.5"})).text
             assert word in (await client.ask(f"/?lang={language}")).text
+        await client.wait("/api/runs/numbers")
+        # What the report's own templates say, sentences with numbers too; a name that is a word stays a name.
+        for language, words in (("ja", ("対象", "無効", "250 サンプル")), ("zh", ("无效", "250 个样本"))):
+            page = (await client.ask(f"/runs/numbers?lang={language}")).text
+            assert [word for word in (*words, "aster") if word not in page] == []
+        assert "サンプル" not in (await client.ask("/runs/numbers?lang=en")).text.split("<script", 1)[0]
 
     look(workspace, scenario)
+
+    assert sayer("ja")("If all 1,234 samples without a score were wrong: 61.5%; right: 70.8%.") == (
+        "スコアのない 1,234 サンプルがすべて不正解なら 61.5%、すべて正解なら 70.8%。"
+    )
+    assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
 
     assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
 

@@ -136,11 +136,13 @@ class ReviewedRun:
         self._protocol = protocol_of_run(run, self._manifest)
         self._store = LabelStore(workspace)
         self._lock = threading.Lock()
-        self._queues: dict[str, Queue] = {}
         self._open = ExitStack()
         self._units = self._open.enter_context(open_labelled(workspace, run))
         self._index = RunIndex(self._units.connection, run)
         self.texts, _ = self._units.population()
+        # Over a million judgments each takes a second: now, and not while somebody waits for an answer.
+        found = {kind: self._units.queue(kind, kind, MOST_LISTED) for kind in KINDS}
+        self._queues = {kind: Queue(kind, kind, tuple(texts), total) for kind, (texts, total) in found.items()}
 
     def close(self) -> None:
         """When whoever is asking has done."""
@@ -201,12 +203,9 @@ class ReviewedRun:
             tells = any(key not in _NEUTRAL for key, _ in parse_qsl(rest))
             found, total = self._units.queue(kind, name, MOST_LISTED, samples)
             return Queue(name, kind, tuple(found), total, tells=tells)
-        if name not in KINDS:
+        if name not in self._queues:
             there = ", ".join((*KINDS, DISPUTES, "draw:NAME", "filter:…"))
             raise ConfigurationError(f"queue={name}: no such queue; there is {there}")
-        if name not in self._queues:
-            found, total = self._units.queue(kind, name, MOST_LISTED)
-            self._queues[name] = Queue(name, kind, tuple(found), total)
         return self._queues[name]
 
     def _draw(self, name: str) -> Draw:

@@ -46,6 +46,8 @@ function facts(row) {
   if (row.score !== null) list.append(fact(say(row.marks ? "Share of the maximum" : "Score"), String(Math.round(row.score * 1000) / 1000)));
   if (row.error !== undefined) list.append(fact(say("Error type"), filterLink("error", row.error)));
   if (row.sample.model !== undefined) list.append(fact(say("Target model"), filterLink("target", row.sample.model)));
+  if (row.sample.model_b !== undefined) list.append(fact(say("Against"), ...visibleNodes(row.sample.model_b)));
+  if (row.orders !== undefined) list.append(fact(say("Orders"), ...visibleNodes(row.orders)));
   if (row.sample.qid !== undefined) list.append(fact(say("Question"), ...visibleNodes(row.sample.qid)));
   if (row.sample.variant !== undefined) list.append(fact(say("Variant"), filterLink("variant", row.sample.variant)));
   if (row.type !== undefined) list.append(fact(say("Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
@@ -175,6 +177,7 @@ function renderDetail(row, { move, close }) {
     head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("Every judge, repeat and attempt side by side"))) : null,
     ...judgmentParts(row),
     foldable(say("Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
+    row.sample.response_b === undefined ? null : foldable(say("Response B"), row.sample.response_b, row.sample.b_cut, true),
     foldable(say("Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];
   detail.replaceChildren(...parts.filter(Boolean));

@@ -121,6 +121,8 @@ async function findLocally(tell) {
 
 async function chooseLocally(tell) {
   const { columns } = await openIndex();
+  const letters = [...packed, byId("index")].reduce((sum, element) => sum + element.firstChild.length, 0);
+  if (letters > 1e6) byId("size").textContent = ` ${say("They take")} ${(letters / 1e6).toFixed(1)} MB ${say("of this file, and are unpacked as they are looked at.")}`;
   tell(Object.fromEntries(Object.entries(columns).map(([name, { choices }]) => [name, choices])));
 }
 

@@ -151,7 +151,7 @@ function startSections() {
   const links = [...document.querySelectorAll(".sections a")];
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) if (isIntersecting) {
-      for (const link of links) link.toggleAttribute("aria-current", link.hash === `#${target.id}`);
+      for (const link of links) link.ariaCurrent = link.hash === `#${target.id}` ? "true" : null;
     }
   }, { rootMargin: "-15% 0px -80% 0px" });
   for (const link of links) { const section = document.querySelector(link.hash); if (section) seen.observe(section); }

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from mixseek.reporting import tables, wording
 from mixseek.reporting.model import Breakdown, Headline, ScoreSummary
+from mixseek.reporting.pairs import PairsReport, bias_text, share_text, states_text
 from mixseek.reporting.panel import trust
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.reporting.panel.headline import (
@@ -38,7 +39,7 @@ def print_headline(headline: Headline, console: Console) -> None:
     console.print(Text(make_visible(rule_sentence(headline)), style=QUIET))
     for part in headline.columns:
         print_section(console, column_title(part.column), breakdown_table(part, headline.maximum, console))
-    whole = "All samples" if headline.columns else "Headline"
+    whole = f"{headline.whole[0].upper()}{headline.whole[1:]}" if headline.columns else "Headline"
     line = Text.assemble((f"{whole}  ", "bold"), make_visible(score_sentence(headline.score, headline.maximum)))
     console.print()
     console.print(line)
@@ -48,6 +49,25 @@ def print_headline(headline: Headline, console: Console) -> None:
     bounds = wording.bounds_sentence(headline.score)
     if bounds:
         console.print(Text(bounds, style=QUIET))
+
+
+def print_pairs(report: PairsReport, console: Console) -> None:
+    """Targets against each other, then how far the order decides."""
+    rows: list[Sequence[Cell]] = []
+    for one in report.targets:
+        counts = (f"{count:,}" for count in (one.wins, one.ties, one.losses, one.without))
+        rows.append((one.first, one.second, *counts, (share_text(one.score), "bold")))
+    heads = ("target", "against", ">won", ">tied", ">lost", ">none", ">score, 95%")
+    print_section(console, "Targets against each other", table_of(heads, rows))
+    judges: list[Sequence[Cell]] = []
+    for judge in report.judges:
+        shares = map(share_text, (judge.consistency, judge.first_shown, judge.ties, judge.human))
+        judges.append((judge.judge, *shares, (states_text(judge.states), QUIET)))
+    named = ("judge", ">consistent", ">first shown", ">ties", ">as people", "verdicts")
+    print_section(console, "Both orders", table_of(named, judges))
+    for judge in report.judges:
+        if judge.position.decisive:
+            console.print(Text(f"{make_visible(judge.judge)}: {bias_text(judge)}", style=QUIET))
 
 
 def print_breakdowns(headline: Headline, console: Console) -> None:

@@ -54,6 +54,9 @@ COLUMNS = {
     "confidence": "{confidence: text}",
     "critical_fail": "{critical_fail: flag}",
     "same_family": "{same_family: flag}",
+    "response_b": "sample.response_b",
+    "target_b": "sample.target_b",
+    "pair_state": "{state: text}",
     # Everything that the protocol read, as JSON: what has no column of its own is in here.
     "fields": "nullif(fields::VARCHAR, '{}')",
 }

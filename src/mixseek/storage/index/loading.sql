@@ -69,7 +69,8 @@ SELECT key, any_value(sample) AS sample
     FROM read_json($texts, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
         columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR,
             ground_truth VARCHAR, ground_truth_alternatives VARCHAR[], question_id VARCHAR, prompt_variant VARCHAR,
-            target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR)'})
+            target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, response_b VARCHAR,
+            target_b VARCHAR)'})
     WHERE t = 'sample' GROUP BY key
 
 -- name: give_positions

@@ -10,7 +10,16 @@ from typing import Any
 
 import duckdb
 
-from mixseek.domain.counts import Disagreement, PanelGroup, PanelGroups, Ratings, SettledSample, TakeSums, UnitSums
+from mixseek.domain.counts import (
+    Disagreement,
+    PanelGroup,
+    PanelGroups,
+    Ratings,
+    SettledSample,
+    TakeSums,
+    TargetPair,
+    UnitSums,
+)
 from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.storage.duckdb_session import escape_glob, fetch_all, read_statements
@@ -111,8 +120,23 @@ class SettledPanel:
         return self._groups("FROM units", ())[()]
 
     def groups(self, column: str) -> PanelGroups:
-        """By a column of `units`."""
-        return {name: group for (name,), group in self._groups("FROM units", (column,)).items()}
+        """By a column of `units`; a pair belongs to both of its targets."""
+        ((has_pairs,),) = self.ask("SELECT count(target_b) > 0 FROM units")
+        source = _SQL["sides"] if has_pairs and column == "target" else "FROM units"
+        return {name: group for (name,), group in self._groups(source, (column,)).items()}
+
+    def target_pairs(self) -> list[TargetPair]:
+        """Every two targets that were compared, by name."""
+        units = _SQL["pair_units"]
+        sums = {row[:2]: UnitSums(*row[2:]) for row in self.ask(unit_sums(units, ("first", "second")))}
+        return [
+            TargetPair(first, second, wins, ties, losses, without, sums[first, second])
+            for first, second, wins, ties, losses, without in self.ask(_SQL["pair_ends"].format(units=units))
+        ]
+
+    def human_agreement(self) -> UnitSums:
+        """How often the panel says of a pair what people say."""
+        return UnitSums(*self.ask(unit_sums(_SQL["panel_human"], ()))[0])
 
     def failing(self, limit: int, *, below: float, worst_first: bool = False) -> tuple[list[SettledSample], int]:
         """Samples with a lower score, and those that are invalid or missing; and how many there are of them."""

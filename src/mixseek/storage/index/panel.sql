@@ -87,10 +87,33 @@ CASE min(CASE state WHEN 'valid' THEN 0 WHEN 'split' THEN 1 WHEN 'invalid' THEN 
 SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.question_id, samples.key) AS question,
     samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id,
     samples.task_name, samples.task_type, samples.language, samples.output_id, samples.shown,
+    samples.target_b, samples.human,
     settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
     settled.highest::DOUBLE AS highest, settled.state, settled.verdict, settled.is_unverified,
     settled.voices::BIGINT AS voices
     FROM ({settled}) AS settled JOIN {index}.samples AS samples ON samples.position = settled.sample
+
+-- name: sides
+-- Both targets of each pair, with their own score: a pair that A wins is one that B loses.
+SELECT question, state, is_unverified, target, value, lowest, highest FROM units
+UNION ALL SELECT question, state, is_unverified, target_b, 1 - value, 1 - highest, 1 - lowest FROM units
+
+-- name: pair_units
+-- As seen from the target whose name comes first.
+SELECT question, least(target, target_b) AS first, greatest(target, target_b) AS second,
+    CASE WHEN target <= target_b THEN value ELSE 1 - value END AS value,
+    CASE WHEN target <= target_b THEN lowest ELSE 1 - highest END AS lowest,
+    CASE WHEN target <= target_b THEN highest ELSE 1 - lowest END AS highest
+    FROM units WHERE target IS NOT NULL AND target_b IS NOT NULL
+
+-- name: pair_ends
+SELECT first, second, count(*) FILTER (value > 0.5), count(*) FILTER (value = 0.5), count(*) FILTER (value < 0.5),
+    count(*) FILTER (value IS NULL) FROM ({units}) GROUP BY first, second ORDER BY first, second
+
+-- name: panel_human
+-- What all judges together came to, against what people prefer.
+SELECT question, (verdict = human)::DOUBLE AS value, value AS lowest, value AS highest FROM units
+    WHERE state = 'valid' AND verdict IS NOT NULL AND human IS NOT NULL
 
 -- name: states
 SELECT {first}state, count(*), count(*) FILTER (is_unverified) FROM ({units}) GROUP BY {first}state ORDER BY ALL

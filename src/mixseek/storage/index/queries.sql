@@ -17,6 +17,30 @@ SELECT judge, task_name, status, verdict, error_type, count(*),
     GROUP BY judge, judge_order, task_name, target_model, status, verdict, error_type, is_control
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, status, verdict, error_type, is_control
 
+-- name: OrderCount
+SELECT judge, status, verdict, state, verdict_ab, verdict_ba, human, count(*)
+    FROM pair_votes WHERE NOT is_control
+    GROUP BY judge, judge_order, status, verdict, state, verdict_ab, verdict_ba, human
+    ORDER BY judge_order, judge, status, verdict, state, verdict_ab, verdict_ba, human
+
+-- name: has_pairs
+SELECT count(length_b) > 0 FROM samples
+
+-- name: pair_measures
+-- One row a pair, judge and measure, repeats averaged. Consistency and the place that is followed are measured where both
+-- orders name a winner; `tie` and `human` where both together came to a verdict.
+WITH told AS (SELECT * FROM pair_votes WHERE NOT is_control),
+decisive AS (SELECT * FROM told WHERE verdict_ab IN ('A', 'B') AND verdict_ba IN ('A', 'B')),
+measured AS (
+    SELECT key, question, judge, 'consistency' AS measure, (verdict_ab = verdict_ba)::DOUBLE AS value FROM decisive
+    UNION ALL SELECT key, question, judge, 'first_shown',
+        ((verdict_ab = 'A')::INTEGER + (verdict_ba = 'B')::INTEGER) / 2 FROM decisive
+    UNION ALL SELECT key, question, judge, 'tie', (verdict = 'tie')::DOUBLE FROM told WHERE status = 'valid'
+    UNION ALL SELECT key, question, judge, 'human', (verdict = human)::DOUBLE FROM told
+        WHERE status = 'valid' AND human IS NOT NULL)
+SELECT judge, measure, any_value(question) AS question, avg(value) AS value, avg(value) AS lowest, avg(value) AS highest
+    FROM measured GROUP BY judge, measure, key
+
 -- name: FailureGroup
 -- The first finding of each says what is wrong.
 SELECT judge, status, any_value(why ORDER BY position), count(*), any_value(id ORDER BY position)
@@ -134,9 +158,10 @@ SELECT position, sample_position, key, judge, take, status, is_final, is_control
 SELECT id FROM samples ORDER BY levenshtein(left(id, 100), left($sample_id, 100)), position LIMIT $limit
 
 -- name: last_replies
--- The last attempt is the one that was judged.
-SELECT key, judge, take, max(position) FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
-    GROUP BY key, judge, take
+-- The last attempt in each presentation is one that was judged.
+SELECT key, judge, take, list(last ORDER BY last) FROM (
+    SELECT key, judge, take, max(position) AS last FROM replies JOIN (SELECT unnest($keys) AS key) AS page USING (key)
+    GROUP BY key, judge, take, presentation) GROUP BY key, judge, take
 
 -- name: records_of
 SELECT samples.position, replies.position FROM samples LEFT JOIN replies USING (key)

@@ -15,7 +15,16 @@ import duckdb
 import orjson
 
 from mixseek.domain.calls import CallAccount, Latency
-from mixseek.domain.counts import OWN_PARTS, CoverageCell, CoverageCounts, ScoredUnits, UnitGroups, UnitSums
+from mixseek.domain.counts import (
+    OWN_PARTS,
+    CoverageCell,
+    CoverageCounts,
+    OrderCount,
+    PairCounts,
+    ScoredUnits,
+    UnitGroups,
+    UnitSums,
+)
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.storage.duckdb_session import (
@@ -114,6 +123,17 @@ class RunIndex:
     def settle(self, rule: PanelRule | None, judges: Sequence[str] = ()) -> SettledPanel:
         """Every sample with one verdict; see `panel_units`. Judges are in the order of the manifest."""
         return settle_panel(self._connection, self._run, rule, judges)
+
+    def has_pairs(self) -> bool:
+        """Whether two responses were judged at a time."""
+        return bool(self._all("has_pairs")[0][0])
+
+    def pair_counts(self, panel: SettledPanel) -> PairCounts:
+        """What each order said, by judge, and what became of the targets; measures of the panel are under `None`."""
+        measures = dict(self._units(unit_sums(_SQL["pair_measures"], ("judge", "measure")), ("judge", "measure")))
+        if panel.rule is not None:
+            measures[None, "human"] = panel.human_agreement()
+        return PairCounts(self.counts(OrderCount), measures, panel.target_pairs())
 
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
@@ -250,7 +270,7 @@ class RunIndex:
         yield from self.read_places((*row.values(), said.get((row["key"], row["judge"], row["take"]))) for row in told)
 
     def read_places(self, places: Iterable[tuple[Any, ...]]) -> Iterator[JudgedRow]:
-        """What stands in the journal at the places that a query has found; the last column is that of the reply."""
+        """What stands in the journal at the places that a query has found; the last column is of replies."""
         with opening_journal(self._run.journal) as journal:
             for *row, reply in places:
                 yield self._read_one(journal, dict(zip(_CHOSEN, row, strict=True)), reply)
@@ -264,16 +284,17 @@ class RunIndex:
             read = partial(self._places.read, journal, decode=decode_line)
             return read("sample", places[0][0]), [read("reply", reply) for _, reply in places if reply is not None]
 
-    def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | None) -> JudgedRow:
+    def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | list[int] | None) -> JudgedRow:
         read = partial(self._places.read, journal)
         sample = read("sample", row["sample"])
         # What is still due has no line.
         outcome = read("outcome", row["outcome"]) if row["outcome"] > 0 else row
-        said = read("reply", reply) if reply is not None else {"key": row["key"], "text": None}
-        if any(record.get("key") != row["key"] for record in (sample, outcome, said)):
+        places = [reply] if isinstance(reply, int) else reply or []
+        said = [read("reply", place) for place in places] or [{"key": row["key"], "text": None}]
+        if any(record.get("key") != row["key"] for record in (sample, outcome, *said)):
             raise find_damage(self._run)
         try:
-            return read_row(row, sample["sample"], outcome, said)
+            return read_row(row, sample["sample"], outcome, {**said[-1], "text": join_presentations(said)})
         except (KeyError, TypeError, ValueError) as error:
             raise find_damage(self._run) from error
 
@@ -341,7 +362,10 @@ _CHOSEN = ("outcome", "sample", "key", "judge", "take", "status", "is_final", "i
 _OF_INDEX = ("judge", "take", "is_final", "is_control")
 _OF_OUTCOME = ("method", "score", "verdict", "reason")
 _OF_FIELDS = {"is_correct": bool, "extracted_answer": str, "reasoning_score": int, "error_type": str, "comment": str}
-_OF_SAMPLE = ("id", "response", "task_name", "target_model", "question_id", "prompt_variant", "ground_truth")
+_OF_SAMPLE = (
+    "id", "response", "task_name", "target_model", "question_id", "prompt_variant", "ground_truth",
+    "response_b", "target_b",
+)  # fmt: skip
 
 
 def read_row(
@@ -367,6 +391,14 @@ def read_row(
         ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
         question=sample.get("question", ""),
     )
+
+
+def join_presentations(replies: Sequence[Mapping[str, Any]]) -> str | None:
+    """One reply to the letter; of several presentations each under its name."""
+    if len(replies) == 1:
+        text: str | None = replies[0]["text"]
+        return text
+    return "\n\n".join(f"{one['details'].get('presentation')}:\n{one['text']}" for one in replies)
 
 
 def of_kind(value: Any, kind: type) -> Any:

@@ -102,11 +102,18 @@ class LabelUnits:
     def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
         self.connection = connection
         self._run = run
+        # Units do not change while they are open: what took long to find is kept for whoever asks again.
+        self._places = JournalPlaces(connection)
+        self._population: tuple[int, str] | None = None
+        self._found: dict[str, FoundText | None] = {}
+        self._counted: dict[tuple[bool, Path | None], tuple[str, tuple[CellCount, ...], list[str]]] = {}
 
     def population(self) -> tuple[int, str]:
         """How many texts there are, and a digest over all of them."""
-        ((texts, digest),) = self.all("population")
-        return texts, digest
+        if self._population is None:
+            ((texts, digest),) = self.all("population")
+            self._population = texts, digest
+        return self._population
 
     def draw(self, columns: Sequence[str], count: int, seed: int, taken: Sequence[str]) -> list[DrawnStratum]:
         """By lot, in each stratum; raises ConfigurationError where so many cannot be drawn from so many strata."""
@@ -139,8 +146,12 @@ class LabelUnits:
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, FoundText]:
         """By digest; texts that the run does not have are left out."""
-        rows = self.all("of_texts", texts=list(texts))
-        return {text: FoundText(text, name, sample, kind) for text, name, sample, kind in rows}
+        asked = [text for text in texts if text not in self._found]
+        if asked:
+            self._found |= dict.fromkeys(asked)
+            for text, name, sample, kind in self.all("of_texts", texts=asked):
+                self._found[text] = FoundText(text, name, sample, kind)
+        return {text: one for text in texts if (one := self._found[text]) is not None}
 
     def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
         """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""
@@ -155,10 +166,9 @@ class LabelUnits:
 
     def read_samples(self, found: Sequence[FoundText]) -> Iterator[dict[str, Any]]:
         """Their records in the journal, in the order asked for."""
-        places = JournalPlaces(self.connection)
         with opening_journal(self._run.journal) as journal:
             for one in found:
-                yield places.read(journal, "sample", one.sample).get("sample", {})
+                yield self._places.read(journal, "sample", one.sample).get("sample", {})
 
     def join(self, labels: Sequence[TextWeight], *, is_binary: bool, pool: Path | None = None) -> LabelledRun:
         """What people said beside what the judges said. `pool`: texts of another run that labels were drawn from."""
@@ -172,6 +182,22 @@ class LabelUnits:
                 "weights": [one.weight for one in labels],
             },
         )
+        if (is_binary, pool) not in self._counted:
+            # One set of counts at a time: they are a table.
+            self._counted = {(is_binary, pool): self._count(is_binary=is_binary, pool=pool)}
+        grouped, cells, repeating = self._counted[is_binary, pool]
+        by_question = self.all("questions", groups=repeating) if repeating else []
+        labelled = fetch_all(self.connection, _SQL["labelled"].format(grouped=grouped), {})
+        return LabelledRun(
+            is_binary,
+            cells,
+            tuple(LabelledUnit(*row) for row in labelled),
+            tuple(CellCount(*row) for row in by_question),
+            frozenset(repeating),
+        )
+
+    def _count(self, *, is_binary: bool, pool: Path | None) -> tuple[str, tuple[CellCount, ...], list[str]]:
+        """What judges said of all samples, labelled or not: the relation, its counts, and where questions repeat."""
         if pool is not None:
             fetch_all(self.connection, _SQL["covered"], {"pool": escape_glob(pool)})
         grouped = _SQL["grouped"].format(
@@ -179,18 +205,9 @@ class LabelUnits:
             covered=_SQL["in_pool"] if pool is not None else "true",
             by_target=str(self.all("target_count")[0][0] > 1).lower(),
         )
-
         fetch_all(self.connection, _SQL["parts"].format(grouped=grouped), {})
         repeating = [whose for (whose,) in self.all("repeating")]
-        by_question = self.all("questions", groups=repeating) if repeating else []
-        labelled = fetch_all(self.connection, _SQL["labelled"].format(grouped=grouped), {})
-        return LabelledRun(
-            is_binary,
-            tuple(CellCount(*row) for row in self.all("cells")),
-            tuple(LabelledUnit(*row) for row in labelled),
-            tuple(CellCount(*row) for row in by_question),
-            frozenset(repeating),
-        )
+        return grouped, tuple(CellCount(*row) for row in self.all("cells")), repeating
 
     def all(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Rows of one of our statements."""
