@@ -28,7 +28,6 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
     with loopback(MockOptions(latency_seconds=0.2)) as mock:
         viewer = start("view", "--no-open", "--workspace", "ws", cwd=tmp_path)
         started = [viewer]
-        assert viewer.stdout is not None
         link = viewer.stdout.readline().split()[-1]
 
         async def scenario() -> None:
@@ -58,8 +57,8 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
             _, errors = viewer.communicate()
         finally:
             for process in started:
-                # Leaving it waits for it and closes its streams.
-                with process:
-                    process.kill()
+                process.kill()
+                if not process.stdout.closed:
+                    process.communicate()
 
     assert (viewer.returncode, errors) == (0, "")
