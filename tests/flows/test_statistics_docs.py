@@ -1,4 +1,4 @@
-"""What docs/statistics.md, docs/labels.md and docs/leaderboards.md show is run here: their commands, and their Python."""
+"""What docs/statistics.md, labels.md and leaderboards.md show is run here: their commands, and their Python."""
 
 import doctest
 from pathlib import Path

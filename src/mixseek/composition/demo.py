@@ -22,6 +22,7 @@ from mixseek.reporting.comparison.summary import Comparison
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
+from mixseek.stats.strengths import Board
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.workspace import Workspace
@@ -34,7 +35,7 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
         *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
         *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
         *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
-        *("lenient_replies.jsonl", "people.jsonl"),
+        *("lenient_replies.jsonl", "people.jsonl", "pairs.jsonl", "pairs_replies.jsonl"),
         *(RACE, "competition/replies.jsonl"),
     )
 }
@@ -113,6 +114,9 @@ class DemoResult:
     # Three teams, recorded replies, one program; and the page that tells its story.
     board: LeaderBoard
     board_page: Path
+    # Four models compared two by two, in both orders; and the report.
+    pairs: Board
+    pairs_page: Path
 
     @property
     def disagreements(self) -> tuple[DemoLine, ...]:
@@ -131,7 +135,8 @@ def run_demo(root: Path) -> DemoResult:
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
     comparison = compare_with_later(request, summary.header.run_id)
     lines = compare_labels(data, rows)
-    return DemoResult(summary, lines, data, report, examples, *corrected, *comparison, *run_demo_competition(root))
+    board, pairs = run_demo_competition(root), run_demo_pairs(root)
+    return DemoResult(summary, lines, data, report, examples, *corrected, *comparison, *board, *pairs)
 
 
 def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path]:
@@ -187,6 +192,19 @@ def run_demo_competition(root: Path) -> tuple[LeaderBoard, Path]:
     page = root / "competitions" / EXECUTION / "leaderboard.html"
     write_leader_board(board, page)
     return board, page
+
+
+def run_demo_pairs(root: Path) -> tuple[Board, Path]:
+    """Which of two answers is better, by a judge that follows the place where they are near to each other."""
+    request = JudgeRequest(
+        str(root / "pairs.jsonl"), root, "pairwise", judges=(f"replay:{root / 'pairs_replies.jsonl'}",)
+    )
+    summary = judge_quietly(request)
+    report, run = load_report(root, summary.header.run_id)
+    write_html(report, run.report)
+    if report.board is None:
+        raise MixseekError("the demo's pairs are gone; run it again with another --workspace")
+    return report.board, run.report
 
 
 def judge_quietly(request: JudgeRequest) -> RunSummary:
