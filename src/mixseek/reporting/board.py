@@ -105,6 +105,9 @@ def board_axis(board: Board) -> Axis | None:
         return None
     step = 0.5 if max(ends) - min(ends) < 4 else 1.0 if max(ends) - min(ends) < 10 else 5.0
     low, high = math.floor(min(ends) / step), math.ceil(max(ends) / step)
+    if low == high:
+        # Equal strengths, on a mark: an axis has two ends all the same.
+        low, high = low - 1, high + 1
     return Axis(low * step, high * step, tuple(place * step for place in range(low, high + 1)))
 
 
