@@ -32,7 +32,7 @@ def test_the_demo_judges_compares_and_reports(printed: tuple[Path, str]) -> None
     reports = list((place / "demo-workspace" / "runs").glob("*/report.html"))
 
     assert "Rules and labels disagree: nowhere." in text
-    assert len(reports) == 4
+    assert len(reports) == 5
     assert all(str(report.relative_to(place)) in text for report in reports)
     assert "mixseek judge " in text
 
@@ -63,6 +63,8 @@ def test_the_demo_is_data_too(told: tuple[Path, dict[str, Any]]) -> None:
     assert first["disagreements"] == [line["id"] for line in lines if not line["agrees"]]
     assert all((line["ending"] is not None) == (line["verdict"] == "undecided") for line in lines)
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    board = first["leader_board"]
+    assert (board["state"], board["comparisons"], len(board["standings"])) == ("estimated", 35, 4)
 
 
 def test_the_demo_can_be_gone_on_with(printed: tuple[Path, str]) -> None:

@@ -10,13 +10,14 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.reporting.board import board_document, board_table
 from mixseek.reporting.cards import STATE_STYLES, effect_text
 from mixseek.reporting.comparison.summary import brief, comparison_document
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_text, judges_text
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 from mixseek.reporting.panel.headline import score_document
 from mixseek.reporting.summary import summary_document
-from mixseek.reporting.tables import table_of
+from mixseek.reporting.tables import fitted, table_of
 
 STYLES = {
     "correct": "green",
@@ -65,6 +66,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         "comparison": comparison_document(result.comparison, result.comparison_page),
         "card": result.card.model_dump(mode="json", exclude={"anchors"}),
         "competition": leader_board_document(result.board),
+        "leader_board": board_document(result.pairs),
     }
 
 
@@ -90,6 +92,10 @@ def render_demo(result: DemoResult, console: Console) -> None:
     console.print()
     console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
     print_leader_board(result.board, console, result.board_page)
+    console.print()
+    console.print(Text("Which of two answers is better, asked in both orders: the leader board", style="bold"))
+    console.print(fitted(board_table(result.pairs), console.width))
+    console.print(Text.assemble(("Page  ", "dim"), str(result.pairs_page)), soft_wrap=True)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
         f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",

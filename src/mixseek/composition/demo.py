@@ -27,6 +27,7 @@ from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.stats.audits import Audit
+from mixseek.stats.strengths import Board
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.workspace import Workspace
@@ -39,7 +40,7 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
         *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
         *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
         *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
-        *("lenient_replies.jsonl", "people.jsonl"),
+        *("lenient_replies.jsonl", "people.jsonl", "pairs.jsonl", "pairs_replies.jsonl"),
         *(RACE, "competition/replies.jsonl"),
     )
 }
@@ -123,6 +124,9 @@ class DemoResult:
     # A judge of one's own, examined; and its page.
     card: Card
     card_page: Path
+    # Four models compared two by two, in both orders; and the report.
+    pairs: Board
+    pairs_page: Path
 
     @property
     def disagreements(self) -> tuple[DemoLine, ...]:
@@ -151,6 +155,7 @@ def run_demo(root: Path) -> DemoResult:
         *comparison,
         *run_demo_competition(root),
         *examine_demo_judge(request),
+        *run_demo_pairs(root),
     )
 
 
@@ -237,6 +242,19 @@ def run_demo_competition(root: Path) -> tuple[LeaderBoard, Path]:
     page = root / "competitions" / EXECUTION / "leaderboard.html"
     write_leader_board(board, page)
     return board, page
+
+
+def run_demo_pairs(root: Path) -> tuple[Board, Path]:
+    """Which of two answers is better, by a judge that follows the place where they are near to each other."""
+    request = JudgeRequest(
+        str(root / "pairs.jsonl"), root, "pairwise", judges=(f"replay:{root / 'pairs_replies.jsonl'}",)
+    )
+    summary = judge_quietly(request)
+    report, run = load_report(root, summary.header.run_id)
+    write_html(report, run.report)
+    if report.board is None:
+        raise MixseekError("the demo's pairs are gone; run it again with another --workspace")
+    return report.board, run.report
 
 
 def judge_quietly(request: JudgeRequest) -> RunSummary:

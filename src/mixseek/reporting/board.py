@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from mixseek.reporting.panel.headline import Axis
@@ -135,13 +136,18 @@ def print_board(board: Board, console: Console, html_path: Path | None = None) -
     print_section(
         console,
         "Leader board",
-        table_of(_heads(board), _rows(board)),
+        board_table(board),
         *(Text(make_visible(one), style=QUIET) for one in board_sentences(board)),
     )
     _print_wins(found, console)
     if html_path is not None:
         # Not wrapped: a path that is broken over two lines cannot be opened.
         console.print(Text.assemble("\n", ("Page  ", QUIET), str(html_path)), soft_wrap=True)
+
+
+def board_table(board: Board) -> Table:
+    """Strongest first."""
+    return table_of(_heads(board), _rows(board))
 
 
 def _heads(board: Board) -> list[str]:
