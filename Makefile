@@ -66,6 +66,7 @@ replies: $(STAMP)  ## what becomes of replies of real judges, on the data beside
 
 coverage: $(STAMP)  ## how often intervals hold the truth, in simulations; beside truescore, ppi-python and judgy if installed
 	@$(BIN)/python -m bench.coverage
+	@$(BIN)/python -m bench.cards
 	@$(BIN)/python -m bench.boards
 
 oracle: $(STAMP)  ## values of independent libraries, reproduced by `mixseek stats`, when the data is there

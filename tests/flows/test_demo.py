@@ -43,7 +43,7 @@ def test_the_demo_shows_its_point_first_and_a_few_rows(printed: tuple[Path, str]
     rows = [line for line in lines if line.startswith(("en-", "ja-", "zh-"))]
 
     assert lines[0] == "Rules and labels disagree: nowhere."
-    assert len(lines) < 75
+    assert len(lines) < 85
     assert 6 <= len(rows) <= 12
     assert {row[:2] for row in rows} == {"en", "ja", "zh"}
     for ending in (" correct ", " incorrect ", "undecided → correct", "undecided → incorrect", "undecided → invalid"):
@@ -166,3 +166,11 @@ def test_the_demo_plays_a_small_competition(printed: tuple[Path, str], told: tup
     )
     assert teams["tide"]["rounds"][2]["opinion"]["should_continue"] is False
     assert checked.returncode == 0, checked.stderr
+
+
+def test_the_demo_examines_a_judge_that_believes_what_is_long(printed: tuple[Path, str]) -> None:
+    """Its card says so, and has a page."""
+    place, text = printed
+
+    assert "padding     fail  +" in text
+    assert len(list((place / "demo-workspace" / "runs").glob("*/card.html"))) == 1

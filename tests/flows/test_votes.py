@@ -81,7 +81,7 @@ def test_a_board_of_votes_and_of_people_beside_it(tmp_path: Path) -> None:
         assert one["interval"]["low"] < one["strength"] < one["interval"]["high"]
         assert one["best_rank"] <= one["rank"] <= one["worst_rank"]
     shown = mixseek_here("leaderboard", path, *options, cwd=tmp_path)
-    for title in ("Leader board", "Who beat whom", "Beside people", "same length", "people"):
+    for title in ("Leader board", "Who beat whom", "same order as by people", "same length", "people"):
         assert title in shown.stdout
 
 

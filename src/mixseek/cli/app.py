@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mixseek.cli.audit import audit
 from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.compare import compare
 from mixseek.cli.competitions.compete import compete
@@ -63,7 +64,7 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    first = (demo, judge, run, report, view, compare, show, export, archive)
+    first = (demo, judge, audit, run, report, view, compare, show, export, archive)
     for function in (*first, stats, compete, leaderboard, evaluate):
         app.command()(function)
     app.command("import")(import_log)

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.reporting.cards import STATE_STYLES, effect_text
 from mixseek.reporting.comparison.summary import brief, comparison_document
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_text, judges_text
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
@@ -62,6 +63,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         ],
         "corrected": corrected_document(result.corrected),
         "comparison": comparison_document(result.comparison, result.comparison_page),
+        "card": result.card.model_dump(mode="json", exclude={"anchors"}),
         "competition": leader_board_document(result.board),
     }
 
@@ -84,6 +86,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
         render_example(example, console)
     render_corrected(result, console)
     render_later(result, console)
+    render_card(result, console)
     console.print()
     console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
     print_leader_board(result.board, console, result.board_page)
@@ -116,6 +119,16 @@ def render_corrected(result: DemoResult, console: Console) -> None:
     for head, line in lines.items():
         console.print(Text.assemble((f"{head:<11} ", "dim"), line))
     console.print(Text.assemble(("Page  ", "dim"), str(result.corrected_page)), soft_wrap=True)
+
+
+def render_card(result: DemoResult, console: Console) -> None:
+    """A line for each thing that was tried; the page has the rest."""
+    console.print()
+    console.print(Text("A judge of one's own, a Python function, examined before it is believed", style="bold"))
+    for one in result.card.findings:
+        state = Text(f"{one.state.value:<5}", style=STATE_STYLES[one.state])
+        console.print(Text.assemble((f"{one.title:<11} ", "dim"), state, f" {effect_text(one)}"))
+    console.print(Text.assemble(("Page  ", "dim"), str(result.card_page)), soft_wrap=True)
 
 
 def render_later(result: DemoResult, console: Console) -> None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mixseek.composition.protocols import protocol_of_run, protocol_record, read_protocol_record, restore_protocol
 from mixseek.composition.report import find_run
+from mixseek.domain.calls import PLAIN
+from mixseek.domain.judgments import InvalidJudgment, Reply, ValidJudgment
+from mixseek.domain.ports import PresentingProtocol
+from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply
 from mixseek.judges.math_verify import find_maths
 from mixseek.reporting.wording import plural
@@ -23,7 +26,13 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]
     """What was written, for programs; by default into the run's own directory."""
     run = find_run(Workspace(root), name)
     protocol = protocol_of_run(run, read_manifest(run.manifest))
-    read = partial(judge_reply, protocol=protocol)
+
+    def read(reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        shown = reply.details.get("presentation", PLAIN)
+        if shown != PLAIN and isinstance(protocol, PresentingProtocol):
+            return judge_reply(reply, sample, protocol.present(shown))
+        return judge_reply(reply, sample, protocol)
+
     directory = to or run.archive
     written = write_archive(run, protocol_record(protocol), directory, read)
     return {"run": run.name, "directory": str(directory), **written}

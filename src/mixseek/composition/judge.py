@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
+from mixseek.composition.audits.cards import check_cards
+from mixseek.composition.budget import budget_rounds, likely_batches
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.live import (
     Earlier,
@@ -30,6 +32,7 @@ from mixseek.composition.request import (
     Plan,
     allow_appended_replies,
     available_cores,
+    count_of,
     first_manifest,
     make_plan,
 )
@@ -83,6 +86,7 @@ def judge_planned(request: JudgeRequest, observer: RunObserver) -> RunSummary | 
     """From the request's parts to what they bring."""
     began, notify = time.monotonic(), observer.notify
     plan = make_plan(request, cores=available_cores())
+    check_cards(plan, notify)
     languages = language_notices(plan)
     for notice in languages:
         notify(notice)
@@ -255,14 +259,21 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
         judged = f"{len(before):,} of {plan.samples:,} samples have been judged before"
         observer.notify(f"resuming run {plan.run.name}: {judged}")
     if plan.is_live:
-        return judge_rest_live(plan, journal, first_batches(plan), before, observer)
+        return judge_rest_live(plan, journal, rounds_of(plan), before, observer)
     judges = tuple(judge for judge in plan.judges if not is_remote(judge))
     assignment = Assignment(plan.protocol, judges, plan.request.cascade, encode_judged)
     recall: Recall | None = before.statuses if before is not None else None
-    batches = pending_batches(first_batches(plan), plan.judge_names, plan.request.cascade, recall)
     with observer.show_progress(plan.samples) as progress:
-        ended = judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=observer.stop)
-    return RunEnd(Ending.COMPLETE if ended else Ending.STOPPED)
+        for samples in rounds_of(plan):
+            batches = pending_batches(samples, plan.judge_names, plan.request.cascade, recall)
+            if not judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=observer.stop):
+                return RunEnd(Ending.STOPPED)
+    return RunEnd(Ending.COMPLETE)
+
+
+def rounds_of(plan: Plan) -> Iterator[Iterator[list[Sample]]]:
+    """All samples at once, unless what some of them say decides which are next."""
+    return budget_rounds(plan) if plan.request.budget is not None else iter([first_batches(plan)])
 
 
 def first_batches(plan: Plan) -> Iterator[list[Sample]]:
@@ -272,7 +283,7 @@ def first_batches(plan: Plan) -> Iterator[list[Sample]]:
         yield batch[:left]
         left -= len(batch)
         # Without a limit to the very end: there the dataset makes sure that it was not changed meanwhile.
-        if left <= 0 and plan.request.limit is not None:
+        if left <= 0 and count_of(plan.request):
             break
     for start in range(0, len(plan.holes), BATCH_SAMPLES):
         yield list(plan.holes[start : start + BATCH_SAMPLES])
@@ -301,7 +312,8 @@ def forecast_run(request: JudgeRequest) -> DryRun:
         before = Earlier(recall_journal(journal, plan.judge_names, plan.repeats), journal, request.live)
     with open_cache(plan.workspace.root, is_wanted=request.live.use_cache, notify=lambda _: None) as cache:
         shown = presentations_of(plan.protocol)
-        batches = live_batches(first_batches(plan), slots, plan.request.cascade, before, cache or NoCache(), shown)
+        samples = first_batches(plan) if request.budget is None else likely_batches(plan)
+        batches = live_batches(samples, slots, plan.request.cascade, before, cache or NoCache(), shown)
         pending = (one for batch in batches for one in batch.samples)
         return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
 

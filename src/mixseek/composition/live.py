@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,7 @@ from mixseek.engine.call import (
     RequestKeys,
     Slot,
 )
-from mixseek.engine.endings import FirstReplies, RunEnd
+from mixseek.engine.endings import Ending, FirstReplies, RunEnd
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun
@@ -392,11 +392,11 @@ _COLLECT_EVERY = 20_000
 def judge_rest_live(
     plan: Plan,
     journal: JournalFile,
-    batches: Iterator[list[Sample]],
+    rounds: Iterator[Iterator[list[Sample]]],
     before: JudgedBefore | None,
     observer: RunObserver,
 ) -> RunEnd:
-    """Ask what is not in the journal; the cache is open for as long as that takes."""
+    """Ask what is not in the journal, round by round; the cache is open for as long as that takes."""
     options = plan.request.live
     earlier = Earlier(before, journal.path, options) if before is not None else None
     key = workspace_key(plan.workspace.root)
@@ -421,20 +421,28 @@ def judge_rest_live(
             nonce_of=partial(fence_nonce, key),
             first_replies=None if options.keep_going else FirstReplies(earlier.proven if earlier is not None else ()),
         )
-        run = LiveRun(
-            context, slots, plan.request.cascade, panel.pending_samples, panel.drain_seconds, progress, observer.stop
-        )
-        shown = presentations_of(plan.protocol)
-        with contextlib.closing(live_batches(batches, slots, plan.request.cascade, earlier, cache, shown)) as pending:
-            return asyncio.run(judge_and_close(run, pending))
+        cascade, shown = plan.request.cascade, presentations_of(plan.protocol)
+
+        async def judge_round(samples: Iterator[list[Sample]]) -> RunEnd:
+            fresh = replace(context, commits=GroupCommit(journal, progress))
+            run = LiveRun(fresh, slots, cascade, panel.pending_samples, panel.drain_seconds, progress, observer.stop)
+            with contextlib.closing(live_batches(samples, slots, cascade, earlier, cache, shown)) as pending:
+                return await run.judge(pending)
+
+        return asyncio.run(judge_and_close(slots, (judge_round(samples) for samples in rounds)))
 
 
-async def judge_and_close(run: LiveRun, pending: Iterable[LiveBatch]) -> RunEnd:
-    """Connections are given back whatever happens."""
+async def judge_and_close(slots: Sequence[Slot], rounds: Iterator[Awaitable[RunEnd]]) -> RunEnd:
+    """Each round after the one before, until one does not come to its end; connections are given back in any case."""
+    end = RunEnd(Ending.COMPLETE)
     try:
-        return await run.judge(pending)
+        for judged in rounds:
+            end = await judged
+            if end.ending is not Ending.COMPLETE:
+                break
+        return end
     finally:
-        for slot in live_slots(run.slots):
+        for slot in live_slots(slots):
             await slot.judge.close()
 
 

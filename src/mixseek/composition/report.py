@@ -8,6 +8,7 @@ from random import Random
 
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.protocols import rubric_of_run
+from mixseek.composition.statistics.strengths import board_of_run
 from mixseek.composition.summary import (
     combine_judges,
     dataset_name,
@@ -104,6 +105,7 @@ def load_report(
             )
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
+        has_pairs = index.has_pairs()
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     if not report.is_complete:
         report = replace(report, rows=StoredRows(workspace, run, LISTED_OF_EACH_KIND))
@@ -111,7 +113,8 @@ def load_report(
     corrected = load_corrected(workspace, run, rule)
     first = with_corrected(report.headline, corrected) if report.headline else None
     asked = rubric_of_run(run, manifest)
-    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked), run
+    board = board_of_run(workspace, run) if has_pairs else None
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked, board=board), run
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,45 +1,21 @@
 """A leader board of systems that were compared two by two: as data, as JSON, on a terminal."""
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
+from mixseek.reporting.panel.headline import Axis
 from mixseek.reporting.statistics import interval_document
-from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
+from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural
-from mixseek.stats.strengths import OrderAgreement, Standing, Strengths, StrengthState
+from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState
 
 # Systems whose matrix fits on a terminal.
 _MATRIX_SYSTEMS = 10
-# The firsts whose certainty is told.
-_TOPS = (1, 3)
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """Strengths of systems; beside them with length taken out, and by people, where there is what that needs."""
-
-    source: str
-    judges: Sequence[str]
-    strengths: Strengths
-    controlled: Strengths | None = None
-    human: Strengths | None = None
-    agreement: OrderAgreement | None = None
-    notes: Sequence[str] = ()
-
-    @property
-    def certainties(self) -> dict[int, float]:
-        """How certain it is that the first ones are the strongest, in whatever order."""
-        known = self.strengths.certainties
-        return {count: known[count - 1] for count in _TOPS if count <= len(known)}
-
-    def __str__(self) -> str:
-        return as_text(lambda console: print_board(self, console))
-
-
 # For programs.
 
 
@@ -95,34 +71,77 @@ def _agreement_document(found: OrderAgreement) -> dict[str, Any]:
     return {"systems": found.names, "pairs": found.pairs, "same_order": found.same, "kendall_tau_b": found.tau_b}
 
 
-# For people.
+# For people: words that the terminal and the page share.
 
 
-def print_board(board: Board, console: Console) -> None:
-    """Ranks first, then who beat whom, then what people say."""
+def board_sentences(board: Board) -> list[str]:
+    """How the numbers came about, and what stands beside them; a refusal is the first."""
+    found, controlled, agreement = board.strengths, board.controlled, board.agreement
+    said = [found.sentence]
+    if found.state is StrengthState.ESTIMATED:
+        said[0] += "; 95 % intervals over questions, and the ranks that are possible"
+    said += [
+        f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
+        for count, share in board.certainties.items()
+        if count > 1
+    ]
+    if controlled is not None and controlled.length_slope is not None:
+        said.append(f"at the same length (◇): twice as long is worth {controlled.length_slope * math.log(2):+.2f}")
+    elif controlled is not None and controlled.state is StrengthState.SEPARATED:
+        said.append(controlled.sentence)
+    if agreement is not None and agreement.pairs:
+        tau = f", Kendall's tau_b {agreement.tau_b:.2f}" if agreement.tau_b is not None else ""
+        pairs = plural(agreement.pairs, "pair")
+        said.append(f"{agreement.same} of {pairs} of systems stand in the same order as by people{tau}")
+    return said
+
+
+def board_axis(board: Board) -> Axis | None:
+    """Half logits around everything that is drawn; None without strengths."""
+    ends = [*board.strengths.values.values(), *(board.controlled.values.values() if board.controlled else ())]
+    ends += [end for one in board.strengths.standings if one.interval for end in (one.interval.low, one.interval.high)]
+    if not board.strengths.values:
+        return None
+    step = 0.5 if max(ends) - min(ends) < 4 else 1.0 if max(ends) - min(ends) < 10 else 5.0
+    low, high = math.floor(min(ends) / step), math.ceil(max(ends) / step)
+    if low == high:
+        # Equal strengths, on a mark: an axis has two ends all the same.
+        low, high = low - 1, high + 1
+    return Axis(low * step, high * step, tuple(place * step for place in range(low, high + 1)))
+
+
+def beside_of(board: Board, name: str) -> float | None:
+    """The strength at the same length, where there is one."""
+    return board.controlled.values.get(name) if board.controlled is not None else None
+
+
+def signed_strength(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:+.2f}"
+
+
+def standing_sentence(one: Standing) -> str:
+    limits = f", between {one.interval.low:+.2f} and {one.interval.high:+.2f}" if one.interval else ""
+    return f"{one.name}: strength {signed_strength(one.strength)}{limits}"
+
+
+def print_board(board: Board, console: Console, html_path: Path | None = None) -> None:
+    """Ranks first, then who beat whom."""
     found = board.strengths
     told = [plural(len(found.standings), "system"), plural(found.comparisons, "comparison")]
     told += [plural(found.questions, "question"), f"by {', '.join(board.judges)}"]
     console.print(Text(make_visible(f"{board.source}: {', '.join(told)}")))
     for note in board.notes:
         console.print(Text(make_visible(note), style=QUIET))
-    sentences = [found.sentence]
-    if board.controlled is not None and board.controlled.state is StrengthState.SEPARATED:
-        sentences.append(board.controlled.sentence)
-    sentences += [
-        f"the first {count} are the strongest: at least {share:.0%} certain"
-        for count, share in board.certainties.items()
-        if count > 1
-    ]
     print_section(
         console,
         "Leader board",
         table_of(_heads(board), _rows(board)),
-        *(Text(make_visible(one), style=QUIET) for one in sentences),
+        *(Text(make_visible(one), style=QUIET) for one in board_sentences(board)),
     )
     _print_wins(found, console)
-    if board.agreement is not None:
-        _print_agreement(board.agreement, console)
+    if html_path is not None:
+        # Not wrapped: a path that is broken over two lines cannot be opened.
+        console.print(Text.assemble("\n", ("Page  ", QUIET), str(html_path)), soft_wrap=True)
 
 
 def _heads(board: Board) -> list[str]:
@@ -144,22 +163,18 @@ def _rows(board: Board) -> list[Sequence[Cell]]:
         cells: list[Cell] = [
             str(one.rank or NOTHING),
             one.name,
-            _signed(one.strength),
+            signed_strength(one.strength),
             f"{one.interval.low:+.2f} … {one.interval.high:+.2f}" if one.interval else NOTHING,
             rank_range(one),
             f"{one.win_rate:.0%}",
             number_cell(one.questions),
         ]
         if board.controlled is not None and _is_estimated(board.controlled):
-            cells.append(_signed(board.controlled.values.get(one.name)))
+            cells.append(signed_strength(board.controlled.values.get(one.name)))
         if board.human is not None:
-            cells.append(_signed(board.human.values.get(one.name)))
+            cells.append(signed_strength(board.human.values.get(one.name)))
         rows.append(cells)
     return rows
-
-
-def _signed(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:+.2f}"
 
 
 def rank_range(one: Standing) -> str:
@@ -189,11 +204,3 @@ def _print_wins(found: Strengths, console: Console) -> None:
         rows.append((f"{number} {name}", *told))
     heads = ("", *(f">{number}" for number in range(1, len(names) + 1)))
     print_section(console, "Who beat whom: won by the one in the row", table_of(heads, rows))
-
-
-def _print_agreement(found: OrderAgreement, console: Console) -> None:
-    if not found.pairs:
-        return
-    tau = f", Kendall's tau_b {found.tau_b:.2f}" if found.tau_b is not None else ""
-    told = f"{found.same} of {plural(found.pairs, 'pair')} of systems stand in the same order as by people{tau}"
-    print_section(console, "Beside people", Text(told))

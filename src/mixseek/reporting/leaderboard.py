@@ -17,6 +17,7 @@ from mixseek.reporting.html import asset_text, manifest_entries, render_page
 from mixseek.reporting.model import document_of
 from mixseek.reporting.tables import QUIET, fitted, table_of
 from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, shortened, usd_text
+from mixseek.stats.strengths import Board
 
 STOP_TEXTS = {
     **{reason: reason.value.replace("_", " ") for reason in StopReason},
@@ -367,6 +368,7 @@ def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
 
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
+BOARD_STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "board.css")
 SCRIPT = "leaderboard.js"
 # Characters of submissions in one file. 16 million open in a browser in about a second; far more do not.
 TEXT_BUDGET = 16_000_000
@@ -375,6 +377,11 @@ TEXT_BUDGET = 16_000_000
 def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
     """The whole file as text that UTF-8 can hold."""
     return render_page("leaderboard.html.j2", STYLES, asset_text(SCRIPT), **leader_board_context(board, budget))
+
+
+def render_board(board: Board) -> str:
+    """Systems that were compared two by two, as a page of their own."""
+    return render_page("board_page.html.j2", BOARD_STYLES, asset_text(SCRIPT), board=board)
 
 
 def leader_board_context(board: LeaderBoard, budget: int = TEXT_BUDGET) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.agreement import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval
+from mixseek.stats.strengths import Board
 from mixseek.stats.uneven import UnevenTest
 
 if TYPE_CHECKING:
@@ -629,6 +630,7 @@ class ReportData:
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
     pairs: "PairsReport | None" = None  # where two responses were judged at a time
     asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
+    board: Board | None = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:
         return self.models.get(judge, judge)

@@ -385,3 +385,26 @@ def order_agreement(first: Mapping[str, float], second: Mapping[str, float]) -> 
     return OrderAgreement(
         len(names), len(pairs), same, kendall_tau_b(Counter((first[name], second[name]) for name in names))
     )
+
+
+# The firsts whose certainty is told.
+_TOPS = (1, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Strengths of systems; beside them with length taken out, and by people, where there is what that needs."""
+
+    source: str
+    judges: Sequence[str]
+    strengths: Strengths
+    controlled: Strengths | None = None
+    human: Strengths | None = None
+    agreement: OrderAgreement | None = None
+    notes: Sequence[str] = ()
+
+    @property
+    def certainties(self) -> dict[int, float]:
+        """How certain it is that the first ones are the strongest, in whatever order."""
+        known = self.strengths.certainties
+        return {count: known[count - 1] for count in _TOPS if count <= len(known)}

@@ -50,8 +50,9 @@ USUAL_NAMES: Mapping[str, Sequence[str]] = {
     "system-b": ("system_b", "target_b", "model_b"),
     "shown": ("shown", "order"),
 }
-# Who says what the column of --gold holds.
+# Who says what the column of --gold holds; who says which response people prefer, in a run of pairs.
 GOLD = "gold"
+PEOPLE = "people"
 _READERS = {
     ".jsonl": "read_json({path}, format = 'newline_delimited', maximum_object_size = 67108864{more})",
     ".json": "read_json({path}, format = 'auto', maximum_object_size = 67108864{more})",
@@ -298,6 +299,10 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
     ensure_indexed(workspace, run)
     with _session() as connection:
         connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
+        if fetch_all(connection, "SELECT count(*) FROM run.pair_votes", {})[0][0]:
+            fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
+            yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
+            return
         connection.execute(
             "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
             "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "

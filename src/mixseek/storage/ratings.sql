@@ -10,6 +10,23 @@ INSERT INTO rows BY NAME
         SELECT samples.*, rater, share, (SELECT max(row) FROM rows) + row_number() OVER (ORDER BY item, rater) AS number
         FROM given JOIN read_parquet($path) AS texts USING (text) JOIN samples ON samples.item = texts.key)
 
+-- name: create_pair_rows
+-- A run of pairs: a row for each order that was asked, and one for what people prefer, where the dataset says it.
+CREATE TABLE rows AS
+    WITH asked AS (
+        SELECT *, unnest(CASE WHEN state = 'single' AND verdict_ba IS NULL THEN ['AB'] WHEN state = 'single' THEN ['BA']
+            ELSE ['AB', 'BA'] END) AS shown FROM run.pair_votes WHERE NOT is_control
+    ), told AS (
+        SELECT *, judge AS rater, CASE shown WHEN 'AB' THEN verdict_ab ELSE verdict_ba END AS said FROM asked
+        UNION ALL BY NAME
+        SELECT DISTINCT ON (key) *, $people AS rater, human AS said, 'AB' AS shown FROM run.pair_votes WHERE human IS NOT NULL
+        ORDER BY key, judge_order, take
+    ), placed AS (
+        SELECT *, row_number() OVER (ORDER BY rater = $people, take, sample, judge_order, shown) AS row FROM told
+    )
+    SELECT key AS item, question, NULL::VARCHAR AS system, rater, NULL::DOUBLE AS value, said, true AS is_label, row,
+        row AS rank, length_a / nullif(length_b, 0) AS length, target_a AS first, target_b AS second, shown FROM placed
+
 -- name: add_gold
 -- A truth beside the ratings is a rater as well; its first word about an item counts.
 INSERT INTO rows BY NAME

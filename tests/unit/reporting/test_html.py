@@ -215,14 +215,16 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reporting") / "assets"
 
-    # The leader board and the comparison are pages of their own; a notebook shows a card or a table.
-    own = {item.name for item in assets.iterdir() if not item.name.startswith(("leaderboard.", "comparison."))}
+    # Leader boards and the comparison are pages of their own; a notebook shows a card or a table.
+    pages = ("leaderboard.", "comparison.", "board_page.")
+    own = {item.name for item in assets.iterdir() if not item.name.startswith(pages)}
 
     assert own == {
         *STYLES,
         *SCRIPTS,
         "report.html.j2",
         "macros.html.j2",
+        "board.html.j2",
         "calls.html.j2",
         "corrected.html.j2",
         "scored.html.j2",

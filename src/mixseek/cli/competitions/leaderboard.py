@@ -62,24 +62,23 @@ def leaderboard(
     """
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.composition.competitions.leaderboards import write_leader_board
-    from mixseek.composition.statistics.boards import BoardRequest, load_any_board
-    from mixseek.reporting.board import Board, board_document, print_board
+    from mixseek.composition.statistics.boards import BoardRequest, load_any_board, write_board
+    from mixseek.reporting.board import board_document, print_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
+    from mixseek.stats.strengths import Board
     from mixseek.storage.ratings import RatingColumns
 
     columns = RatingColumns(
         *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b
     )
     board = load_any_board(BoardRequest(name, workspace_path(workspace), columns, human, min_questions))
-    if isinstance(board, Board):
-        if html is not None:
-            raise BadParameter("the page of a run is `mixseek report RUN --html FILE`", param_hint="'--html'")
-        return print_answer(board_document(board), lambda console: print_board(board, console), as_json=as_json)
     if html is not None:
-        write_leader_board(board, html)
-    document = leader_board_document(board)
-    print_answer(document, lambda console: print_leader_board(board, console, html), as_json=as_json)
+        write_board(board, html)
+    if isinstance(board, Board):
+        print_answer(board_document(board), lambda console: print_board(board, console, html), as_json=as_json)
+    else:
+        document = leader_board_document(board)
+        print_answer(document, lambda console: print_leader_board(board, console, html), as_json=as_json)
     if open_page and html is not None:
         launch(html.resolve().as_uri())
     return ExitCode.OK

@@ -8,7 +8,8 @@ from rich.text import Text
 
 from mixseek.reporting import tables, wording
 from mixseek.reporting.model import Breakdown, Headline, ScoreSummary
-from mixseek.reporting.pairs import PairsReport, bias_text, share_text, states_text
+from mixseek.reporting.pairs import PairsReport
+from mixseek.reporting.pairs_text import bias_text, share_text, states_text
 from mixseek.reporting.panel import trust
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.reporting.panel.headline import (

@@ -11,9 +11,9 @@ from typing import Any, assert_never
 
 import orjson
 
-from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.panels import WITNESS_PREFIX
-from mixseek.domain.ports import JudgeProtocol, MathsComparer
+from mixseek.domain.ports import JudgeProtocol, MathsComparer, PresentingProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, refuse_incomplete
 from mixseek.errors import ConfigurationError
@@ -178,12 +178,33 @@ class ArchiveCheck:
         """What the protocol makes of the file as it is now, where it is now."""
         is_in_valid_room = path.startswith(f"{names.VALID_ROOM}/")
         text: Any = data.decode("utf-8", "replace")
+        if row.get("presentations"):
+            yield from self._read_presentations(path, text, row, sample)
+            return
         if not is_in_valid_room and row.get("has_reply", True):
             text = decode_object(text).get("reply")
         if not isinstance(text, str):
             yield Problem(path, ProblemKind.DIFFERS, "not a file of this archive: `reply` is not there")
             return
-        judgment = self._judge(text, row, sample)
+        yield from self._hold_against(path, self._judge(text, row, sample), row)
+
+    def _read_presentations(self, path: str, text: str, row: Mapping[str, Any], sample: Sample) -> Iterator[Problem]:
+        """Every reply in its own presentation, then what they come to together."""
+        replies, protocol = decode_object(text).get("replies"), self._protocol
+        if not isinstance(replies, dict) or set(replies) != set(row["presentations"]):
+            yield Problem(path, ProblemKind.DIFFERS, f"`replies` are not those of {', '.join(row['presentations'])}")
+        elif not isinstance(protocol, PresentingProtocol):
+            yield Problem(path, ProblemKind.DIFFERS, f"the {protocol.name} protocol shows a sample in one way only")
+        else:
+            details = row.get("reply_details") or {}
+            outcomes: dict[str, Outcome] = {
+                name: judge_reply(Reply(str(said), row["judge"], details=details), sample, protocol.present(name))
+                for name, said in replies.items()
+            }
+            yield from self._hold_against(path, protocol.combine(outcomes), row)
+
+    def _hold_against(self, path: str, judgment: Outcome, row: Mapping[str, Any]) -> Iterator[Problem]:
+        is_in_valid_room = path.startswith(f"{names.VALID_ROOM}/")
         match judgment:
             case ValidJudgment() if is_in_valid_room:
                 yield from compare(path, judgment, row)
@@ -200,6 +221,8 @@ class ArchiveCheck:
                     yield Problem(path, ProblemKind.DIFFERS, f"flags are {', '.join(flags)}, the index says {said}")
             case Undecided():
                 yield Problem(path, ProblemKind.NOT_VALID, f"the rules leave it undecided: {judgment.reason}")
+            case Missing():
+                yield Problem(path, ProblemKind.NOT_VALID, judgment.reason)
             case unexpected:
                 assert_never(unexpected)
 

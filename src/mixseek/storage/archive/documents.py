@@ -161,6 +161,9 @@ def wire_document(judged: JudgedTake, outcome: Mapping[str, Any], known: str | N
 def said_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str, Any]:
     """The judge's object in the protocol's wire format."""
     fields = outcome["fields"]
+    if judged.shown:
+        said = {"verdict": outcome["verdict"], "state": fields.get("state"), "strength": fields.get("strength")}
+        return {**said, "replies": {name: reply["text"] for name, reply in judged.shown.items()}}
     if isinstance(fields.get("reply"), dict):
         return dict(fields["reply"])
     said = decode_object(judged.reply["text"]) if judged.reply is not None else {}
@@ -189,6 +192,7 @@ def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any], known: str 
         "findings": [{"flag": item["flag"], "detail": item["detail"]} for item in outcome["flags"]],
         "repairs": list(outcome["repairs"]),
         "reply": reply["text"],
+        **({"replies": {name: one["text"] for name, one in judged.shown.items()}} if judged.shown else {}),
     }
 
 

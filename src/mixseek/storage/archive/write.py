@@ -193,6 +193,7 @@ def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None)
         "flags": list(dict.fromkeys(item["flag"] for item in outcome.get("flags", ()))),
         "reason": outcome.get("reason"),
         "reply_details": names.read_details(judged),
+        **({"presentations": list(judged.shown)} if judged.shown else {}),
         "sha256": None,
         "response_sha256": hashlib.sha256(judged.sample["response"].encode("utf-8", "surrogatepass")).hexdigest(),
     }

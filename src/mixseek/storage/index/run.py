@@ -5,7 +5,7 @@ import contextlib
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, TypeVar, get_type_hints
 import duckdb
 import orjson
 
-from mixseek.domain.calls import CallAccount, Latency
+from mixseek.domain.calls import PLAIN, CallAccount, Latency
 from mixseek.domain.counts import (
     OWN_PARTS,
     CoverageCell,
@@ -76,6 +76,8 @@ class JudgedTake:
     reply: dict[str, Any] | None = None
     # Replies that were invalid and asked for again, in the order of asking.
     earlier: tuple[dict[str, Any], ...] = ()
+    # The replies that count by presentation, where the sample was shown in several.
+    shown: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
 
 class RunIndex:
@@ -255,7 +257,11 @@ class RunIndex:
                         raise find_damage(self._run)
                     # What is still due may have been answered: its reply is then read on resuming.
                     reply = replies[-1] if replies and outcome is not None else None
-                    yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, tuple(replies[:-1]))
+                    # The last one counts, in each presentation.
+                    shown = {one["details"].get("presentation", PLAIN): one for one in replies}
+                    earlier = tuple(one for one in replies if all(one is not last for last in shown.values()))
+                    shown = {} if PLAIN in shown else shown
+                    yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, earlier, shown)
 
     def _pages(self, query: str, parameters: Mapping[str, Any]) -> Iterator[list[tuple[Any, ...]]]:
         with reading_beside(self._connection) as cursor:

@@ -1,0 +1,224 @@
+"""Pairs from outside: both orders through the engine, whatever happens to it, and what can be done with such a run."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.flows.live import KEYS, begin, counts_of, export, journal_lines, judge, wait_until
+from tests.flows.loopback import loopback
+from tests.flows.running import mixseek_here, the_one_line, write_jsonl
+
+import mixseek
+from mixseek.judges.mock.server import MockOptions
+
+QUESTIONS = 34
+TARGETS = ("alpha", "beta", "gamma")
+# Three pairs a question, each in two orders.
+PAIRS = QUESTIONS * 3
+REQUESTS = 2 * PAIRS
+PAIRWISE = ("--protocol", "pairwise", "--pairs", "all")
+CONCURRENCY = 8
+
+
+def outputs(questions: int = QUESTIONS) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"{number}-{target}",
+            "question_id": f"q{number}",
+            "question": f"Question {number}: what is {number} and {number}?",
+            "response": f"{target.capitalize()} finds that it is {number + number}, after some thought.",
+            "target_model": target,
+        }
+        for number in range(questions)
+        for target in TARGETS
+    ]
+
+
+def votes(rows: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
+    return {row["id"]: (row["status"], row["verdict"], row["pair_state"]) for row in rows}
+
+
+def test_both_orders_keep_every_promise_of_the_engine(tmp_path: Path) -> None:
+    """kill -9, a limit on calls, resume, cache, archive and replay: each order is paid for once."""
+    data = write_jsonl(tmp_path / "outputs.jsonl", outputs())
+    with loopback(MockOptions(latency_seconds=0.03, log=tmp_path / "requests.log")) as endpoint:
+        calm = judge(data, endpoint.spec, *PAIRWISE, cwd=tmp_path, workspace="calm")
+        wanted, before = votes(export(tmp_path, "calm")), endpoint.requests
+        words = ("judge", str(data), "--judge", endpoint.spec, *PAIRWISE, "--workspace", "ws", "--run", "r", "--json")
+        process = begin(*words, "--concurrency", str(CONCURRENCY), "--no-cache", cwd=tmp_path)
+        assert wait_until(lambda: endpoint.requests >= before + REQUESTS // 4, process), process.communicate()
+        process.kill()
+        process.communicate()
+        limited = judge(data, endpoint.spec, *PAIRWISE, "--no-cache", "--max-calls", "40", cwd=tmp_path)
+        resumed = judge(data, endpoint.spec, *PAIRWISE, "--no-cache", cwd=tmp_path)
+        asked = endpoint.requests - before
+        cached = judge(data, endpoint.spec, *PAIRWISE, "--run", "again", cwd=tmp_path, workspace="calm")
+
+        assert endpoint.requests - before == asked
+    orders = Counter(line["details"]["presentation"] for line in journal_lines(tmp_path, "reply"))
+
+    assert (calm.returncode, limited.returncode, resumed.returncode) == (0, 4, 0), resumed.stderr
+    assert cached.returncode == 0, cached.stderr
+    assert counts_of(resumed) == counts_of(calm) == {"valid": PAIRS, "invalid": 0, "undecided": 0, "missing": 0}
+    assert votes(export(tmp_path)) == wanted
+    assert orders == {"ab": PAIRS, "ba": PAIRS}
+    assert REQUESTS <= asked <= REQUESTS + CONCURRENCY
+    report = json.loads(resumed.stdout)["pairs"]
+    assert [(one["target"], one["against"]) for one in report["targets"]] == [
+        ("alpha", "beta"),
+        ("alpha", "gamma"),
+        ("beta", "gamma"),
+    ]
+    assert all(one["wins"] + one["ties"] + one["losses"] == QUESTIONS for one in report["targets"])
+    assert report["judges"][0]["consistency"]["value"] == 1.0
+    archived = mixseek_here("archive", "r", "--workspace", "ws", "--to", "kept", cwd=tmp_path)
+    checked = mixseek_here("archive", "--check", "kept", cwd=tmp_path)
+    assert (archived.returncode, checked.returncode) == (0, 0), checked.stdout
+    replies = [
+        {"id": line["id"], "order": reply["details"]["presentation"], "reply": reply["text"]}
+        for line in journal_lines(tmp_path, "outcome")
+        for reply in journal_lines(tmp_path, "reply")
+        if reply["key"] == line["key"]
+    ]
+    recorded = write_jsonl(tmp_path / "replies.jsonl", replies)
+    replayed = judge(data, f"replay:{recorded}", *PAIRWISE, cwd=tmp_path, workspace="replayed")
+    assert replayed.returncode == 0, replayed.stderr
+    assert votes(export(tmp_path, "replayed")) == wanted
+    shown = mixseek_here("show", "r", next(iter(wanted)), "--workspace", "ws", cwd=tmp_path)
+    assert "Response B" in shown.stdout
+    assert "A first: " in shown.stdout
+
+
+ROWS = [
+    {
+        "id": str(n),
+        "question_id": f"q{n // 2}",
+        "question": "Which?",
+        "response_a": f"one {n}",
+        "response_b": f"two {n}",
+    }
+    | {"target_a": "one", "target_b": "two", "winner": "tie" if n in (4, 7) else "model_a"}
+    for n in range(20)
+]
+
+
+def test_recorded_orders_that_agree_contradict_or_are_absent_end_as_they_should(tmp_path: Path) -> None:
+    """Two winners, a judge that likes the first place, a tie in one order, one reply that says nothing, one missing."""
+    said = {"A": "[[A]]", "B": "[[B]]", "tie": "[[C]]", "nothing": "Hard to say.", "gone": None}
+    both = {0: ("A", "B"), 1: ("B", "A"), 2: ("A", "A"), 3: ("tie", "B"), 4: ("A", "nothing"), 5: ("A", "gone")}
+    both |= {6: ("nothing", "nothing"), 7: ("tie", "tie")}
+    write_jsonl(tmp_path / "pairs.jsonl", ROWS[: len(both)])
+    replies = [
+        {"id": str(number), "order": order, "reply": said[word]}
+        for number, words in both.items()
+        for order, word in zip(("AB", "BA"), words, strict=True)
+        if said[word] is not None
+    ]
+    write_jsonl(tmp_path / "replies.jsonl", replies)
+    done = judge("pairs.jsonl", "replay:replies.jsonl", "--protocol", "pairwise", cwd=tmp_path)
+    rows = export(tmp_path)
+
+    assert done.returncode == 4, done.stderr
+    assert list(votes(rows).values()) == [
+        ("valid", "A", "agreed"),
+        ("valid", "B", "agreed"),
+        ("valid", "tie", "position"),
+        ("valid", "tie", "partial"),
+        ("undecided", None, None),
+        ("missing", None, None),
+        ("invalid", None, None),
+        ("valid", "tie", "agreed"),
+    ]
+    judged = json.loads(done.stdout)["pairs"]["judges"][0]
+    assert judged["states"] == {"agreed": 3, "position": 1, "partial": 1}
+    assert (judged["consistent"], judged["first_both"], judged["second_both"]) == (2, 1, 0)
+    assert judged["without_a_vote"] == 3
+    # People say A of the first four and a tie of the last: of the five with a verdict, the first and the last agree.
+    assert (judged["human_agreement"]["pairs"], judged["human_agreement"]["value"]) == (5, 0.4)
+    report = mixseek_here("report", "r", "--workspace", "ws", "--out", "r.html", cwd=tmp_path)
+    assert "Both orders" in report.stdout
+    assert "1 for what came first" in report.stdout
+    assert "Targets against each other" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "said"),
+    [
+        (outputs(2), ("--protocol", "pairwise"), "response_b"),
+        (outputs(2), ("--protocol", "semantic", "--pairs", "all"), "use --protocol pairwise"),
+        (outputs(2), ("--protocol", "pairwise", "--pairs", "some"), "it is all, baseline:MODEL, or how many"),
+        (outputs(2), ("--protocol", "pairwise", "--pairs", "baseline:alpah"), "did you mean 'alpha'?"),
+        ([{"id": "1", "question": "q", "response": "r"}], PAIRWISE, "target_model"),
+        (outputs(1)[:1], PAIRWISE, "two targets are needed: q0"),
+        ([ROWS[0] | {"human_preference": "perhaps"}], ("--protocol", "pairwise"), "A, B or tie"),
+        (ROWS, ("--protocol", "pairwise", "--map", "response_c=x"), "did you mean"),
+    ],
+)
+def test_what_cannot_be_paired_is_refused_in_one_line(
+    tmp_path: Path, rows: list[dict[str, Any]], more: tuple[str, ...], said: str
+) -> None:
+    write_jsonl(tmp_path / "data.jsonl", rows)
+    write_jsonl(tmp_path / "replies.jsonl", [{"id": "x", "reply": "A"}])
+    done = judge("data.jsonl", "replay:replies.jsonl", *more, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert said in the_one_line(done)
+
+
+def test_pairs_are_drawn_by_the_seed_and_what_is_left_out_is_named(tmp_path: Path) -> None:
+    """From Python, with a function that prefers the shorter response, wherever it stands."""
+
+    def shorter(sample: mixseek.Sample) -> dict[str, Any]:
+        assert sample.response_b is not None
+        return {"comment": "", "reasons": [], "verdict": "A" if len(sample.response) < len(sample.response_b) else "B"}
+
+    rows = [
+        *outputs(6),
+        {"id": "lonely", "question_id": "q9", "question": "?", "response": "x", "target_model": "alpha"},
+    ]
+    rows.append({"id": "mute", "question_id": "q9", "question": "?", "target_model": "beta", "response_error": "down"})
+
+    def ids(**options: Any) -> list[str]:
+        run = mixseek.judge(rows, protocol="pairwise", judges=shorter, progress=False, **options)
+        return [one.sample.id for one in run.judgments()]
+
+    drawn = ids(pairs=2, seed=1)
+
+    assert len(drawn) == 12
+    assert ids(pairs=2, seed=1) == drawn
+    assert ids(pairs=2, seed=2) != drawn
+    assert all("alpha" in name for name in ids(pairs="baseline:alpha"))
+    run = mixseek.judge(rows, protocol="pairwise", judges=shorter, pairs="all", progress=False)
+    # The shortest name wins: beta before alpha and gamma.
+    winners = {(one.sample.target_model, one.sample.target_b): one.verdict for one in run.judgments()}
+    assert all((verdict == "A") == (pair[0] == "beta") for pair, verdict in winners.items() if "beta" in pair)
+    assert any("no response" in notice and "mute" in notice for notice in run.notices)
+    assert any("no pair" in notice and "q9" in notice for notice in run.notices)
+
+
+def test_a_panel_of_pairs_is_what_more_than_half_say_else_split(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "pairs.jsonl", ROWS[:3])
+    verdicts = {"x": "AAA", "y": "ABB", "z": "BBC"}
+    for judge_name, words in verdicts.items():
+        turned = {"A": "B", "B": "A", "C": "C"}
+        rows = [
+            {"id": str(number), "order": order, "reply": f"[[{word if order == 'ab' else turned[word]}]]"}
+            for number, word in enumerate(words)
+            for order in ("ab", "ba")
+        ]
+        write_jsonl(tmp_path / f"{judge_name}.jsonl", rows)
+    named = [word for name in verdicts for word in ("--judge", f"replay:{name}.jsonl")]
+    done = mixseek_here(
+        *("judge", "pairs.jsonl", "--protocol", "pairwise", *named, "--workspace", "ws", "--run", "r", "--json"),
+        cwd=tmp_path,
+        env=KEYS,
+    )
+    headline = json.loads(done.stdout)["headline"]
+
+    assert headline["rule"] == "majority"
+    # A A B, A B B, A B tie.
+    assert (headline["counts"]["valid"], headline["counts"]["split"]) == (2, 1)
+    assert headline["mean_score"] == 0.5
+    assert {one["target"] for one in headline["targets"]} == {"one", "two"}
