@@ -52,6 +52,11 @@ class Visit:
         self.context.on("page", lambda page: self.troubles.append(f"a window more: {page.url}"))
         self.page.on("dialog", lambda dialog: self.troubles.append(f"a dialog: {dialog.message}"))
 
+    async def follow(self, link: str) -> None:
+        """The page of the link gives the cookie and moves on by itself: until then, nothing else may be opened."""
+        await self.page.goto(link)
+        await self.page.wait_for_url(f"{link.split('/?')[0]}/")
+
     async def open(self, address: str) -> None:
         """The page itself, and not the one that is shown while it is being counted."""
         await self.page.goto(address)

@@ -111,8 +111,7 @@ def test_script_in_every_field_stays_text_on_every_page(chromium: Chromium, host
     async def scenario() -> None:
         async with chromium.visiting() as visit:
             page = visit.page
-            await page.goto(viewer.link)
-            await page.wait_for_url(f"{viewer.address}/")
+            await visit.follow(viewer.link)
             await look_for_injected(page)
             for run, view in (
                 (quote(FILE), f"#id={quote(f'2 {HOSTILE}')}"),
@@ -152,8 +151,7 @@ def test_script_in_the_address_is_refused_as_text(chromium: Chromium, hostile: t
 
     async def scenario() -> None:
         async with chromium.visiting(expected="404") as visit:
-            await visit.page.goto(viewer.link)
-            await visit.page.wait_for_url(f"{viewer.address}/")
+            await visit.follow(viewer.link)
             for path in (f"/runs/{told}", f"/competitions/{told}", f"/runs/cross/sample?id={told}"):
                 await visit.page.goto(viewer.address + path)
                 await expect(visit.page.locator("h1")).to_have_text("Not shown")
@@ -193,7 +191,7 @@ def test_files_to_send_around_run_nothing_and_ask_nobody(chromium: Chromium, hos
 def test_a_second_browser_without_the_link_is_told_nothing(chromium: Chromium, viewer: ViewServer) -> None:
     async def scenario() -> None:
         async with chromium.visiting() as known, chromium.visiting(expected="403") as visit:
-            await known.page.goto(viewer.link)
+            await known.follow(viewer.link)
             for path in ("/", "/runs/numbers", "/api/workspace", "/assets/run.js", "/?key=guess"):
                 answer = await visit.page.goto(viewer.address + path)
                 assert answer is not None
@@ -222,8 +220,7 @@ def test_a_page_of_somebody_else_in_the_same_browser_gets_nothing(
     async def scenario() -> None:
         async with chromium.visiting(expected="403|CORS|ERR_FAILED") as visit:
             page = visit.page
-            await page.goto(viewer.link)
-            await page.wait_for_url(f"{viewer.address}/")
+            await visit.follow(viewer.link)
             await visit.context.route(
                 f"{origin}/**", lambda route: route.fulfill(body="<body>", content_type="text/html")
             )

@@ -33,7 +33,7 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
         async def scenario() -> None:
             async with chromium.visiting() as visit:
                 page = visit.page
-                await page.goto(link)
+                await visit.follow(link)
                 await expect(page.locator(".empty")).to_contain_text("mixseek judge")
                 started.append(start(*command, "--judge", mock.spec, cwd=tmp_path))
                 await page.get_by_role("link", name="watched", exact=True).click()

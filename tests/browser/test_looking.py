@@ -10,7 +10,7 @@ from mixseek.web.server import ViewServer
 
 async def open_run(visit: Visit, viewer: ViewServer, run: str = "numbers", view: str = "") -> Page:
     """By the link, and on to a run when its judgments are listed."""
-    await visit.page.goto(viewer.link)
+    await visit.follow(viewer.link)
     await visit.open(f"{viewer.address}/runs/{run}{view}")
     await expect(visit.page.locator("#matches")).to_have_text(re.compile(r"\d+ (of \d+|judgments)"))
     return visit.page
@@ -20,8 +20,7 @@ def test_the_link_opens_the_runs_and_leaves_no_secret_in_the_address(chromium: C
     async def scenario() -> None:
         async with chromium.visiting() as visit:
             page = visit.page
-            await page.goto(viewer.link)
-            await page.wait_for_url(f"{viewer.address}/")
+            await visit.follow(viewer.link)
             await page.get_by_role("link", name="numbers", exact=True).click()
             await expect(page.locator("#matches")).to_have_text("120 judgments")
             assert visit.strangers(viewer.address) == []
@@ -114,7 +113,7 @@ def test_two_runs_side_by_side_show_the_words_that_differ(chromium: Chromium, vi
     async def scenario() -> None:
         async with chromium.visiting() as visit:
             page = visit.page
-            await page.goto(viewer.link)
+            await visit.follow(viewer.link)
             await page.get_by_label("A: sums").check()
             await page.get_by_label("B: later").check()
             await page.get_by_role("button", name="Compare A and B").click()

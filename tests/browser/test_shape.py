@@ -63,7 +63,7 @@ def test_no_page_of_the_viewer_has_a_barrier(
     async def scenario() -> None:
         found: list[str] = []
         async with chromium.visiting(size, scheme, expected="404") as visit:
-            await visit.page.goto(viewer.link)
+            await visit.follow(viewer.link)
             for name, (path, whole) in PAGES.items():
                 await visit.open(viewer.address + path.format(**runs))
                 await expect(visit.page.locator(whole).first).to_be_attached()
