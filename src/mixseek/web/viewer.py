@@ -14,7 +14,7 @@ from aiohttp import web
 from jinja2 import ChoiceLoader, Environment, FunctionLoader
 from markupsafe import Markup
 
-from mixseek.composition.compare import CompareRequest, load_comparison, read_listed
+from mixseek.composition.compare import LISTED, CompareRequest, load_comparison, read_listed
 from mixseek.composition.labels.reviewing import ReviewedRun
 from mixseek.composition.report import load_report
 from mixseek.composition.viewing import ViewedRun, find_exact_run
@@ -110,16 +110,16 @@ class Viewer:
         return await self._numbers_of_labels.get(key, None, partial(reviewed.numbers, half_width))
 
     async def comparison(
-        self, runs: Sequence[RunDirectory], request: CompareRequest
+        self, runs: Sequence[RunDirectory], request: CompareRequest, start: int = 0
     ) -> tuple[Comparison, list[ChangedSample]] | Pending:
-        """Two runs, or two parts of one, with the texts of the pairs that changed."""
+        """Two runs, or two parts of one, with the texts of the pairs that changed; of each kind from `start` on."""
 
         def make() -> tuple[Comparison, list[ChangedSample]]:
-            comparison = load_comparison(request)
-            return comparison, read_listed(self.root, comparison)
+            comparison = load_comparison(request, start + LISTED)
+            return comparison, read_listed(self.root, comparison, start=start)
 
         version = tuple(stat_journal(run.journal) for run in runs)
-        key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants))
+        key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants), start)
         return await self._comparisons.get(key, version, make, is_growing=any(map(is_growing, runs)))
 
     def tail(self, run: RunDirectory) -> JournalTail:
