@@ -31,9 +31,9 @@ demo: compiled  ## judge the bundled samples offline, without any key, and show 
 	@$(BIN)/mixseek demo
 
 # Bytecode is kept: to rewrite the asserts of every test file is half of the time that collecting takes.
-# One more than there are cores: many tests wait for an endpoint or for another process.
+# Two more than there are cores: many tests wait for an endpoint or for another process.
 test: compiled  ## run every test
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 1 )) --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal
 
 $(STAMP_ALL): pyproject.toml constraints.txt
 	@echo "setting up $(VENV_ALL) with every extra (about 1.1 GB, once)"
