@@ -159,7 +159,9 @@ def test_the_demo_corrects_a_judge_that_is_too_kind(
 def test_the_demo_plays_a_small_competition(printed: tuple[Path, str], told: tuple[Path, dict[str, Any]]) -> None:
     """Teams and replies that were written for it: three teams, three ways to end, a page; the race can be run."""
     place, document = told
-    checked = mixseek_here("compete", "demo-workspace/competition/race.toml", "--workspace", "other", "--dry-run", cwd=place)
+    checked = mixseek_here(
+        "compete", "demo-workspace/competition/race.toml", "--workspace", "other", "--dry-run", cwd=place
+    )
     teams = {team["team_id"]: team for team in document["competition"]["teams"]}
 
     assert "salty-sea  finished" in printed[1]
