@@ -19,7 +19,6 @@ SCREENSHOTS = os.environ.get("BROWSER_SCREENSHOTS")
 PAGES = {
     "home": ("/", "#competitions"),
     "run": ("/runs/numbers#verdict=incorrect&id=row-3", ".detail-id"),
-    "run-ja": ("/runs/numbers?lang=ja", ".row"),
     "cross": ("/runs/{cross}#status=valid", ".row"),
     "sample": ("/runs/{rubric}/sample?id=fact-good", ".judge-column"),
     "compare": ("/compare?a=sums&b=later", "details.change[open]"),

@@ -232,6 +232,7 @@ def test_writers_beside_each_other_tear_no_line_and_lose_none(tmp_path: Path) ->
     assert sorted(found) == sorted((rater, str(number)) for rater in "abcd" for number in range(20))
 
 
+@pytest.mark.optin
 def test_kill_9_loses_no_label_that_was_answered_and_doubles_none(place: Path) -> None:
     """The server dies in the middle; the page sends what had no answer again to the next one."""
     for name in ("first", "second"):
