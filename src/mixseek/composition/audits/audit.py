@@ -423,6 +423,9 @@ def cluster_of(sample: Sample) -> str:
 def find_labels(audit: AuditPlan) -> dict[str, float]:
     """What people say of the plain texts, as a share of the scale: labels of the workspace, else of the dataset."""
     protocol = audit.plan.protocol
+    # A label of a pair says which of two is better, and nothing about how kind a judge is to either.
+    if isinstance(protocol, PresentingProtocol):
+        return {}
     said = collect_labels(LabelStore(Workspace(audit.request.judging.workspace)).read(protocol.name))
     labels = {}
     for name, sample in audit.samples.items():
