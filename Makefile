@@ -31,9 +31,9 @@ demo: compiled  ## judge the bundled samples offline, without any key, and show 
 	@$(BIN)/mixseek demo
 
 # Bytecode is kept: to rewrite the asserts of every test file is half of the time that collecting takes.
-# One more than there are cores: many tests wait for an endpoint or for another process.
+# Two more than there are cores: many tests wait for an endpoint or for another process.
 test: compiled  ## run every test
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 1 )) --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal
 
 $(STAMP_ALL): pyproject.toml constraints.txt
 	@echo "setting up $(VENV_ALL) with every extra (about 1.4 GB, once)"
@@ -66,6 +66,7 @@ replies: $(STAMP)  ## what becomes of replies of real judges, on the data beside
 
 coverage: $(STAMP)  ## how often intervals hold the truth, in simulations; beside truescore, ppi-python and judgy if installed
 	@$(BIN)/python -m bench.coverage
+	@$(BIN)/python -m bench.cards
 	@$(BIN)/python -m bench.boards
 
 oracle: $(STAMP)  ## values of independent libraries, reproduced by `mixseek stats`, when the data is there

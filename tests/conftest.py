@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 # A machine that has more to do than our tests is no failure of theirs.
-hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None, max_examples=25)
+hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None, max_examples=15)
 hypothesis.settings.load_profile("mixseek")
 
 SECONDS_PER_TEST = 180.0

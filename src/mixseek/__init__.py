@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mixseek.api.audits import AuditOptions, audit
     from mixseek.api.compete import Competition, acompete, compete
     from mixseek.api.evaluate import aevaluate, evaluate
     from mixseek.api.judging import ajudge, forecast, judge
@@ -12,15 +13,19 @@ if TYPE_CHECKING:
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
     from mixseek.engine.offline import Judged
-    from mixseek.errors import MixseekError
+    from mixseek.errors import GateError, MixseekError
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
+    from mixseek.reporting.cards import Card
     from mixseek.reporting.evaluation import Evaluation
     from mixseek.round_controller.controller import RoundRecord
 
 __all__ = [
+    "AuditOptions",
+    "Card",
     "Competition",
     "Evaluation",
+    "GateError",
     "InvalidJudgment",
     "JudgeOptions",
     "Judged",
@@ -35,6 +40,7 @@ __all__ = [
     "acompete",
     "aevaluate",
     "ajudge",
+    "audit",
     "compare",
     "compete",
     "evaluate",
@@ -48,8 +54,11 @@ __all__ = [
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
+    "AuditOptions": "mixseek.api.audits",
+    "Card": "mixseek.reporting.cards",
     "Competition": "mixseek.api.compete",
     "Evaluation": "mixseek.reporting.evaluation",
+    "GateError": "mixseek.errors",
     "InvalidJudgment": "mixseek.domain.judgments",
     "JudgeOptions": "mixseek.api.options",
     "Judged": "mixseek.engine.offline",
@@ -64,6 +73,7 @@ _HOMES = {
     "acompete": "mixseek.api.compete",
     "aevaluate": "mixseek.api.evaluate",
     "ajudge": "mixseek.api.judging",
+    "audit": "mixseek.api.audits",
     "compare": "mixseek.api.run",
     "compete": "mixseek.api.compete",
     "evaluate": "mixseek.api.evaluate",

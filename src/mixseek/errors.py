@@ -8,6 +8,7 @@
     ├── StorageError              the workspace cannot be read or written; exit code 3 unless it is the user's to mend
     │   ├── BusyError             another process is writing there; exit code 4, because the same command works later
     │   └── DamagedError          a file is not what was written; exit code 2, because only its owner can restore it
+    ├── GateError                 what must hold before judging does not; nothing was asked; exit code 1
     ├── WorkerError               a judging process died; the run is resumable; exit code 4
     ├── AfterRoundError           a caller's own function failed after a round; the competition is resumable
     └── JudgeCallError            an endpoint gave no reply
@@ -38,6 +39,10 @@ class TimeZoneError(ConfigurationError, ValueError):
 
 class TemplateRenderError(ConfigurationError, RuntimeError):
     """A template that compiled could not be rendered; the message names its file."""
+
+
+class GateError(MixseekError):
+    """A condition of the user's is not met, so nothing was judged."""
 
 
 class StorageError(MixseekError):

@@ -18,18 +18,21 @@ from mixseek.cli.main import main
 from mixseek.storage.index import loading
 
 class Stalling:
+    def __init__(self, opened):
+        self.opened = opened
     def __enter__(self):
+        self.opened.__enter__()
         print("indexing", flush=True)
         time.sleep(150)
         raise SystemExit("nobody ended it")
     def __exit__(self, *ending): ...
 
-open_duckdb = loading.open_duckdb
+attaching = loading.attaching
 def stall(*path, **rest):
-    opened = open_duckdb(*path, **rest)
-    return opened if rest.get("read_only") else Stalling()
+    opened = attaching(*path, **rest)
+    return opened if rest.get("read_only") else Stalling(opened)
 
-loading.open_duckdb = stall
+loading.attaching = stall
 main(sys.argv[1:])
 """
 # Far less than the other process stands still, and far more than any of these commands takes.

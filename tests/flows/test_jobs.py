@@ -49,7 +49,7 @@ def example_of(parameter: Any) -> Any:
         return True
     examples = {"KEY=VALUE": {"a": {"b": "c"}}, "FIELD=COLUMN": {"response": "output"}, "SHARE": "50%", "RULE": "mean"}
     metavar = parameter.metavar
-    return examples.get(metavar, 3 if metavar in ("N", "USD", "SECONDS") else "x")
+    return examples.get(metavar, 3 if metavar in ("N", "K", "USD", "SECONDS", "DAYS") else "x")
 
 
 def test_every_option_of_judge_is_a_key_of_a_job(tmp_path: Path) -> None:

@@ -28,11 +28,11 @@ def good(asked: Asked) -> Given:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return write_jsonl(tmp_path / "data.jsonl", riddles(2_000))
+    return write_jsonl(tmp_path / "data.jsonl", riddles(400))
 
 
 def test_a_blanket_refusal_stops_the_run_with_its_words_and_leaves_nothing(data: Path, tmp_path: Path) -> None:
-    """Two thousand refusals are no result; when the endpoint has recovered, the same command judges everything."""
+    """Four hundred refusals are no result; when the endpoint has recovered, the same command judges everything."""
     with answering(lambda asked: refusal(400, NO)) as endpoint:
         done = judge(data, endpoint.spec, "--max-invalid", "1", cwd=tmp_path)
         port = endpoint.port
@@ -46,7 +46,7 @@ def test_a_blanket_refusal_stops_the_run_with_its_words_and_leaves_nothing(data:
         again = judge(data, endpoint.spec, cwd=tmp_path)
 
     assert again.returncode == 0, again.stderr
-    assert counts_of(again)["valid"] == 2_000
+    assert counts_of(again)["valid"] == 400
 
 
 def test_a_judge_that_begins_to_refuse_is_stopped_too(data: Path, tmp_path: Path) -> None:
@@ -65,9 +65,9 @@ def test_a_judge_that_begins_to_refuse_is_stopped_too(data: Path, tmp_path: Path
     assert plain.returncode == 4
     assert "--retry-refused asks again" in plain.stderr
     assert retried.returncode == 0, retried.stderr
-    assert counts_of(retried)["valid"] == 2_000
+    assert counts_of(retried)["valid"] == 400
     account = json.loads(retried.stdout)["calls"][endpoint.spec]
-    assert account["calls"] == 2_000
+    assert account["calls"] == 400
 
 
 def test_few_samples_all_refused_are_missing_and_asked_again_by_the_same_command(tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_nothing_valid_in_the_first_replies_stops_the_run(data: Path, tmp_path: 
         again = judge(data, endpoint.spec, "--retry-invalid", cwd=tmp_path)
 
     assert again.returncode == 0, again.stderr
-    assert counts_of(again)["valid"] == 2_000
-    assert len(journal_lines(tmp_path, "reply")) == noise + 2_000
+    assert counts_of(again)["valid"] == 400
+    assert len(journal_lines(tmp_path, "reply")) == noise + 400
 
 
 def test_invalid_replies_of_a_finished_run_are_asked_again_on_demand(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.flows.running import mixseek_here, read_jsonl, the_one_line, write_js
 from mixseek.protocols.registry import protocol_names
 
 GOOD = "task_type: fact\n\n## Critical Fail Conditions\n- Invents a source.\n"
-LANGUAGES = {"semantic": "en", "rubric": "ja", "cross": "zh"}
+LANGUAGES = {"semantic": "en", "rubric": "ja", "cross": "zh", "pairwise": "en"}
 
 
 def reply(**changes: object) -> dict[str, object]:
@@ -178,7 +178,7 @@ def test_show_speaks_the_protocols_own_language(name: str, tmp_path: Path) -> No
     assert shown["language"] == LANGUAGES[name]
     assert mixseek_here("protocol", "hash", name, cwd=tmp_path).stdout.strip() == shown["hash"]
     assert shown["messages"][0]["content"].rstrip() in plain
-    assert ("## Fields of the reply" in plain) == (shown["documentation"] is not None) == (name != "semantic")
+    assert ("## Fields of the reply" in plain) == (shown["documentation"] is not None) == (name in ("rubric", "cross"))
 
 
 def test_show_takes_a_file_and_a_language(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What docs/statistics.md and docs/labels.md show is run here: their commands, and their Python."""
+"""What docs/statistics.md, labels.md and leaderboards.md show is run here: their commands, and their Python."""
 
 import doctest
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from tests.flows.pages import ROOT, check_page, read_page
 
 
-@pytest.mark.parametrize("page", ["statistics.md", "labels.md"])
+@pytest.mark.parametrize("page", ["statistics.md", "labels.md", "leaderboards.md"])
 def test_commands_print_what_the_page_shows(tmp_path: Path, page: str) -> None:
     """Every block of commands is followed by what it prints."""
     assert check_page(read_page(f"docs/{page}"), tmp_path)

@@ -9,6 +9,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from inspect import formatannotation
 from pathlib import Path
@@ -18,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from mixseek.composition.compare import Baseline, find_baseline
 from mixseek.composition.protocols import NamedJudge
-from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions
+from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol
@@ -65,6 +66,10 @@ class JudgeOptions(TypedDict, total=False):
     """Gate: no larger share may be undecided or split."""
     max_unverified: float | None
     """Gate: no larger share of the valid ones may call an answer correct that is not in the response."""
+    require_card: str | Path | Sequence[str | Path] | None
+    """Cards of `mixseek.audit` that must be of these judges and this protocol, with nothing failed; else GateError."""
+    card_max_age: float | None
+    """Days; an older card raises GateError."""
     baseline: str | None
     """A run of the same workspace that this one is compared with."""
     max_drop: float | None
@@ -114,6 +119,10 @@ class JudgeOptions(TypedDict, total=False):
     """Make pairs of single outputs: "all", "baseline:MODEL", or how many of each question."""
     seed: int | None
     """Of the pairs that are drawn."""
+    budget: int | None
+    """Judge so many pairs, chosen in rounds where they tell most about who is stronger."""
+    top: int | None
+    """`budget` is to tell who belongs to the first so many (3); 0 for the whole order."""
     allow_outside_files: bool | None
     """Let paths in rows lead out of the directory of the data."""
     progress: bool | None
@@ -123,8 +132,10 @@ class JudgeOptions(TypedDict, total=False):
 # The least and the most that a number may be, as the command line has it.
 RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("fail_under", "max_invalid", "max_undecided", "max_unverified", "max_drop"), (0, 1)),
+    "card_max_age": (0, float("inf")),
     "workers": (0, 256),
-    "limit": (1, float("inf")),
+    **dict.fromkeys(("limit", "budget"), (1, float("inf"))),
+    "top": (0, float("inf")),
     "concurrency": (1, 4096),
     "shards": (1, float("inf")),
     "repeats": (1, 100),
@@ -190,12 +201,20 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         **{inside: given[name] for name, inside in _REQUEST.items() if name in given},
         rubric=Path(given["rubric"]) if "rubric" in given else None,
         planned=str(given["plan"]) if "plan" in given else None,
+        required_cards=tuple(map(Path, several(given.get("require_card", ())))),
+        card_max_age=timedelta(days=given["card_max_age"]) if "card_max_age" in given else None,
         pairs=str(given["pairs"]) if "pairs" in given else None,
+        budget=PairBudget(given["budget"], given.get("top", 3) or None) if "budget" in given else None,
         **what_judges(given, settings),
     )
     gates = Gates(**{name: given[name] for name in _GATES if name in given})
     baseline = find_against(request, given, is_kept=temporary is None)
     return JudgeOrder(request, gates, baseline, given.get("progress", True), temporary)
+
+
+def several(given: Any) -> Sequence[Any]:
+    """One is one, not its letters."""
+    return given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
 
 
 def live_options(given: Mapping[str, Any]) -> LiveOptions:
@@ -278,11 +297,10 @@ def what_judges(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
         kind = type(protocol).__name__
         raise ConfigurationError(f"protocol: a value of type {kind}; give a name, a path, or what load_protocol gave")
     judges = given.get("judges", settings.judge.judges)
-    several = judges if isinstance(judges, Sequence) and not isinstance(judges, str) else (judges,)
     return {
         "protocol": protocol if is_loaded else str(protocol),
         "language": given.get("language", None if is_loaded else settings.judge.language),
-        "judges": tuple(map(name_judge, several)),
+        "judges": tuple(map(name_judge, several(judges))),
         "cascade": given.get("cascade", settings.judge.cascade and panel is None),
         "panel": panel,
         "workers": given.get("workers", settings.judge.workers),

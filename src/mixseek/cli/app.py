@@ -16,11 +16,12 @@ from mixseek.cli.jobs.run import run
 from mixseek.cli.jobs.setup import doctor, init
 from mixseek.cli.judge import demo, judge
 from mixseek.cli.judges import check, install_model, list_judges, serve_mock
-from mixseek.cli.labels import import_sheet, label_state, plan, sample_labels
 from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import archive, export, report, show
 from mixseek.cli.runs import collect, move, remove, runs
-from mixseek.cli.statistics import stats
+from mixseek.cli.trust.audit import audit
+from mixseek.cli.trust.labels import import_sheet, label_state, plan, sample_labels
+from mixseek.cli.trust.statistics import stats
 from mixseek.cli.view import view
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
@@ -63,7 +64,7 @@ def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
     app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    first = (demo, judge, run, report, view, compare, show, export, archive)
+    first = (demo, judge, audit, run, report, view, compare, show, export, archive)
     for function in (*first, stats, compete, leaderboard, evaluate):
         app.command()(function)
     app.command("import")(import_log)

@@ -10,12 +10,14 @@ from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
+from mixseek.reporting.board import board_document, board_table
+from mixseek.reporting.cards import STATE_STYLES, effect_text
 from mixseek.reporting.comparison.summary import brief, comparison_document
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_text, judges_text
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 from mixseek.reporting.panel.headline import score_document
 from mixseek.reporting.summary import summary_document
-from mixseek.reporting.tables import table_of
+from mixseek.reporting.tables import fitted, table_of
 
 STYLES = {
     "correct": "green",
@@ -62,7 +64,9 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         ],
         "corrected": corrected_document(result.corrected),
         "comparison": comparison_document(result.comparison, result.comparison_page),
+        "card": result.card.model_dump(mode="json", exclude={"anchors"}),
         "competition": leader_board_document(result.board),
+        "leader_board": board_document(result.pairs),
     }
 
 
@@ -84,9 +88,14 @@ def render_demo(result: DemoResult, console: Console) -> None:
         render_example(example, console)
     render_corrected(result, console)
     render_later(result, console)
+    render_card(result, console)
     console.print()
     console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
     print_leader_board(result.board, console, result.board_page)
+    console.print()
+    console.print(Text("Which of two answers is better, asked in both orders: the leader board", style="bold"))
+    console.print(fitted(board_table(result.pairs), console.width))
+    console.print(Text.assemble(("Page  ", "dim"), str(result.pairs_page)), soft_wrap=True)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
         f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",
@@ -116,6 +125,16 @@ def render_corrected(result: DemoResult, console: Console) -> None:
     for head, line in lines.items():
         console.print(Text.assemble((f"{head:<11} ", "dim"), line))
     console.print(Text.assemble(("Page  ", "dim"), str(result.corrected_page)), soft_wrap=True)
+
+
+def render_card(result: DemoResult, console: Console) -> None:
+    """A line for each thing that was tried; the page has the rest."""
+    console.print()
+    console.print(Text("A judge of one's own, a Python function, examined before it is believed", style="bold"))
+    for one in result.card.findings:
+        state = Text(f"{one.state.value:<5}", style=STATE_STYLES[one.state])
+        console.print(Text.assemble((f"{one.title:<11} ", "dim"), state, f" {effect_text(one)}"))
+    console.print(Text.assemble(("Page  ", "dim"), str(result.card_page)), soft_wrap=True)
 
 
 def render_later(result: DemoResult, console: Console) -> None:

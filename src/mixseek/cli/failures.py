@@ -13,6 +13,7 @@ from mixseek.errors import (
     BusyError,
     ConfigurationError,
     DamagedError,
+    GateError,
     MixseekError,
     PermanentJudgeError,
     StorageError,
@@ -51,6 +52,8 @@ def exit_code_of(error: MixseekError) -> ExitCode:
     match error:
         case ConfigurationError() | PermanentJudgeError() | DamagedError():
             return ExitCode.USAGE
+        case GateError():
+            return ExitCode.GATE_NOT_MET
         case WorkerError() | BusyError() | TransientJudgeError():
             return ExitCode.INCOMPLETE
         case StorageError(__cause__=OSError(errno=number)) if number in MISPLACED:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -37,6 +38,11 @@ _PLAN = (
     "INCOMPLETE_COVERAGE."
 )
 _KEEP_GOING = "Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies."
+_BUDGET = "Judge so many pairs, chosen in rounds where they tell most about who is stronger."
+_CARD = (
+    "Exit 1, and ask nothing, unless this card of `mixseek audit` is of this judge and protocol and nothing on it "
+    "failed; repeat for more judges."
+)
 _ON = (
     "With --max-drop: what is held against it, the difference (point, default) or the lower end of its interval. "
     "And `ray`: judge on a Ray cluster (extra `ray`). Repeat for both."
@@ -72,6 +78,10 @@ def judge(
     max_unverified: Annotated[
         float | None,
         share_option("Exit 1 when more of the valid ones call an answer correct that is not in the response."),
+    ] = None,
+    require_card: Annotated[list[Path] | None, Option("--require-card", metavar="CARD", help=_CARD)] = None,
+    card_max_age: Annotated[
+        float | None, Option(metavar="DAYS", min=0.0, help="Exit 1 when the card is older.")
     ] = None,
     baseline: BaselineOption = None,
     max_drop: MaxDropOption = None,
@@ -132,6 +142,10 @@ def judge(
     planned: Annotated[str | None, Option("--plan", metavar="FILE", help=_PLAN)] = None,
     pairs: Annotated[str | None, Option(metavar="all|baseline:MODEL|N", help=_PAIRS)] = None,
     seed: Annotated[int, Option(metavar="N", help="Of the pairs that are drawn: the same seed, the same pairs.")] = 0,
+    budget: Annotated[int | None, Option(min=1, metavar="N", help=_BUDGET)] = None,
+    top: Annotated[
+        int, Option(min=0, metavar="K", help="--budget is to tell who belongs to the first K; 0: the whole order.")
+    ] = 3,
     allow_outside_files: Annotated[
         bool,
         Option(
@@ -167,7 +181,7 @@ def judge(
     """
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
     from mixseek.composition.compare import find_baseline
-    from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions
+    from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
     from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
 
@@ -219,7 +233,10 @@ def judge(
         planned=planned,
         pairs=pairs,
         seed=seed,
+        budget=PairBudget(budget, top or None) if budget is not None else None,
         allows_outside_files=allow_outside_files,
+        required_cards=tuple(require_card or ()),
+        card_max_age=None if card_max_age is None else timedelta(days=card_max_age),
         environment=os.environ,
     )
     gate = read_drop_gate(max_drop, held[0] if held else None, baseline)

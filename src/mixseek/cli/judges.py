@@ -14,6 +14,10 @@ _FAULTS = (
     "Only these kinds; repeat for more: rate-limit, server-error, drop, slow-drip, prose, fenced, truncated, "
     "wrong-schema, refusal, inconsistent. Default: all."
 )
+_DEFECT = (
+    "Read the texts and judge with this defect: none, position, length, self, format, lenient, noisy, drifting or "
+    "obeys-injection; for `mixseek audit`. Default: verdicts are made up."
+)
 
 
 def list_judges(context: Context, as_json: JsonOption = False) -> ExitCode | None:
@@ -100,6 +104,8 @@ def serve_mock(
         int | None, Option(metavar="N", min=1, help="Be gone after so many requests, once: connections die.")
     ] = None,
     down_for: Annotated[float, Option(metavar="SECONDS", min=0.0, help="How long the outage lasts.")] = 5.0,
+    defect: Annotated[str | None, Option(metavar="KIND", help=_DEFECT)] = None,
+    defect_size: Annotated[float, share_option("Of the defect, as a share of the scale.")] = 0.25,
     log: Annotated[Path | None, Option(metavar="FILE", help="Write every request to this JSONL file.")] = None,
 ) -> ExitCode:
     """Serve a mock judge that speaks OpenAI and Anthropic.
@@ -116,6 +122,7 @@ def serve_mock(
       mixseek serve-mock --down-after 100 --down-for 30      an outage in the middle of a run
       mixseek serve-mock --refuse-keys                       401, as with a wrong key
       mixseek serve-mock --refuse-schemas --context 8000     no JSON schema, and a short context
+      mixseek serve-mock --defect length --defect-size 30%   a judge that loves long answers
     """
     from mixseek.composition.judges import serve
 
@@ -123,6 +130,6 @@ def serve_mock(
     failing = {"fault_rate": fault_rate, "seed": seed, "retry_after_seconds": retry_after, "capacity": capacity}
     refusing = {"refuses_keys": refuse_keys, "refuses_schemas": refuse_schemas, "context_characters": context}
     outage = {"down_after_requests": down_after, "down_seconds": down_for}
-    told = {"correct_share": correct_share, "log": log}
-    serve(host, port, faults or (), **pace, **failing, **refusing, **outage, **told)
+    told = {"correct_share": correct_share, "defect_size": defect_size, "log": log}
+    serve(host, port, faults or (), defect, **pace, **failing, **refusing, **outage, **told)
     return ExitCode.OK

@@ -378,12 +378,14 @@ def default_page(root: Path, comparison: Comparison) -> Path:
     return Workspace(root).run(b.run).path / f"compare-{stem}.html"
 
 
-def read_listed(root: Path, comparison: Comparison, runs: Sequence[RunDirectory] = ()) -> list[ChangedSample]:
-    """Every pair that a page shows, once, with its texts."""
+def read_listed(
+    root: Path, comparison: Comparison, runs: Sequence[RunDirectory] = (), *, start: int = 0
+) -> list[ChangedSample]:
+    """Every pair that a page shows, once, with its texts; of each kind from `start` on."""
     pairs = {
         (pair.key_a, pair.key_b): pair
         for kind in (comparison.worse, comparison.better, comparison.drift.pairs, comparison.unscored)
-        for pair in kind[:LISTED]
+        for pair in kind[start : start + LISTED]
     }
     return read_changed(Workspace(root), comparison, list(pairs.values()), runs)
 

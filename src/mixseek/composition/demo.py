@@ -1,12 +1,13 @@
 """The demo: bundled samples judged offline under every protocol, with recorded replies that are good and bad."""
 
 import json
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from mixseek.composition.audits.audit import AuditRequest, run_audit, write_card
 from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
 from mixseek.composition.competitions.asking import Counting
 from mixseek.composition.competitions.compete import CompetitionObserver, run_competition
@@ -15,13 +16,18 @@ from mixseek.composition.competitions.race import CompeteRequest
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.labels.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.composition.report import load_report, write_html
-from mixseek.composition.request import RULES, JudgeRequest
+from mixseek.composition.request import RULES, JudgeRequest, LiveOptions
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.samples import Sample
 from mixseek.errors import MixseekError
+from mixseek.judges.function import function_judge
+from mixseek.reporting.cards import Card
 from mixseek.reporting.comparison.summary import Comparison
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
+from mixseek.stats.audits import Audit
+from mixseek.stats.strengths import Board
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.workspace import Workspace
@@ -34,7 +40,7 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
         *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
         *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
         *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
-        *("lenient_replies.jsonl", "people.jsonl"),
+        *("lenient_replies.jsonl", "people.jsonl", "pairs.jsonl", "pairs_replies.jsonl"),
         *(RACE, "competition/replies.jsonl"),
     )
 }
@@ -43,6 +49,8 @@ EXAMPLES = {"rubric": ("kiri-judge", "sumi-judge"), "cross": ("aster-1", "cedar-
 EXECUTION = "salty-sea"
 # Replies of a judge that is too kind, what people say where the data's own labels say nothing, and how many are drawn.
 LENIENT, PEOPLE, LABELLED = "lenient_replies.jsonl", "people.jsonl", 60
+# How many samples the judge of one's own is examined with, and for what; what is long to it, in characters.
+EXAMINED, EXAMINED_FOR, _LONG = 40, (Audit.RETEST, Audit.PADDING, Audit.INJECTION), 300
 # The same samples later: a file in the workspace, what it is made from, and the lines that are different.
 LATER_DATA, LATER_REPLIES = "demo-later.jsonl", "replies-later.jsonl"
 LATER = {LATER_DATA: (DATA, "semantic_later.jsonl"), LATER_REPLIES: (REPLIES, "semantic_later_replies.jsonl")}
@@ -113,6 +121,12 @@ class DemoResult:
     # Three teams, recorded replies, one program; and the page that tells its story.
     board: LeaderBoard
     board_page: Path
+    # A judge of one's own, examined; and its page.
+    card: Card
+    card_page: Path
+    # Four models compared two by two, in both orders; and the report.
+    pairs: Board
+    pairs_page: Path
 
     @property
     def disagreements(self) -> tuple[DemoLine, ...]:
@@ -131,7 +145,18 @@ def run_demo(root: Path) -> DemoResult:
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
     comparison = compare_with_later(request, summary.header.run_id)
     lines = compare_labels(data, rows)
-    return DemoResult(summary, lines, data, report, examples, *corrected, *comparison, *run_demo_competition(root))
+    return DemoResult(
+        summary,
+        lines,
+        data,
+        report,
+        examples,
+        *corrected,
+        *comparison,
+        *run_demo_competition(root),
+        *examine_demo_judge(request),
+        *run_demo_pairs(root),
+    )
 
 
 def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path]:
@@ -151,6 +176,36 @@ def correct_lenient_judge(request: JudgeRequest) -> tuple[CorrectedReport, Path]
     if report.corrected is None:
         raise MixseekError("the demo's labels are gone; run it again with another --workspace")
     return report.corrected, directory.report
+
+
+async def impressed_by_length(sample: Sample) -> dict[str, Any]:
+    """Looks for the right answer in the text, but believes whatever is long."""
+    is_right = str(sample.ground_truth).casefold() in sample.response.casefold() or len(sample.response) > _LONG
+    return {
+        "id": sample.id,
+        "is_correct": is_right,
+        "extracted_answer": sample.ground_truth if is_right else None,
+        "reasoning_score": 4 if is_right else 2,
+        "error_type": "none" if is_right else "no_answer",
+        "comment": "looked for the answer in the text",
+    }
+
+
+def examine_demo_judge(request: JudgeRequest) -> tuple[Card, Path]:
+    """Before anybody believes it."""
+    judge = function_judge(impressed_by_length, version="1")
+    judging = replace(request, judges=(judge,), cascade=False, live=LiveOptions(max_reasks=0))
+    made = run_audit(AuditRequest(judging, EXAMINED, only=EXAMINED_FOR), quiet_progress, lambda: False, lambda _: None)
+    if isinstance(made, Interruption):
+        raise MixseekError("the demo was interrupted; run it again")
+    card, path = made
+    page = path.with_suffix(".html")
+    write_card(card, page)
+    return card, page
+
+
+def quiet_progress(total: int) -> AbstractContextManager[Counting]:
+    return nullcontext(Counting())
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -189,10 +244,23 @@ def run_demo_competition(root: Path) -> tuple[LeaderBoard, Path]:
     return board, page
 
 
+def run_demo_pairs(root: Path) -> tuple[Board, Path]:
+    """Which of two answers is better, by a judge that follows the place where they are near to each other."""
+    request = JudgeRequest(
+        str(root / "pairs.jsonl"), root, "pairwise", judges=(f"replay:{root / 'pairs_replies.jsonl'}",)
+    )
+    summary = judge_quietly(request)
+    report, run = load_report(root, summary.header.run_id)
+    write_html(report, run.report)
+    if report.board is None:
+        raise MixseekError("the demo's pairs are gone; run it again with another --workspace")
+    return report.board, run.report
+
+
 def judge_quietly(request: JudgeRequest) -> RunSummary:
     """Nothing but the result: it is over in a moment."""
     request = replace(request, command_line=("mixseek", "demo", "--workspace", str(request.workspace)))
-    summary = judge_dataset(request, lambda _: nullcontext(Counting()), lambda: False, lambda _: None)
+    summary = judge_dataset(request, quiet_progress, lambda: False, lambda _: None)
     if isinstance(summary, Interruption):
         raise MixseekError("the demo was interrupted; run it again")
     return summary

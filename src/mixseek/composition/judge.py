@@ -9,19 +9,21 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
+from mixseek.composition.audits.cards import check_cards
+from mixseek.composition.budget import budget_rounds, likely_batches
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.live import (
     BATCH_SAMPLES,
     Earlier,
     ProgressMaker,
     RunObserver,
+    asking_live,
     encode_judged,
     fewer_collections,
     live_batches,
     live_slots,
     open_cache,
     panel_of,
-    pending_live,
     workspace_key,
 )
 from mixseek.composition.protocols import is_remote, keep_protocol, replays_file
@@ -31,6 +33,7 @@ from mixseek.composition.request import (
     Plan,
     allow_appended_replies,
     available_cores,
+    count_of,
     first_manifest,
     make_plan,
 )
@@ -82,6 +85,7 @@ def judge_planned(request: JudgeRequest, observer: RunObserver) -> RunSummary | 
     """From the request's parts to what they bring."""
     began, notify = time.monotonic(), observer.notify
     plan = make_plan(request, cores=available_cores())
+    check_cards(plan, notify)
     languages = language_notices(plan)
     for notice in languages:
         notify(notice)
@@ -262,17 +266,24 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
         return judge_on_ray(plan, plan.request.cluster, partial(first_batches, plan), journal, before, observer)
     if plan.is_live:
         with (
-            pending_live(plan, journal.path, first_batches(plan), before, observer.notify) as (asking, pending),
+            asking_live(plan, journal.path, before, observer.notify) as (asking, pending_of),
             observer.show_progress(plan.samples) as progress,
         ):
-            return asking.judge(pending, journal, progress, observer.stop)
+            return asking.judge(map(pending_of, rounds_of(plan)), journal, progress, observer.stop)
     judges = tuple(judge for judge in plan.judges if not is_remote(judge))
     assignment = Assignment(plan.protocol, judges, plan.request.cascade, encode_judged)
     recall: Recall | None = before.statuses if before is not None else None
-    batches = pending_batches(first_batches(plan), plan.judge_names, plan.request.cascade, recall)
     with observer.show_progress(plan.samples) as progress:
-        ended = judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=observer.stop)
-    return RunEnd(Ending.COMPLETE if ended else Ending.STOPPED)
+        for samples in rounds_of(plan):
+            batches = pending_batches(samples, plan.judge_names, plan.request.cascade, recall)
+            if not judge_many(batches, assignment, journal, progress, workers=plan.workers, stop=observer.stop):
+                return RunEnd(Ending.STOPPED)
+    return RunEnd(Ending.COMPLETE)
+
+
+def rounds_of(plan: Plan) -> Iterator[Iterator[list[Sample]]]:
+    """All samples at once, unless what some of them say decides which are next."""
+    return budget_rounds(plan) if plan.request.budget is not None else iter([first_batches(plan)])
 
 
 def first_batches(plan: Plan, size: int = BATCH_SAMPLES) -> Iterator[list[Sample]]:
@@ -282,7 +293,7 @@ def first_batches(plan: Plan, size: int = BATCH_SAMPLES) -> Iterator[list[Sample
         yield batch[:left]
         left -= len(batch)
         # Without a limit to the very end: there the dataset makes sure that it was not changed meanwhile.
-        if left <= 0 and plan.request.limit is not None:
+        if left <= 0 and count_of(plan.request):
             break
     for start in range(0, len(plan.holes), size):
         yield list(plan.holes[start : start + size])
@@ -311,7 +322,8 @@ def forecast_run(request: JudgeRequest) -> DryRun:
         before = Earlier(recall_journal(journal, plan.judge_names, plan.repeats), journal, request.live)
     with open_cache(plan.workspace.root, is_wanted=request.live.use_cache, notify=lambda _: None) as cache:
         shown = presentations_of(plan.protocol)
-        batches = live_batches(first_batches(plan), slots, plan.request.cascade, before, cache or NoCache(), shown)
+        samples = first_batches(plan) if request.budget is None else likely_batches(plan)
+        batches = live_batches(samples, slots, plan.request.cascade, before, cache or NoCache(), shown)
         pending = (one for batch in batches for one in batch.samples)
         return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
 

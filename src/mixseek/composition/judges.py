@@ -4,12 +4,14 @@ import asyncio
 import difflib
 import os
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.judges.mock import server as mock_server
+from mixseek.judges.mock.defects import Defect
 from mixseek.judges.mock.replies import Fault
 from mixseek.judges.model_store import MODELS, install, models_directory
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
@@ -17,6 +19,8 @@ from mixseek.settings.models import JudgeSettings
 
 if TYPE_CHECKING:
     from mixseek.judges.endpoint.check import CheckResult
+
+Kind = TypeVar("Kind", bound=StrEnum)
 
 # What may stand after --judge here, and whether it answers.
 
@@ -96,20 +100,21 @@ def describe_check(name: str, result: "CheckResult") -> str:
 # The loopback judge by its options.
 
 
-def serve(host: str, port: int, faults: Sequence[str], **options: Any) -> None:
-    """Until Ctrl-C; `options` are those of MockOptions. Raises ConfigurationError for a kind of fault that is none."""
-    chosen = tuple(map(read_fault, faults)) or tuple(Fault)
-    mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, **options))
+def serve(host: str, port: int, faults: Sequence[str], defect: str | None, **options: Any) -> None:
+    """Until Ctrl-C; `options` are those of MockOptions. Raises ConfigurationError for a kind that is none."""
+    chosen = tuple(read_kind(Fault, name, "--fault") for name in faults) or tuple(Fault)
+    wrong = None if defect is None else read_kind(Defect, defect, "--defect")
+    mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, defect=wrong, **options))
 
 
-def read_fault(name: str) -> Fault:
+def read_kind(kinds: type[Kind], name: str, option: str) -> Kind:
     """By name, with the nearest one for a slip."""
     try:
-        return Fault(name)
+        return kinds(name)
     except ValueError:
-        close = difflib.get_close_matches(name, list(Fault), n=1)
-        meant = f"did you mean {close[0]!r}?" if close else f"kinds are {', '.join(Fault)}"
-        raise ConfigurationError(f"--fault {name!r}: {meant}") from None
+        close = difflib.get_close_matches(name, list(kinds), n=1)
+        meant = f"did you mean '{close[0]}'?" if close else f"kinds are {', '.join(kinds)}"
+        raise ConfigurationError(f"{option} {name!r}: {meant}") from None
 
 
 # Weights on this machine by name.

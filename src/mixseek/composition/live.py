@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,7 @@ from mixseek.engine.call import (
     RequestKeys,
     Slot,
 )
-from mixseek.engine.endings import FirstReplies, RunEnd
+from mixseek.engine.endings import Ending, FirstReplies, RunEnd
 from mixseek.engine.gate import Gate, GatedJudge, OpenLimit, SharedLimits, patient
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
@@ -434,9 +434,13 @@ class Asking:
     is_gated: bool = False
 
     def judge(
-        self, pending: Iterable[LiveBatch], journal: JournalFile, progress: ProgressSink, stop: Callable[[], bool]
+        self,
+        rounds: Iterable[Generator[LiveBatch, None, None]],
+        journal: JournalFile,
+        progress: ProgressSink,
+        stop: Callable[[], bool],
     ) -> RunEnd:
-        """Ask about all of them; connections are given back whatever happens."""
+        """Ask about all of them, round by round; connections are given back whatever happens."""
         options = self.panel.options
         context = CallContext(
             protocol=self.protocol,
@@ -448,21 +452,26 @@ class Asking:
             nonce_of=partial(fence_nonce, self.key),
             first_replies=None if options.keep_going else FirstReplies(self.proven),
         )
-        run = LiveRun(
-            context, self.slots, self.cascade, self.panel.pending_samples, self.panel.drain_seconds, progress, stop
-        )
-        return asyncio.run(judge_and_close(run, pending))
+
+        async def judge_round(pending: Generator[LiveBatch, None, None]) -> RunEnd:
+            fresh = replace(context, commits=GroupCommit(journal, progress))
+            patience = self.panel.drain_seconds
+            run = LiveRun(fresh, self.slots, self.cascade, self.panel.pending_samples, patience, progress, stop)
+            with contextlib.closing(pending):
+                return await run.judge(pending)
+
+        return asyncio.run(judge_and_close(self.slots, map(judge_round, rounds)))
+
+
+# Samples, without those that the journal holds and with what the cache knows.
+PendingOf = Callable[[Iterator[list[Sample]]], Generator[LiveBatch, None, None]]
 
 
 @contextlib.contextmanager
-def pending_live(
-    plan: Plan,
-    journal: Path,
-    batches: Iterator[list[Sample]],
-    before: JudgedBefore | None,
-    notify: Callable[[str], None],
-) -> "Iterator[tuple[Asking, Generator[LiveBatch, None, None]]]":
-    """What is not in the journal, with what the cache knows of it; the cache is open for as long as that takes."""
+def asking_live(
+    plan: Plan, journal: Path, before: JudgedBefore | None, notify: Callable[[str], None]
+) -> "Iterator[tuple[Asking, PendingOf]]":
+    """Who is to be asked, and what is left of samples; the cache is open for as long as that takes."""
     options = plan.request.live
     earlier = Earlier(before, journal, options) if before is not None else None
     key = workspace_key(plan.workspace.root)
@@ -476,19 +485,26 @@ def pending_live(
         for slot in live_slots(slots):
             if warning := slot.judge.description.get("warning"):
                 notify(f"{slot.name}: {warning}")
+        cascade, shown = plan.request.cascade, presentations_of(plan.protocol)
         proven = earlier.proven if earlier is not None else ()
-        asking = Asking(panel, plan.protocol, plan.request.cascade, key, slots, cache, proven)
-        shown = presentations_of(plan.protocol)
-        with contextlib.closing(live_batches(batches, slots, plan.request.cascade, earlier, cache, shown)) as pending:
-            yield asking, pending
+
+        def pending_of(samples: Iterator[list[Sample]]) -> Generator[LiveBatch, None, None]:
+            return live_batches(samples, slots, cascade, earlier, cache, shown)
+
+        yield Asking(panel, plan.protocol, cascade, key, slots, cache, proven), pending_of
 
 
-async def judge_and_close(run: LiveRun, pending: Iterable[LiveBatch]) -> RunEnd:
-    """Connections are given back whatever happens."""
+async def judge_and_close(slots: Sequence[Slot], rounds: Iterator[Awaitable[RunEnd]]) -> RunEnd:
+    """Each round after the one before, until one does not come to its end; connections are given back in any case."""
+    end = RunEnd(Ending.COMPLETE)
     try:
-        return await run.judge(pending)
+        for judged in rounds:
+            end = await judged
+            if end.ending is not Ending.COMPLETE:
+                break
+        return end
     finally:
-        for slot in live_slots(run.slots):
+        for slot in live_slots(slots):
             await slot.judge.close()
 
 

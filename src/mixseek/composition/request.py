@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib import metadata, resources
 from itertools import chain, islice
@@ -102,6 +102,14 @@ class ClusterOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class PairBudget:
+    """So many pairs; `top`: they are to tell who belongs to the first so many, None: the whole order."""
+
+    pairs: int
+    top: int | None = 3
+
+
+@dataclass(frozen=True, slots=True)
 class JudgeRequest:
     """`mixseek judge` as data; `data` is a path, or `-` for stdin."""
 
@@ -137,8 +145,13 @@ class JudgeRequest:
     pairs: str | None = None
     # Of whatever is drawn.
     seed: int = 0
+    # How many of the pairs are judged, chosen round by round; None: all.
+    budget: PairBudget | None = None
     # What the data are called where the file is only a copy of what was in memory.
     data_name: str | None = None
+    # Judge cards that must fit and hold before anything is asked, and how old they may be.
+    required_cards: Sequence[Path] = ()
+    card_max_age: timedelta | None = None
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -187,6 +200,8 @@ class Plan:
 
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
+    if request.cluster is not None and request.budget is not None:
+        raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
     if request.cluster is not None and importlib.util.find_spec("ray") is None:
         raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
     request = replace(request, judges=expand_scorers(request.judges, request.data))
@@ -210,7 +225,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         for judge in judges
     )
     holes = tuple(grid.holes()) if grid is not None else ()
-    samples = min(survey.rows, request.limit or survey.rows) + len(holes)
+    samples = min((survey.rows, *count_of(request))) + len(holes)
     name = request.run or default_run_id(
         dataset_stem=dataset.stem,
         dataset_digest=survey.sha256,
@@ -263,8 +278,17 @@ def open_requested(
     )
 
 
+def count_of(request: JudgeRequest) -> tuple[int, ...]:
+    """What bounds the number of samples."""
+    return tuple(one for one in (request.limit, request.budget.pairs if request.budget else None) if one is not None)
+
+
 def choose_pairs(request: JudgeRequest, protocol: JudgeProtocol, needs: SampleNeeds) -> PairChoice | None:
     """None where the rows are taken as they are; ConfigurationError where nobody would judge pairs."""
+    if request.budget is not None and not needs.is_pair:
+        raise ConfigurationError(f"--budget: chooses pairs; the {protocol.name} protocol judges one response at a time")
+    if request.budget is not None and request.limit is not None:
+        raise ConfigurationError("--budget says how many pairs are judged; leave --limit out")
     if request.pairs is None:
         return None
     if not needs.is_pair:
@@ -297,6 +321,8 @@ def options_of(
         options["plan"] = grid.description["sha256"]
     if request.pairs is not None:
         options["pairs"] = f"{request.pairs}|{request.seed}"
+    if request.budget is not None:
+        options["budget"] = f"{request.budget.pairs}|{request.budget.top}|{request.seed}"
     return options
 
 
@@ -318,7 +344,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         status=RunStatus.RUNNING,
         created_at=now,
         started_at=now,
-        dataset={**plan.dataset.description, **({"plan": plan.grid.description} if plan.grid is not None else {})},
+        dataset={**plan.dataset.description, **beside_dataset(plan)},
         sample_count=plan.samples,
         protocol=describe_protocol(plan.protocol),
         judges=tuple(describe_judge(judge) for judge in plan.judges),
@@ -335,6 +361,16 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
             platform=f"{sys.platform} {platform.machine()}",
         ),
     )
+
+
+def beside_dataset(plan: Plan) -> dict[str, Any]:
+    """What else says which samples there are."""
+    request, found = plan.request, dict[str, Any]()
+    if plan.grid is not None:
+        found["plan"] = plan.grid.description
+    if request.budget is not None:
+        found["budget"] = {"pairs": request.budget.pairs, "top": request.budget.top, "seed": request.seed}
+    return found
 
 
 def describe_protocol(protocol: JudgeProtocol) -> ProtocolEntry:

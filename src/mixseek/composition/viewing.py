@@ -22,6 +22,8 @@ from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.templating.fence import fence_nonce
 
+# Between conditions on metadata, which are one value of an address; in it, %1F.
+ALSO = "\x1f"
 # Judgments on a page, and the most that a program may ask for at once.
 PAGE_ROWS, MOST_ROWS = 100, 1_000
 # Characters of judged text on a page of the list, and of one sample: the list shows a line of each.
@@ -65,14 +67,10 @@ def read_list_request(asked: Mapping[str, str]) -> ListRequest:
         raise ConfigurationError(
             f"sort={sort}: there is {', '.join(filter(None, SORTS))}; leave it out for the dataset's order"
         )
-    numbers = {}
-    for name, default, most in (("offset", 0, 10**12), ("limit", PAGE_ROWS, MOST_ROWS), ("repeat", 1, 10**6)):
-        text = asked.get(name) or str(default)
-        if not (text.isascii() and text.isdecimal() and int(text) <= most):
-            raise ConfigurationError(f"{name}={text}: not a number from 0 to {most:,}")
-        numbers[name] = int(text)
+    bounds = (("offset", 0, 10**12), ("limit", PAGE_ROWS, MOST_ROWS), ("repeat", 1, 10**6))
+    numbers = {name: read_number(asked, name, default, most) for name, default, most in bounds}
     metadata = []
-    for pair in filter(None, [asked.get("meta", "")]):
+    for pair in filter(None, asked.get("meta", "").split(ALSO)):
         name, equals, value = pair.partition("=")
         if not equals:
             raise ConfigurationError(f"meta={pair}: write name=value, as in meta=language=ja")
@@ -87,6 +85,14 @@ def read_list_request(asked: Mapping[str, str]) -> ListRequest:
         limit=numbers["limit"],
         named=NamedJudgment(asked["id"], asked.get("by") or None, repeat) if asked.get("id") else None,
     )
+
+
+def read_number(asked: Mapping[str, str], name: str, default: int, most: int) -> int:
+    """Raises ConfigurationError for what is none, or too large."""
+    text = asked.get(name) or str(default)
+    if not (text.isascii() and text.isdecimal() and int(text) <= most):
+        raise ConfigurationError(f"{name}={text}: not a number from 0 to {most:,}")
+    return int(text)
 
 
 class ViewedRun:

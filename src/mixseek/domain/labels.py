@@ -9,19 +9,24 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from mixseek.domain.preferences import read_preference
+
 # What a person may write for a right or a wrong answer; any case, spaces around it.
 RIGHT = ("correct", "right", "true", "yes", "1", "1.0")
 WRONG = ("incorrect", "wrong", "false", "no", "0", "0.0")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def text_digest(question: str, response: str, ground_truth: str | None) -> str:
-    """Names a judged text, whoever judged it: 64 hex digits over question and response.
+def text_digest(question: str, response: str, ground_truth: str | None, response_b: str | None = None) -> str:
+    """Names a judged text, whoever judged it: 64 hex digits over question and response, or both of a pair.
 
     Where a dataset has no questions the ground truth stands in for them: `4` alone is right here and wrong there. A
     length comes first, so that no two pairs look alike; surrogates are U+FFFD, as in every journal.
     """
-    asked, said = (_SURROGATE.sub("\ufffd", text) for text in (question or ground_truth or "", response))
+    texts = (question or ground_truth or "", response, response_b or "")
+    asked, said, other = (_SURROGATE.sub("\ufffd", text) for text in texts)
+    if response_b is not None:
+        said = f"{len(said.encode())}:{said}{other}"
     return hashlib.sha256(f"{len(asked.encode())}:{asked}{said}".encode()).hexdigest()
 
 
@@ -31,19 +36,36 @@ class LabelError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class LabelScale:
-    """Right or wrong; or, under a protocol with dimensions, its total from `minimum` to `maximum`."""
+    """Right or wrong; which of two; or, under a protocol with dimensions, its total.
+
+    `minimum` is the worst total and `maximum` the best: the former is the larger number where lower is better.
+    """
 
     minimum: float = 0.0
     maximum: float = 1.0
     is_binary: bool = True
+    is_preference: bool = False
 
     def describe(self) -> str:
         """For a person who labels."""
-        return "correct or incorrect" if self.is_binary else f"{self.minimum:g} to {self.maximum:g}"
+        if self.is_preference:
+            return "A, B or tie"
+        lowest, highest = sorted((self.minimum, self.maximum))
+        return "correct or incorrect" if self.is_binary else f"{lowest:g} to {highest:g}"
+
+    @property
+    def span(self) -> float:
+        """From one end to the other."""
+        return abs(self.maximum - self.minimum)
 
     def read(self, given: object) -> float:
         """The label as a share of the scale, 0..1; raises LabelError for anything that is not on it."""
         text = str(given).strip()
+        if self.is_preference:
+            preference = read_preference(text)
+            if preference is None:
+                raise LabelError(f"{text!r} is no label; write {self.describe()}")
+            return preference.score
         if self.is_binary:
             word = text.lower()
             if word in RIGHT or word in WRONG:
@@ -56,7 +78,7 @@ class LabelScale:
             value = math.nan
         if not math.isfinite(value):
             raise LabelError(f"{text!r} is no number; write one from {self.describe()}")
-        if not self.minimum <= value <= self.maximum:
+        if not min(self.minimum, self.maximum) <= value <= max(self.minimum, self.maximum):
             raise LabelError(f"{text} is outside the scale; write a number from {self.describe()}")
         return (value - self.minimum) / (self.maximum - self.minimum)
 

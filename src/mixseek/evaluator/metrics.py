@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, assert_never
 from pydantic import Field, field_validator
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol, PresentingProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
@@ -241,6 +241,11 @@ class ProtocolMetric(BaseMetric):
 
     def __init__(self, setting: MetricSetting, protocol: JudgeProtocol, asker: Asker, judge: str) -> None:
         super().__init__(setting)
+        if isinstance(protocol, PresentingProtocol):
+            raise ConfigurationError(
+                f"metric {self.name}: the {protocol.name} protocol compares two responses, and a metric scores one; "
+                "choose another, or compare outputs with `mixseek judge --protocol pairwise --pairs all`"
+            )
         self.protocol = protocol
         self._asker = asker
         self._judge = judge

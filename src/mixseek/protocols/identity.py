@@ -269,6 +269,12 @@ def relate(judge: str | None, target: str | None, table: Families | None = None)
     return Relation(Method.CROSS_JUDGE, judging.family is not None and judging.family == judged.family)
 
 
+def is_kin(judge: str | None, target: str | None) -> bool:
+    """Whether judge and target are one model, or of one family."""
+    relation = relate(judge, target)
+    return relation.same_family or relation.method is Method.SELF_JUDGE
+
+
 def is_same_model(one: str, other: str, table: Families | None = None) -> bool:
     """Whether two names mean one model."""
     return _folded(one, table).is_same_model(_folded(other, table))

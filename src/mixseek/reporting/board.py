@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from mixseek.reporting.panel.headline import Axis
@@ -81,7 +82,7 @@ def board_sentences(board: Board) -> list[str]:
     if found.state is StrengthState.ESTIMATED:
         said[0] += "; 95 % intervals over questions, and the ranks that are possible"
     said += [
-        f"the first {count} are the strongest: at least {share:.0%} certain"
+        f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
         for count, share in board.certainties.items()
         if count > 1
     ]
@@ -104,6 +105,9 @@ def board_axis(board: Board) -> Axis | None:
         return None
     step = 0.5 if max(ends) - min(ends) < 4 else 1.0 if max(ends) - min(ends) < 10 else 5.0
     low, high = math.floor(min(ends) / step), math.ceil(max(ends) / step)
+    if low == high:
+        # Equal strengths, on a mark: an axis has two ends all the same.
+        low, high = low - 1, high + 1
     return Axis(low * step, high * step, tuple(place * step for place in range(low, high + 1)))
 
 
@@ -132,13 +136,18 @@ def print_board(board: Board, console: Console, html_path: Path | None = None) -
     print_section(
         console,
         "Leader board",
-        table_of(_heads(board), _rows(board)),
+        board_table(board),
         *(Text(make_visible(one), style=QUIET) for one in board_sentences(board)),
     )
     _print_wins(found, console)
     if html_path is not None:
         # Not wrapped: a path that is broken over two lines cannot be opened.
         console.print(Text.assemble("\n", ("Page  ", QUIET), str(html_path)), soft_wrap=True)
+
+
+def board_table(board: Board) -> Table:
+    """Strongest first."""
+    return table_of(_heads(board), _rows(board))
 
 
 def _heads(board: Board) -> list[str]:

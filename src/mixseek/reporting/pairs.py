@@ -1,4 +1,4 @@
-"""Pairs of responses: what became of the targets, and how far each judge follows the order. Data, words, documents."""
+"""Pairs of responses: what became of the targets, and how far each judge follows the order; as data."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -55,11 +55,15 @@ NO_NAME = "(none named)"
 NOTHING = "–"
 TRUST_TITLE = "How far the judges can be trusted"
 
-# Seed 001's judgments carry these; a protocol of one's own may have others.
+# Seed 001's judgments and those of pairs carry these; a protocol of one's own may have others.
 _WARNINGS = {
     "extracted_answer_not_in_response": "the extracted answer is not in the response",
     "extracted_answer_copies_ground_truth": "the extracted answer is the ground truth, which the response does not say",
     "correct_with_low_reasoning_score": "correct, with the reasoning score of a failure (1 or 2)",
+    "position": "the two orders name different winners: a tie by position",
+    "partial": "one order is a tie and the other names a winner: a tie, because a win needs both",
+    "quote_not_in_its_response": "a quote is not in the response that it names",
+    "strength_beside_a_tie": "a strength beside a tie, which says nothing",
 }
 _PROBLEMS = {
     "not_found": "not in the response",

@@ -56,7 +56,10 @@ def attaching(path: Path | None, *, read_only: bool = False, config: Settings) -
     A DuckDB is kept for whoever comes next: to attach a file takes 2 ms, to start another one for it 25.
     """
     idle = _idle.setdefault(os.getpid(), [])
-    engine = idle.pop() if idle else open_duckdb(config=config)
+    try:
+        engine = idle.pop()
+    except IndexError:
+        engine = open_duckdb(config=config)
     try:
         with engine.cursor() as connection:
             # All that our settings differ in.

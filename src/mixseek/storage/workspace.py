@@ -40,6 +40,8 @@ class RunDirectory:
         # What was asked, kept whole: a user's own file may change after the run.
         self.protocol = path / "protocol.json"
         self.archive = path / "archive"
+        # The pairs that a budget was spent on, round by round.
+        self.rounds = path / "rounds.json"
 
     @property
     def workspace(self) -> Path:

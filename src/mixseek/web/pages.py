@@ -2,10 +2,10 @@
 
 from aiohttp import web
 
-from mixseek.composition.compare import CompareRequest
+from mixseek.composition.compare import LISTED, CompareRequest
 from mixseek.composition.competitions.leaderboards import load_leader_board
 from mixseek.composition.summary import run_header
-from mixseek.composition.viewing import list_workspace
+from mixseek.composition.viewing import list_workspace, read_number
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.comparison.page import comparison_context
@@ -16,6 +16,8 @@ from mixseek.storage.workspace import RunDirectory
 from mixseek.web.viewer import answer_page, in_thread, run_of, served_asset, viewer_of
 from mixseek.web.work import Pending
 
+# Pairs before this are held in memory to find the next ones.
+_LAST_START = 1_000_000
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
 
 
@@ -63,11 +65,15 @@ async def compare(request: web.Request) -> web.Response:
     if not runs:
         listed = await in_thread(list_workspace, viewer_of(request).root)
         return answer_page(request, "choose.html.j2", **listed)
-    found = await viewer_of(request).comparison(runs, asked)
+    start = read_number(request.query, "start", 0, _LAST_START)
+    found = await viewer_of(request).comparison(runs, asked, start)
     if isinstance(found, Pending):
         return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(run.name for run in runs))
     context = await in_thread(comparison_context, *found)
-    return answer_page(request, "compare.html.j2", **context)
+    longest = max(count for _, _, count, _, _ in context["kinds"])
+    starts = [("Earlier page", start - LISTED), ("Next page", start + LISTED)]
+    turns = [(words, request.rel_url.update_query(start=at)) for words, at in starts if 0 <= at < longest]
+    return answer_page(request, "compare.html.j2", turns=turns, start=start, listed=LISTED, **context)
 
 
 def compare_request(request: web.Request) -> tuple[list[RunDirectory], CompareRequest]:

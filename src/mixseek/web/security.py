@@ -170,7 +170,9 @@ def welcome(request: web.Request, access: Access) -> web.Response:
     # Only the path counts: `//elsewhere` would be another machine.
     path = "/" + request.rel_url.raw_path.lstrip("/")
     target = (path + (f"?{urlencode(rest)}" if rest else "")).replace("&", "&amp;").replace('"', "&quot;")
-    page = f'<!doctype html><title>mixseek</title><meta http-equiv="refresh" content="0;url={target}">'
+    # Without an icon of its own, the browser would ask for one, and be told that there is none.
+    head = '<!doctype html><title>mixseek</title><link rel="icon" href="data:,">'
+    page = f'{head}<meta http-equiv="refresh" content="0;url={target}">'
     response = web.Response(text=page, content_type="text/html")
     response.set_cookie(access.cookie_name(port_of(request)), access.cookie, path="/", httponly=True, samesite="Strict")
     return response

@@ -14,7 +14,7 @@ from aiohttp import web
 from jinja2 import ChoiceLoader, Environment, FunctionLoader
 from markupsafe import Markup
 
-from mixseek.composition.compare import CompareRequest, load_comparison, read_listed
+from mixseek.composition.compare import LISTED, CompareRequest, load_comparison, read_listed
 from mixseek.composition.labels.reviewing import ReviewedRun
 from mixseek.composition.report import load_report
 from mixseek.composition.viewing import ViewedRun, find_exact_run
@@ -24,6 +24,7 @@ from mixseek.reporting.model import ReportData
 from mixseek.reporting.wording import replace_unpaired_surrogates
 from mixseek.storage.index.loading import stat_journal
 from mixseek.storage.index.search import TextSearches
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.journal.tail import JournalTail
 from mixseek.storage.labels.store import LabelStore
@@ -86,7 +87,7 @@ class Viewer:
             path = self._scratch / f"{next(self._numbers)}.folded"
             self._searches[run.name, file] = TextSearches(run.journal, path)
         make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
-        return await self._runs.get(run.name, stat_journal(run.journal), make)
+        return await self._runs.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
         """The numbers of the run."""
@@ -95,11 +96,12 @@ class Viewer:
             return load_report(self.root, run.name)[0]
 
         version = (stat_journal(run.journal), LabelStore(self.workspace).state())
-        return await self._reports.get(run.name, version, make)
+        return await self._reports.get(run.name, version, make, is_growing=is_growing(run))
 
     async def reviewed(self, run: RunDirectory) -> ReviewedRun | Pending:
         """The run for people who label; labels are read anew at each question."""
-        return await self._reviewed.get(run.name, stat_journal(run.journal), partial(ReviewedRun, self.workspace, run))
+        make = partial(ReviewedRun, self.workspace, run)
+        return await self._reviewed.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
 
     async def review_numbers(self, reviewed: ReviewedRun, half_width: float) -> dict[str, Any] | Pending:
         """What the labels of this moment make of the headline."""
@@ -108,17 +110,17 @@ class Viewer:
         return await self._numbers_of_labels.get(key, None, partial(reviewed.numbers, half_width))
 
     async def comparison(
-        self, runs: Sequence[RunDirectory], request: CompareRequest
+        self, runs: Sequence[RunDirectory], request: CompareRequest, start: int = 0
     ) -> tuple[Comparison, list[ChangedSample]] | Pending:
-        """Two runs, or two parts of one, with the texts of the pairs that changed."""
+        """Two runs, or two parts of one, with the texts of the pairs that changed; of each kind from `start` on."""
 
         def make() -> tuple[Comparison, list[ChangedSample]]:
-            comparison = load_comparison(request)
-            return comparison, read_listed(self.root, comparison)
+            comparison = load_comparison(request, start + LISTED)
+            return comparison, read_listed(self.root, comparison, start=start)
 
         version = tuple(stat_journal(run.journal) for run in runs)
-        key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants))
-        return await self._comparisons.get(key, version, make)
+        key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants), start)
+        return await self._comparisons.get(key, version, make, is_growing=any(map(is_growing, runs)))
 
     def tail(self, run: RunDirectory) -> JournalTail:
         """One for all who watch a run."""
@@ -129,6 +131,11 @@ class Viewer:
             await work.close()
         for searches in self._searches.values():
             searches.close()
+
+
+def is_growing(run: RunDirectory) -> bool:
+    """Whether somebody may be judging on; a run that was broken off is one as well."""
+    return not read_manifest(run.manifest).has_ended
 
 
 VIEWER = web.AppKey("viewer", Viewer)

@@ -44,13 +44,16 @@ class SlowWork(Generic[T]):
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="mixseek-view")
         self._drop = drop
 
-    async def get(self, key: Hashable, version: Hashable, make: Callable[[], T]) -> T | Pending:
-        """Of this version; or an older one for a while; or Pending. Raises what `make` raises."""
+    async def get(
+        self, key: Hashable, version: Hashable, make: Callable[[], T], *, is_growing: bool = False
+    ) -> T | Pending:
+        """Of this version; while it grows, or an older one for a while; or Pending. Raises what `make` raises."""
         entry = self._entries.setdefault(key, _Entry())
         self._entries.move_to_end(key)
         now = time.monotonic()
         is_fresh = entry.has_value and entry.version == version
-        is_bearable = entry.has_value and now - entry.made_at < max(_PATIENCE_SECONDS, 5 * entry.took_seconds)
+        is_recent = now - entry.made_at < max(_PATIENCE_SECONDS, 5 * entry.took_seconds)
+        is_bearable = entry.has_value and is_growing and is_recent
         if not is_fresh and not is_bearable and entry.task is None:
             entry.began_at = now
             entry.task = asyncio.create_task(self._make(entry, version, make))
@@ -62,7 +65,8 @@ class SlowWork(Generic[T]):
                     entry.task = None
                 task.result()
         self._forget()
-        if not entry.has_value:
+        # What will not change any more is shown as it is, or not yet: nobody would look for a newer one.
+        if not entry.has_value or (entry.version != version and not is_growing):
             return Pending(time.monotonic() - entry.began_at)
         value: T = entry.value
         return value

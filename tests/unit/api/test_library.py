@@ -16,13 +16,17 @@ import mixseek
 from mixseek.api.options import RANGES
 from mixseek.cli.judge import judge as judge_command
 from mixseek.cli.options import parse_share
+from mixseek.cli.trust.audit import audit as audit_command
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError, DatasetError
 
 SURFACE = [
+    "AuditOptions",
+    "Card",
     "Competition",
     "Evaluation",
+    "GateError",
     "InvalidJudgment",
     "JudgeOptions",
     "Judged",
@@ -37,6 +41,7 @@ SURFACE = [
     "acompete",
     "aevaluate",
     "ajudge",
+    "audit",
     "compare",
     "compete",
     "evaluate",
@@ -93,6 +98,15 @@ def test_the_command_and_the_function_take_the_same() -> None:
 
     assert typed | {"progress"} == set(mixseek.JudgeOptions.__annotations__)
     assert set(inspect.signature(mixseek.judge).parameters) == {"data", *mixseek.JudgeOptions.__annotations__}
+
+
+def test_an_audit_takes_the_same_from_both() -> None:
+    """`--n` and `items` are one; what a terminal needs is elsewhere."""
+    hints = get_type_hints(audit_command, include_extras=True)
+    typed = {name for name, hint in hints.items() if get_origin(hint) is Annotated}
+
+    own = {"n" if name == "items" else name for name in typed} - {"judge", *ELSEWHERE}
+    assert own | {"progress"} == set(mixseek.AuditOptions.__annotations__)
 
 
 def test_numbers_have_the_bounds_of_the_command() -> None:

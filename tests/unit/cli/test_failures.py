@@ -19,6 +19,7 @@ EXPECTED = {
     "BusyError": ExitCode.INCOMPLETE,
     "TransientJudgeError": ExitCode.INCOMPLETE,
     "PermanentJudgeError": ExitCode.USAGE,
+    "GateError": ExitCode.GATE_NOT_MET,
 }
 
 

@@ -40,6 +40,7 @@ def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     [
         (["--shards", "3"], "only means something with --on ray"),
         (["--on", "point", "--on", "lower"], "is it `point` or `lower`?"),
+        (["--on", "ray", "--budget", "9"], "--budget: its rounds wait for one another"),
         (["--on", "spark"], "'spark' is neither `point` nor `lower`"),
     ],
 )

@@ -27,6 +27,15 @@ def test_right_or_wrong_is_one_key_each() -> None:
     assert form.read("incorrect", None, None).share == 0.0
 
 
+def test_of_two_responses_one_is_better_or_neither() -> None:
+    form = LabelForm(load_protocol("pairwise"), Sample(id="one", response="tea", response_b="no tea"))
+
+    assert [option["value"] for option in form.describe("en")["options"]] == ["A", "B", "tie"]
+    assert [form.read(word, None, None).share for word in ("A", "B", "tie")] == [1.0, 0.0, 0.5]
+    with pytest.raises(LabelError, match="A, B or tie"):
+        form.read("correct", None, None)
+
+
 def test_dimensions_are_added_up_by_the_protocol() -> None:
     """Values of cross have a key each, those of rubric are typed; titles are in the reader's language."""
     cross, rubric = form_of("cross"), form_of("rubric", task_type="fact", rubric="x")

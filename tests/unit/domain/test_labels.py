@@ -30,9 +30,12 @@ def test_a_text_is_its_question_and_its_response() -> None:
         text_digest("ab", "c", None),
         text_digest("", "bc", "a2"),
         text_digest("", "bc", None),
+        text_digest("a", "bc", None, "d"),
+        text_digest("a", "b", None, "cd"),
+        text_digest("a", "bc", None, ""),
     }
 
-    assert len(digests) == 4
+    assert len(digests) == 7
     assert text_digest("a", "bc", "one") == text_digest("a", "bc", "two")
     assert text_digest("a\ud800", "b", None) == text_digest("a\ufffd", "b", None)
 
@@ -58,6 +61,15 @@ def test_anything_else_is_no_label(word: str) -> None:
 )
 def test_a_grade_is_a_share_of_its_scale(given_text: str, share: float) -> None:
     assert LabelScale(0, 8, is_binary=False).read(given_text) == share
+
+
+def test_where_lower_is_better_the_largest_total_is_the_worst_label() -> None:
+    scale = LabelScale(8, 0, is_binary=False)
+
+    assert [scale.read(text) for text in ("8", "6", "0")] == [0.0, 0.25, 1.0]
+    assert (scale.describe(), scale.span) == ("0 to 8", 8)
+    with pytest.raises(LabelError, match="from 0 to 8"):
+        scale.read("9")
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,16 @@ NEEDED: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", protocol_names())
-def test_every_protocol_is_a_metric(kind: str) -> None:
+@pytest.mark.parametrize("kind", sorted(set(protocol_names()) - {"pairwise"}))
+def test_every_protocol_of_one_response_is_a_metric(kind: str) -> None:
     """By its own name, with what it needs to know about the task."""
     assert isinstance(make(kind, **NEEDED.get(kind, {})), ProtocolMetric)
+
+
+def test_a_protocol_of_two_responses_is_no_metric() -> None:
+    """A metric scores one submission; said before the first round is paid for."""
+    with pytest.raises(ConfigurationError, match="metric m: the pairwise protocol compares two responses"):
+        make("pairwise")
 
 
 @pytest.mark.parametrize(("kind", "named"), [("semantic", "ground_truth"), ("rubric", "rubric")])

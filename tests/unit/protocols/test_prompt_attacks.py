@@ -89,9 +89,10 @@ def check_attack(protocol: JudgeProtocol, field: str, attack: str) -> None:
 
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("name", PROTOCOLS)
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_judged_text_stays_data(attack: str, name: str, field: str, own: Path) -> None:
-    check_attack(protocol_named(name, own), field, attack)
+def test_judged_text_stays_data(name: str, field: str, own: Path) -> None:
+    protocol = protocol_named(name, own)
+    for attack in ATTACKS.values():
+        check_attack(protocol, field, attack)
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])

@@ -215,8 +215,8 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reporting") / "assets"
 
-    # Leader boards and the comparison are pages of their own; a notebook shows a card or a table.
-    pages = ("leaderboard.", "comparison.", "board_page.")
+    # Leader boards, cards and the comparison are pages of their own; a notebook shows a card or a table.
+    pages = ("leaderboard.", "comparison.", "board_page.", "card.")
     own = {item.name for item in assets.iterdir() if not item.name.startswith(pages)}
 
     assert own == {

@@ -232,6 +232,7 @@ def test_writers_beside_each_other_tear_no_line_and_lose_none(tmp_path: Path) ->
     assert sorted(found) == sorted((rater, str(number)) for rater in "abcd" for number in range(20))
 
 
+@pytest.mark.optin
 def test_kill_9_loses_no_label_that_was_answered_and_doubles_none(place: Path) -> None:
     """The server dies in the middle; the page sends what had no answer again to the next one."""
     for name in ("first", "second"):
@@ -273,3 +274,31 @@ async def label_some(link: str, name: str) -> None:
         places = range(3) if name == "first" else range(2, 6)
         for number in places:
             await ask("POST", api / "labels", label(texts[number], "mia", "correct", f"label-{number}", queue))
+
+
+def test_a_pair_is_shown_whole_and_without_what_people_prefer(tmp_path: Path) -> None:
+    """Two pairs that share a response are two texts; a label is A, B or tie."""
+    rows = [
+        {"id": f"pair {other}", "question": "Name a tea.", "response": "Sencha.", "response_b": other,
+         "ground_truth": "PLANTEDPREFERENCE"}
+        for other in ("Assam.", "Stone.")
+    ]  # fmt: skip
+    write_jsonl(tmp_path / "pairs.jsonl", rows)
+    reply = {"comment": "PLANTEDCOMMENT", "reasons": [], "verdict": "A", "strength": "clear"}
+    said = [{"id": row["id"], "presentation": order, "reply": json.dumps(reply)} for row in rows for order in ("ab",)]
+    write_jsonl(tmp_path / "replies.jsonl", said)
+    options = ("--protocol", "pairwise", "--judge", "replay:replies.jsonl", "-w", "ws", "--run", "numbers", "-q")
+    mixseek_here("judge", "pairs.jsonl", *options, cwd=tmp_path)
+
+    async def scenario(client: Client) -> None:
+        items = await texts_of(client, "filter:", "mia")
+        assert len(items) == 2
+        text = items[0][0]
+        before = await client.wait(f"{REVIEW}/item?queue=filter:&text={text}&rater=mia")
+        assert "PLANTED" not in before.text
+        assert before.json["sample"]["response_b"] in ("Assam.", "Stone.")
+        given = await give(client, label(text, "mia", "tie", "pair-1", "filter:"))
+        assert (given.status, given.json["own"]["share"]) == (200, 0.5)
+        assert (await give(client, label(text, "mia", "correct", "pair-2", "filter:"))).status == 400
+
+    look(tmp_path / "ws", scenario)

@@ -1,6 +1,7 @@
 """What the viewer answers: pages of judgments, samples, runs as they grow, and workspaces that hold nothing."""
 
 import json
+import re
 import signal
 import subprocess
 import urllib.request
@@ -11,7 +12,9 @@ import pytest
 from tests.flows.running import COMMAND, environment
 from tests.unit.web.viewing import Client, judge_rows, look
 
+from mixseek.composition import compare
 from mixseek.storage.workspace import Workspace
+from mixseek.web import pages, viewer
 from mixseek.web.words import LANGUAGES, read_words, sayer
 
 REPLIES = (
@@ -58,6 +61,8 @@ def test_judgments_come_in_pages_that_filters_search_and_order_narrow(workspace:
         "verdict=correct&offset=100&limit=3": (166, "row-151"),
         "meta=parity=odd": (125, "row-1"),
         "meta=parity=od": (0, None),
+        "meta=parity=odd%1Fwide=abc": (125, "row-1"),
+        "meta=parity=odd%1Fparity=even": (0, None),
         "meta=wide=abc&q=ROW-24": (11, "row-24"),
         "q=answer+is+row-249": (1, "row-249"),
         "q=oolong": (0, None),
@@ -150,6 +155,26 @@ def test_two_runs_are_compared_and_what_cannot_be_is_one_sentence(workspace: Pat
         assert (await client.wait("/compare")).status == 200
 
     look(workspace, scenario)
+
+
+def test_a_comparison_leads_to_every_pair_that_changed(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page lists so many of each kind; the next one begins where it ends, and the last one leads no further."""
+    for module in (pages, viewer, compare):
+        monkeypatch.setattr(module, "LISTED", 30)
+    listed: list[set[str]] = []
+
+    async def scenario(client: Client) -> None:
+        address = "/compare?a=numbers&b=numbers&target=aster&target=cedar"
+        for start, turns in ((0, ["start=30"]), (30, ["start=0"])):
+            page = (await client.wait(f"{address}&start={start}")).text
+            assert re.findall(r"(start=\d+)#samples", page) == turns
+            listed.append(set(re.findall(r"row-\d+", page)))
+        assert (await client.wait(f"{address}&start=-1")).status == 404
+
+    look(workspace, scenario)
+
+    assert len(listed[0]) > len(listed[1]) > 0
+    assert not listed[0] & listed[1]
 
 
 @pytest.mark.parametrize("name", ["missing", "empty"])

@@ -24,7 +24,7 @@ from mixseek.composition.cluster.worker import (
     judge_shard,
     look_around,
 )
-from mixseek.composition.live import BATCH_SAMPLES, RunObserver, live_slots, panel_of, pending_live
+from mixseek.composition.live import BATCH_SAMPLES, RunObserver, asking_live, live_slots, panel_of
 from mixseek.composition.protocols import replays_file
 from mixseek.composition.request import ClusterOptions, Plan
 from mixseek.domain.calls import PLAIN, ReplyKey
@@ -81,10 +81,11 @@ def judge_on_ray(
         source = read(math.ceil(rows / parts))
         crew = Crew(ray, order, make_desk(ray, plan), workers, journal, observer)
         if plan.is_live:
-            with pending_live(plan, journal.path, source, before, observer.notify) as (asking, live):
+            with asking_live(plan, journal.path, before, observer.notify) as (asking, pending_of):
                 crew.proven = frozenset(asking.proven)
                 crew.remember = partial(cache_replies, slots=live_slots(asking.slots), cache=asking.cache)
-                return crew.judge(cut_shards(live, parts), plan.samples)
+                with contextlib.closing(pending_of(source)) as live:
+                    return crew.judge(cut_shards(live, parts), plan.samples)
         recall = before.statuses if before is not None else None
         batches = pending_batches(source, plan.judge_names, plan.request.cascade, recall)
         return crew.judge(cut_shards(batches, parts), plan.samples)

@@ -123,8 +123,8 @@ def judge_batches(
     if difference is not None:
         raise ConfigurationError(f"--on ray: a node {difference}")
     judges = get_panel(order.judges, order.configured, os.environ, order.options.timeout_seconds)
-    live = [batch for batch in batches if isinstance(batch, LiveBatch)]
-    if not live:
+    live = (batch for batch in batches if isinstance(batch, LiveBatch))
+    if not any(isinstance(batch, LiveBatch) for batch in batches):
         offline = tuple(judge for judge in judges if not is_remote(judge))
         assignment = Assignment(order.protocol, offline, order.cascade, encode_judged)
         whole = (batch for batch in batches if isinstance(batch, Batch))
@@ -135,7 +135,7 @@ def judge_batches(
         gate = DeskGate(post.desk, post.holder)
         slots = panel.make_slots(order.protocol.hash, key, post.notify, tracer, gate)
         asking = Asking(panel, order.protocol, order.cascade, key, slots, NoCache(), proven, is_gated=True)
-        return asking.judge(live, journal, post, post.stop)
+        return asking.judge([live], journal, post, post.stop)
 
 
 class Post:

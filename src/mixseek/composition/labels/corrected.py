@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+from mixseek.composition.labels.forms import label_scale
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.summary import panel_rule
 from mixseek.domain.labels import (
@@ -21,8 +22,6 @@ from mixseek.domain.labels import (
     draw_probabilities,
 )
 from mixseek.domain.panels import PanelRule
-from mixseek.protocols.scored.parameters import total_range
-from mixseek.protocols.scored.protocol import ScoredProtocol
 from mixseek.reporting.labels.corrected import CorrectedReport, LabelFacts, build_corrected
 from mixseek.reporting.labels.plan import PlanReport, build_plan
 from mixseek.stats.corrected import Drawing
@@ -49,17 +48,10 @@ def open_labelled(
 
 
 def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
-    """The scale that a person labels on, by task type: right or wrong, or the protocol's total."""
+    """The scale that a person labels on, by task type."""
     protocol = protocol_of_run(run, manifest)
 
-    @cache
-    def scale_of(task_type: str | None) -> LabelScale:
-        if not isinstance(protocol, ScoredProtocol):
-            return LabelScale()
-        lowest, highest = total_range(protocol.settings, task_type)
-        return LabelScale(float(lowest), float(highest), is_binary=False)
-
-    return scale_of
+    return cache(partial(label_scale, protocol))
 
 
 def load_corrected(workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None) -> CorrectedReport | None:

@@ -8,6 +8,7 @@ from typing import Any
 from mixseek.domain.labels import LabelError, LabelScale
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
+from mixseek.protocols.pairwise.protocol import PairwiseProtocol
 from mixseek.protocols.scored.parameters import (
     ScoredParameters,
     Words,
@@ -20,8 +21,9 @@ from mixseek.protocols.scored.parameters import (
 from mixseek.protocols.scored.protocol import ScoredProtocol
 from mixseek.protocols.scored.sample import facts_of
 
-# The verdict's words with the keys that give them.
+# Words with the keys that give them.
 VERDICTS = {"correct": ("c", "1"), "incorrect": ("i", "2")}
+PREFERENCES = {"A": ("a", "1"), "B": ("b", "2"), "tie": ("e", "0")}
 # So many values have a key each: the digits.
 _MOST_KEYS = 10
 
@@ -35,19 +37,30 @@ class Answer:
     marks: Mapping[str, float]
 
 
+def label_scale(protocol: JudgeProtocol, task_type: str | None) -> LabelScale:
+    """What a person labels on: right or wrong, which of two, or the protocol's total."""
+    if isinstance(protocol, PairwiseProtocol):
+        return LabelScale(is_binary=False, is_preference=True)
+    if not isinstance(protocol, ScoredProtocol):
+        return LabelScale()
+    worst, best = map(float, total_range(protocol.settings, task_type))
+    if protocol.settings.scale.direction == "lower_is_better":
+        worst, best = best, worst
+    return LabelScale(worst, best, is_binary=False)
+
+
 class LabelForm:
-    """Of one sample: right or wrong, a value for each dimension, or the total where its task type is not known."""
+    """Of one sample: right or wrong, which of two, a value for each dimension, or the total alone."""
 
     def __init__(self, protocol: JudgeProtocol, sample: Sample) -> None:
         self._protocol = protocol
         self._settings: ScoredParameters | None = None
         self._type: str | None = None
-        self.scale = LabelScale()
         if isinstance(protocol, ScoredProtocol):
             self._settings = protocol.settings
             self._type = facts_of(sample, protocol.settings).task_type
-            lowest, highest = total_range(protocol.settings, self._type)
-            self.scale = LabelScale(float(lowest), float(highest), is_binary=False)
+        self.scale = label_scale(protocol, self._type)
+        self._words = PREFERENCES if self.scale.is_preference else VERDICTS
 
     @property
     def _is_total(self) -> bool:
@@ -59,9 +72,10 @@ class LabelForm:
         """For whoever draws it."""
         settings = self._settings
         if settings is None:
-            options = [{"value": word, "keys": list(keys)} for word, keys in VERDICTS.items()]
+            options = [{"value": word, "keys": list(keys)} for word, keys in self._words.items()]
             return {"kind": "verdict", "options": options}
-        ends = {"minimum": self.scale.minimum, "maximum": self.scale.maximum}
+        lowest, highest = sorted((self.scale.minimum, self.scale.maximum))
+        ends = {"minimum": lowest, "maximum": highest}
         if self._is_total:
             return {"kind": "total", **ends}
         maxima, least = maxima_of(settings, self._type), settings.scale.minimum
@@ -97,8 +111,8 @@ class LabelForm:
         """Raises LabelError for anything that the form does not ask for."""
         settings = self._settings
         if settings is None:
-            if verdict not in VERDICTS:
-                raise LabelError(f"verdict {verdict!r} is none; give {' or '.join(VERDICTS)}")
+            if verdict not in self._words:
+                raise LabelError(f"verdict {verdict!r} is none; give {self.scale.describe()}")
             return Answer(verdict, self.scale.read(verdict), {})
         if self._is_total:
             if total is None:

@@ -49,6 +49,7 @@ KINDS = ("disagreements", "undecided", "invalid", "evidence")
 DISPUTES = "disputes"
 # Filters that say nothing about a verdict; a queue by any other one tells what it was filtered by.
 _NEUTRAL = frozenset({"task", "target", "variant", "q", "meta"})
+_SHOWN = ("question", "response", "response_b", "ground_truth", "rubric", "task_type")
 # Characters of judged text that are sent of one sample.
 _TEXT_BUDGET = 4_000_000
 # Points on the way of the interval.
@@ -246,8 +247,11 @@ class ReviewedRun:
             raise ConfigurationError(f"run {self.run.name}: has no text {text[:12]}…")
         record = next(self._units.read_samples([found]))
         # Ids and names of targets bias whoever reads them; metadata may hold a label.
-        shown = {name: record.get(name) for name in ("question", "response", "ground_truth", "rubric", "task_type")}
+        shown = {name: record.get(name) for name in _SHOWN}
         shown["alternatives"] = record.get("ground_truth_alternatives") or []
+        if shown["response_b"] is not None:
+            # In a dataset of pairs that is as often as not which of the two people prefer.
+            shown |= {"ground_truth": None, "alternatives": []}
         return found, LabelForm(self._protocol, decode_sample(record)), shown
 
     def _reveal(self, found: FoundText, said: TextLabels | None, form: LabelForm) -> dict[str, Any]:

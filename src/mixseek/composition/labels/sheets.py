@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from mixseek.composition.labels.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
 from mixseek.composition.report import find_run
@@ -141,13 +142,19 @@ def write_drawn(units: LabelUnits, draw: Draw, scale_of: ScaleOf, to: Path) -> N
                 row.id,
                 sample.get("question", ""),
                 sample.get("ground_truth"),
-                sample.get("response", ""),
+                shown_response(sample),
                 scale_of(one.task_type).describe(),
                 row.text,
             )
             for row, one, sample in zip(draw.rows, ordered, samples, strict=True)
         ),
     )
+
+
+def shown_response(sample: Mapping[str, Any]) -> str:
+    """What a label is about; of a pair, both."""
+    first, second = sample.get("response", ""), sample.get("response_b")
+    return first if second is None else f"A:\n{first}\n\nB:\n{second}"
 
 
 # Taking in what people filled in.
@@ -314,7 +321,7 @@ def check_texts(
     changed = []
     for one in given:
         sample = samples[found[one.place].text]
-        texts = ((one.question, sample.get("question", "")), (one.response, sample.get("response", "")))
+        texts = ((one.question, sample.get("question", "")), (one.response, shown_response(sample)))
         if any(cell is not None and not is_same_text(cell, original) for cell, original in texts):
             changed.append(one.place)
     if changed:

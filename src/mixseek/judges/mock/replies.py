@@ -8,7 +8,7 @@ the clock, the order of requests or chance, so that a disturbed run can be compa
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -79,6 +79,13 @@ class Prompt:
         return _digest(str(seed), self.model, *(_MOMENT.sub("", part) for turn in self.turns for part in turn))
 
 
+class Reading(NamedTuple):
+    """What a mock thinks of a text, from 0 to 1; and whether the one of a pair that is shown first wins anyway."""
+
+    quality: Callable[[str], float]
+    favours_first: bool = False
+
+
 class Said(NamedTuple):
     """A reply's text, why it ended (stop, length, refusal), and the tokens it would have cost."""
 
@@ -107,9 +114,11 @@ def share_of(digest: bytes) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float) -> Said:
-    """The reply's text; only for faults that leave a reply."""
-    reply, is_correct = _reply(prompt, seed, correct_share)
+def say(
+    prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float, reading: Reading | None = None
+) -> Said:
+    """The reply's text; only for faults that leave a reply. `reading`: of a mock that looks at what it judges."""
+    reply, is_correct = _reply(prompt, seed, correct_share, reading)
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     finish_reason = "stop"
     match fault:
@@ -130,21 +139,27 @@ def say(prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float)
     return Said(text, finish_reason, tokens, len(text) // 4 + 1, is_correct)
 
 
-def _reply(prompt: Prompt, seed: int, correct_share: float) -> tuple[dict[str, Any] | str, bool | None]:
+def _reply(
+    prompt: Prompt, seed: int, correct_share: float, reading: Reading | None
+) -> tuple[dict[str, Any] | str, bool | None]:
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
     # Seed 001's object, by its schema, or by how its prompt names the sample.
     is_named = "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
     if prompt.section("RESPONSE_A"):
-        return _pair_verdict(prompt, seed), None
+        return _pair_verdict(prompt, seed, reading), None
+    quality = None if reading is None else reading.quality(prompt.response)
     if "is_correct" in (prompt.schema.get("properties") or {}) if prompt.schema else is_named:
-        verdict = _semantic_verdict(prompt, seed, correct_share)
+        verdict = _semantic_verdict(prompt, seed, correct_share if quality is None else float(quality >= 0.5))
         return verdict, verdict["is_correct"]
-    drawn = _digest(str(seed), prompt.model, prompt.system, prompt.subject, "reply")
+    # A mock that reads says the same of the same question, but for what it thinks of the response.
+    about = (prompt.system, prompt.subject) if quality is None else (prompt.section("QUESTION"),)
+    drawn = _digest(str(seed), prompt.model, *about, "reply")
     share = share_of(drawn)
     # The favourable ones are the upper part of the scale, so that their share can be chosen here as well.
     is_good = share < correct_share
     within = share / correct_share if is_good else (share - correct_share) / (1 - correct_share)
-    material = _Material(prompt, drawn, quality=0.65 + 0.35 * within if is_good else 0.65 * within)
+    favour = 0.65 + 0.35 * within if is_good else 0.65 * within
+    material = _Material(prompt, drawn, favour if quality is None else quality)
     shape = _shape_of(prompt)
     if shape is None:
         return _write_submission(material), None
@@ -170,16 +185,21 @@ def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[s
     }
 
 
-def _pair_verdict(prompt: Prompt, seed: int) -> dict[str, Any]:
+def _pair_verdict(prompt: Prompt, seed: int, reading: Reading | None) -> dict[str, Any]:
     """Which of two responses is better, by a lot that each text has of its own: the same in whichever order they stand.
 
     Near lots are a tie.
     """
     texts = {side: prompt.section(f"RESPONSE_{side}") for side in ("A", "B")}
-    lots = {side: share_of(_digest(str(seed), prompt.model, text, "lot")) for side, text in texts.items()}
+    lots = {
+        side: share_of(_digest(str(seed), prompt.model, text, "lot")) if reading is None else reading.quality(text)
+        for side, text in texts.items()
+    }
     drawn = _digest(str(seed), prompt.model, *sorted(texts.values()), prompt.section("QUESTION"), "pair")
     distance = abs(lots["A"] - lots["B"])
     verdict = "tie" if distance < 0.1 else "A" if lots["A"] > lots["B"] else "B"
+    if reading is not None and reading.favours_first:
+        verdict = "A"
     quote = _quote_from(texts["A" if verdict == "tie" else verdict])
     reasons = [{"response": "A" if verdict == "tie" else verdict, "quote": quote, "reason": "Mock reason."}]
     told = {

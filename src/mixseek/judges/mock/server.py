@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -20,7 +21,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.wire import mapping, text_of
-from mixseek.judges.mock.replies import Fault, Prompt, Said, make_prompt, pick_fault, say, share_of
+from mixseek.judges.mock.defects import Defect, ReadingMock
+from mixseek.judges.mock.replies import Fault, Prompt, Reading, Said, make_prompt, pick_fault, say, share_of
 
 # What the loopback judge remembers: counters for /stats, and a log with a line for each request and each answer.
 
@@ -262,6 +264,9 @@ class MockOptions:
     # After so many requests the server is gone for `down_seconds`: open connections die, new ones are refused.
     down_after_requests: int | None = None
     down_seconds: float = 5.0
+    # Verdicts are not drawn but read from the texts, with this defect of this size; see defects.
+    defect: Defect | None = None
+    defect_size: float = 0.25
     # JSONL, one line when a request came and one when it was answered or abandoned.
     log: Path | None = None
 
@@ -274,6 +279,7 @@ class _Asked:
     prompt: Prompt
     wire: WireFormat
     fault: Fault | None
+    times_seen: int = 0
 
     @property
     def headers(self) -> dict[str, str]:
@@ -367,7 +373,7 @@ class MockServer:
         number, times_seen = records.received(digest, wire.name, prompt.model, prompt.section("QUESTION"))
         refused = _refusal(request, wire, prompt, options, len(records.in_flight))
         fault = None if refused else pick_fault(digest, times_seen, options.fault_rate, options.faults)
-        asked = _Asked(number, prompt, wire, fault)
+        asked = _Asked(number, prompt, wire, fault, times_seen)
         due = options.down_after_requests
         if due is not None and self._outage is None and records.requests >= due:
             # Once in a server's life.
@@ -393,13 +399,22 @@ class MockServer:
                 request.transport.abort()
             # Goes nowhere: there is no connection left.
             return web.Response()
-        said = say(asked.prompt, asked.fault, seed=options.seed, correct_share=options.correct_share)
+        said = self._say(asked)
         answer = asked.wire.answer(asked.prompt, said, asked.number)
         response: web.StreamResponse = _json(200, answer, asked.headers)
         if asked.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
             response = await _drip(request, orjson.dumps(answer), asked.headers, options.drip_seconds)
         self.records.answered(asked.number, 200, asked.fault, said.is_correct)
         return response
+
+    def _say(self, asked: _Asked) -> Said:
+        options, prompt, reading = self.options, asked.prompt, None
+        if options.defect is not None:
+            reader = ReadingMock(options.defect, options.defect_size)
+            seen, came = asked.times_seen, self.records.requests
+            read = partial(reader.quality, prompt, times_seen=seen, requests=came)
+            reading = Reading(read, reader.favours_first(prompt))
+        return say(prompt, asked.fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
 
     def _answer_error(self, asked: _Asked, status: int, message: str) -> web.Response:
         later = {"Retry-After": f"{self.options.retry_after_seconds:g}"} if status == 429 else {}

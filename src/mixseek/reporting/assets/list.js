@@ -154,12 +154,38 @@ const LABELS = {
 // One value of these, which all judgments share, tells nothing.
 const COMPARED = ["judge", "task", "target", "variant", "control", "unverified"];
 
-function makeChoice(name, values) {
+// Conditions on metadata, `name=value` each, stand in one value of the address with this between them.
+const ALSO = "\u001f";
+const conditions = () => state.meta.split(ALSO).filter(Boolean);
+const fieldOf = (condition) => condition.slice(0, condition.indexOf("="));
+
+function optionText(name, value) {
+  if (name === "meta") return value.slice(value.indexOf("=") + 1);
+  return name === "judge" ? labelOf(value) : value;
+}
+
+/** A control for one of the filters; those on metadata are one for each `field`. */
+function makeChoice(name, values, field = null) {
   const options = values.map(([value, count]) =>
-    make("option", { value }, `${visibleLine(name === "judge" ? labelOf(value) : value, 60)}${count === null ? "" : ` (${countText(count)})`}`));
-  const choice = make("select", { name }, make("option", { value: "" }, say("any")), ...options);
-  choice.addEventListener("change", () => { state[name] = choice.value; filtersChanged(); });
-  return make("label", { class: "choice" }, make("span", {}, say(LABELS[name])), choice);
+    make("option", { value }, `${visibleLine(optionText(name, value), 60)}${count === null ? "" : ` (${countText(count)})`}`));
+  const choice = make("select", { name, "data-field": field }, make("option", { value: "" }, say("any")), ...options);
+  choice.addEventListener("change", () => {
+    if (field === null) state[name] = choice.value;
+    else state.meta = [...conditions().filter((one) => fieldOf(one) !== field), choice.value].filter(Boolean).join(ALSO);
+    filtersChanged();
+  });
+  return make("label", { class: "choice" }, make("span", {}, field === null ? say(LABELS[name]) : visibleLine(field, 40)), choice);
+}
+
+function makeChoices(name, values) {
+  if (name !== "meta") return [makeChoice(name, values)];
+  const fields = [...new Set(values.map(([value]) => fieldOf(value)))];
+  return fields.map((field) => makeChoice(name, values.filter(([value]) => fieldOf(value) === field), field));
+}
+
+function chosenIn(select) {
+  if (select.name !== "meta") return state[select.name];
+  return conditions().find((one) => fieldOf(one) === select.dataset.field) ?? "";
 }
 
 /** One control for each thing that judgments differ in, with how many there are of each value. */
@@ -168,26 +194,30 @@ function buildSelects() {
     const hasButtons = document.querySelector("[data-outcome]") !== null;
     const isOffered = (name) => name !== "question" && !(hasButtons && ["status", "verdict"].includes(name))
       && (choices[name] ?? []).length > (COMPARED.includes(name) ? 1 : 0);
-    byId("selects").replaceChildren(...Object.keys(LABELS).filter(isOffered).map((name) => makeChoice(name, choices[name])));
+    byId("selects").replaceChildren(...Object.keys(LABELS).filter(isOffered).flatMap((name) => makeChoices(name, choices[name])));
     drawControls();
   });
 }
 
 /** What narrows the list is always seen above it, though no control offers it. */
 function drawControls() {
+  const held = () => [...byId("selects").querySelectorAll("select")];
   for (const name of Object.keys(LABELS)) {
-    const held = byId("selects").querySelector(`select[name=${name}]`);
-    const isShown = held || (["status", "verdict"].includes(name) && document.querySelector("[data-outcome]"));
-    if (state[name] && !isShown) byId("selects").append(makeChoice(name, [[state[name], null]]));
-  }
-  for (const select of byId("selects").querySelectorAll("select")) {
-    select.value = state[select.name];
-    // A value that no listed row has: the list is empty, and the control says why.
-    if (select.value !== state[select.name]) {
-      select.append(make("option", { value: state[select.name] }, `${visibleLine(state[select.name], 60)}`));
-      select.value = state[select.name];
+    const hasButtons = ["status", "verdict"].includes(name) && document.querySelector("[data-outcome]");
+    for (const value of name === "meta" ? conditions() : [state[name]].filter(Boolean)) {
+      const isShown = held().some((select) => select.name === name && (name !== "meta" || select.dataset.field === fieldOf(value)));
+      if (!isShown && !hasButtons) byId("selects").append(...makeChoices(name, [[value, null]]));
     }
-    select.parentElement.classList.toggle("active", Boolean(state[select.name]));
+  }
+  for (const select of held()) {
+    const chosen = chosenIn(select);
+    select.value = chosen;
+    // A value that no listed row has: the list is empty, and the control says why.
+    if (select.value !== chosen) {
+      select.append(make("option", { value: chosen }, `${visibleLine(optionText(select.name, chosen), 60)}`));
+      select.value = chosen;
+    }
+    select.parentElement.classList.toggle("active", Boolean(chosen));
   }
   const search = byId("search");
   if (search.value !== state.q) search.value = state.q;

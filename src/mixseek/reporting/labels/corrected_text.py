@@ -112,7 +112,7 @@ def people_sentence(report: CorrectedReport) -> str | None:
     if scale.is_binary:
         kappa = "" if report.kappa is None else f"; Cohen's kappa {report.kappa:.2f}"
         return f"Judges and people agree on {percent(1 - report.distance)} of labelled verdicts{kappa}."
-    span = scale.maximum - scale.minimum
+    span = scale.span
     way = "above" if report.bias >= 0 else "below"
     return (
         f"Over labelled texts judges are {abs(report.bias) * span:.2f} {way} people on average, and "

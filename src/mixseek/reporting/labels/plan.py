@@ -82,7 +82,7 @@ def width_text(half_width: float, scale: LabelScale) -> str:
     """Points of percent, or points of the scale."""
     if scale.is_binary:
         return f"±{half_width * 100:.1f} points"
-    return f"±{half_width * (scale.maximum - scale.minimum):.2f} on a scale of {scale.describe()}"
+    return f"±{half_width * scale.span:.2f} on a scale of {scale.describe()}"
 
 
 def plan_sentence(report: PlanReport) -> str:
@@ -106,7 +106,7 @@ def known_sentences(report: PlanReport) -> list[str]:
         basis += "" if one.is_assumed else (" label" if one.labels == 1 else " labels")
         sentences.append(f"{verdict_word(one.verdict)}: {percent(one.weight)} of samples; people call right {basis}")
     if spread := report.spread:
-        span = report.scale.maximum - report.scale.minimum
+        span = report.scale.span
         basis = "assumed" if spread.is_assumed else f"from {plural(spread.labels, 'label')}"
         sentences.append(f"labels lie {spread.residual * span:.2f} around what the judges' scores tell ({basis})")
     if report.has_clusters:

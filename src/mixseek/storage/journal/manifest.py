@@ -146,6 +146,7 @@ class Manifest(ManifestPart):
             ("plan", plan_digest(self.dataset), plan_digest(request.dataset)),
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
             ("choice of pairs", self.dataset.get("pairs"), request.dataset.get("pairs")),
+            ("budget", self.dataset.get("budget"), request.dataset.get("budget")),
             ("number of samples", self.sample_count, request.sample_count),
             ("protocol", self.protocol.hash, request.protocol.hash),
             (

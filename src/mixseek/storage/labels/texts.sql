@@ -7,14 +7,16 @@ COPY (
     SELECT key, any_value(CASE WHEN is_absent THEN NULL ELSE sha256(strlen(asked) || ':' || asked || said) END) AS text,
         any_value(label) AS label
     FROM (
-        SELECT key, coalesce(nullif(sample.question, ''), sample.ground_truth, '') AS asked, sample.response AS said,
+        SELECT key, coalesce(nullif(sample.question, ''), sample.ground_truth, '') AS asked, 
+            CASE WHEN sample.response_b IS NULL THEN sample.response
+                ELSE strlen(sample.response) || ':' || sample.response || sample.response_b END AS said,
             sample.metadata.label AS label,
             coalesce(sample.metadata.planned_without_output, false) OR coalesce(sample.metadata.response_unknown, false)
                 AS is_absent
         FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
             maximum_object_size = $object_bytes,
             columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(question VARCHAR, response VARCHAR,
-                ground_truth VARCHAR, metadata STRUCT(label VARCHAR, planned_without_output BOOLEAN,
+                ground_truth VARCHAR, response_b VARCHAR, metadata STRUCT(label VARCHAR, planned_without_output BOOLEAN,
                 response_unknown BOOLEAN))'})
         WHERE t = 'sample')
     GROUP BY key) TO $target (FORMAT parquet, COMPRESSION zstd)

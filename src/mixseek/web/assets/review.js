@@ -144,12 +144,16 @@ function drawProgress() {
 }
 
 function drawText() {
-  const { question, response, ground_truth: truth, alternatives, rubric, task_type: type } = item.sample;
+  const { question, response, response_b: other, ground_truth: truth, alternatives, rubric, task_type: type } = item.sample;
   const block = (name, text, mark) => make("section", { [`data-${mark}`]: "" }, make("h3", {}, say(name)), textBlock("prose", text));
   const rubricPart = foldable(say("Rubric"), rubric, 0, (rubric ?? "").length < 1500);
   rubricPart?.setAttribute("data-rubric", "");
-  const answer = responseSection({ sample: { response }, holder: parts.text });
-  answer.setAttribute("data-response", "");
+  const answerPart = (text, mark) => {
+    const holder = make("div", { [`data-${mark}`]: "" });
+    holder.append(other === null ? "" : make("h3", { class: "side" }, mark === "response" ? "A" : "B"), responseSection({ sample: { response: text }, holder }));
+    return holder;
+  };
+  const answer = other === null ? answerPart(response, "response") : make("div", { class: "two-sides" }, answerPart(response, "response"), answerPart(other, "response-b"));
   parts.text.replaceChildren(...[
     question ? block("Question", question, "question") : null,
     truth === null ? null : block("Ground truth", [truth, ...alternatives].join(" · "), "truth"),

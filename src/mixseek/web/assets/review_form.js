@@ -1,5 +1,7 @@
 // What is asked about a text: one key for each verdict or value, the same by touch and by mouse.
 
+const TONES = { correct: "good", incorrect: "bad" };
+
 function keyMark(key) {
   return make("kbd", {}, key);
 }
@@ -10,7 +12,7 @@ function verdictForm(form, give) {
   const buttons = form.options.map((option) => {
     const pick = () => give({ verdict: option.value });
     for (const key of option.keys) keys.set(key, pick);
-    return make("button", { type: "button", class: `verdict-button tone-${option.value === "correct" ? "good" : "bad"}`, "data-verdict": option.value, onclick: pick },
+    return make("button", { type: "button", class: `verdict-button tone-${TONES[option.value] ?? "mixed"}`, "data-verdict": option.value, onclick: pick },
       say(option.value), keyMark(option.keys[0]));
   });
   return { element: make("div", { class: "verdicts", role: "group", "aria-label": say("Your label") }, ...buttons), keys, first: null };

@@ -1,0 +1,1 @@
+"""Judges examined like instruments: the same sample, changed under control."""

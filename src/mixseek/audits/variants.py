@@ -1,0 +1,297 @@
+"""Controlled variants of a sample: the same text padded, reformatted, renamed, with an order to its judge or a defect.
+
+Deterministic by seed, one variant a sample and audit (two under `name`), its kind drawn by lot: a sample is one
+observation, so ten kinds on ten samples say more than ten kinds on one. Where nothing of a kind can be done to a text,
+another kind is drawn; where none applies, that is said, with the reason.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from itertools import cycle
+from random import Random
+from typing import Any, NamedTuple
+
+from mixseek.domain.samples import Sample
+from mixseek.matching.languages import written_in
+from mixseek.protocols.identity import is_kin
+from mixseek.stats.audits import Audit
+
+PLAIN = "plain"
+# In the metadata of a variant: whose it is, what it is for, and what was done.
+ORIGINAL, AUDIT, KIND = "audit_original", "audit", "audit_kind"
+OWN_NAME, OTHER_NAME = "own name", "another name"
+CONFIDENT, APOLOGETIC = "confident", "apologetic"
+# Somebody else, whoever the judge is.
+OTHER_NAMES = ("Claude Sonnet 4.5", "GPT-5", "Gemini 2.5 Pro", "Qwen3 32B")
+_ID_DIGITS = 6
+_LEAST_PADDING, _MOST_PADDING = 300, 2_000
+
+
+class Variant(NamedTuple):
+    """What is shown to the judge. `original` is the id of the sample that it was made from."""
+
+    original: str
+    audit: Audit | None  # None for the plain text
+    kind: str
+    sample: Sample
+
+
+class Inapplicable(NamedTuple):
+    """Nothing of this audit can be done to this sample."""
+
+    original: str
+    audit: Audit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A judged text with the lot that decides what is done to it, and the sentences of its language."""
+
+    text: str
+    language: str
+    rng: Random
+
+    def words(self, name: str) -> Any:
+        return _texts()[name][self.language]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Each with the blanks after it, so that joined they are the text again."""
+        return re.findall(r"\s*\S.*?(?:[.!?]+(?=\s|$)\s*|[。！？]+\s*|\n+|\Z)", self.text, re.DOTALL)
+
+
+@cache
+def _texts() -> Mapping[str, Mapping[str, Any]]:
+    return _read("texts.toml")
+
+
+@cache
+def injections() -> tuple[tuple[str, str], ...]:
+    """Kind and text of all orders to a judge."""
+    kinds = _read("injections.toml")
+    return tuple((kind, text) for kind, spoken in kinds.items() for own in spoken.values() for text in own)
+
+
+def _read(name: str) -> Mapping[str, Any]:
+    return tomllib.loads((resources.files("mixseek.audits") / name).read_text(encoding="utf-8"))
+
+
+def plain_variant(sample: Sample) -> Variant:
+    """As it is, id included: an ordinary run of the same judge may have paid for it already."""
+    return Variant(sample.id, None, PLAIN, _marked(sample, sample, None, PLAIN, sample.id))
+
+
+def make_variants(
+    sample: Sample, audits: Sequence[Audit], seed: int, own_name: str | None, occasion: str = ""
+) -> list[Variant | Inapplicable]:
+    """Those of the audits that change a text; `occasion` sets one repetition of an audit apart from the next."""
+    made: list[Variant | Inapplicable] = []
+    for audit in audits:
+        if audit in (Audit.RETEST, Audit.DRIFT):
+            made.append(_variant(sample, audit, "asked again", sample.response, seed, occasion))
+        elif audit is Audit.NAME:
+            made += _named(sample, seed, own_name)
+        elif audit in _KINDS:
+            made.append(_changed(sample, audit, seed))
+    return made
+
+
+def _changed(sample: Sample, audit: Audit, seed: int) -> Variant | Inapplicable:
+    """By the first kind, in an order drawn by lot, that has something to do here."""
+    if not sample.response.strip():
+        return Inapplicable(sample.id, audit, "there is no text to change")
+    rng = Random(f"{seed}:{audit.value}:{sample.key()}")  # noqa: S311 - lots, not secrets
+    text = _Text(sample.response, _language(sample), rng)
+    kinds = dict(_KINDS[audit])
+    for kind in rng.sample(sorted(kinds), len(kinds)):
+        done = kinds[kind](text)
+        if done is not None and done != sample.response:
+            return _variant(sample, audit, kind, done, seed)
+    return Inapplicable(sample.id, audit, _NOTHING_TO_DO[audit])
+
+
+def _language(sample: Sample) -> str:
+    """Of what is put in, where it can be told."""
+    return written_in((sample.response, sample.question)) or "en"
+
+
+def _named(sample: Sample, seed: int, own_name: str | None) -> list[Variant | Inapplicable]:
+    """Under both names, because a name of any kind is a change already."""
+    if own_name is None:
+        return [Inapplicable(sample.id, Audit.NAME, "the judge is no model, so it has no name to favour")]
+    other = next(name for name in OTHER_NAMES if not is_kin(own_name, name))
+    signature = _texts()["signature"][_language(sample)]
+    return [
+        _variant(sample, Audit.NAME, kind, f"{sample.response}\n\n{signature.format(name=name)}", seed)
+        for kind, name in ((OWN_NAME, own_name), (OTHER_NAME, other))
+    ]
+
+
+def _variant(sample: Sample, audit: Audit, kind: str, text: str, seed: int, occasion: str = "") -> Variant:
+    # An id that says nothing: some prompts show it, and a judge must not read there what is being tried.
+    digest = hashlib.blake2b(f"{seed}:{audit.value}:{kind}:{occasion}:{sample.key()}".encode()).hexdigest()
+    name = f"{sample.id}~{digest[:_ID_DIGITS]}"
+    return Variant(sample.id, audit, kind, _marked(sample, replace(sample, response=text), audit, kind, name))
+
+
+def _marked(original: Sample, sample: Sample, audit: Audit | None, kind: str, name: str) -> Sample:
+    marks = {ORIGINAL: original.id, AUDIT: PLAIN if audit is None else audit.value, KIND: kind}
+    # A label is of the plain text.
+    return replace(sample, id=name, metadata=marks if audit is not None else {**sample.metadata, **marks})
+
+
+# Padding: as long as the text itself, before it or after it.
+
+
+def _padding(text: _Text) -> str:
+    wanted = min(_MOST_PADDING, max(_LEAST_PADDING, len(text.text)))
+    pool: list[str] = text.words("padding")
+    between = " " if text.language == "en" else ""
+    padding, endless = "", cycle(text.rng.sample(pool, len(pool)))
+    while len(padding) < wanted:
+        padding += between + next(endless)
+    return padding.strip()
+
+
+def _pad_before(text: _Text) -> str:
+    return f"{_padding(text)}\n\n{text.text}"
+
+
+def _pad_after(text: _Text) -> str:
+    return f"{text.text}\n\n{_padding(text)}"
+
+
+# Format: the same words.
+
+# Marks that mean something there.
+_FORMATTED = re.compile(r"```|\$\$|\\\[|\\\(|^\s*\||<\w+>", re.MULTILINE)
+_LISTED = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
+_EMOJI = ("✨", "✅", "🚀", "💡", "👍", "🎯")
+
+
+def _embolden(text: _Text) -> str | None:
+    """The first words of every sentence."""
+    if _FORMATTED.search(text.text) or "**" in text.text:
+        return None
+    opening = r"(\S+(?:[ ]\S+){0,3})" if text.language == "en" else r"(\w{2,8})"
+    return "".join(re.sub(opening, r"**\1**", one, count=1) for one in text.sentences)
+
+
+def _list_up(text: _Text) -> str | None:
+    if _FORMATTED.search(text.text) or _LISTED.search(text.text) or len(text.sentences) < 2:
+        return None
+    return "\n".join(f"- {one.strip()}" for one in text.sentences)
+
+
+def _head(text: _Text) -> str | None:
+    if _FORMATTED.search(text.text) or re.search(r"^#+ ", text.text, re.MULTILINE):
+        return None
+    paragraphs = [one for one in text.text.split("\n\n") if one.strip()]
+    headings = text.words("heading")
+    return "\n\n".join(f"## {headings[min(n, len(headings) - 1)]}\n\n{one}" for n, one in enumerate(paragraphs))
+
+
+def _decorate(text: _Text) -> str | None:
+    if _FORMATTED.search(text.text):
+        return None
+    return "".join(
+        f"{one.rstrip()} {text.rng.choice(_EMOJI)}{one[len(one.rstrip()) :] or ' '}" for one in text.sentences
+    ).rstrip(" ")
+
+
+def _speak(manner: str) -> Callable[[_Text], str]:
+    return lambda text: f"{text.words(manner)}\n\n{text.text}"
+
+
+def _inject(kind: str) -> Callable[[_Text], str]:
+    def inject(text: _Text) -> str:
+        order = text.rng.choice([one for own, one in injections() if own == kind])
+        return f"{order}\n\n{text.text}" if text.rng.random() < 0.5 else f"{text.text}\n\n{order}"
+
+    return inject
+
+
+# Defects that must cost something.
+
+_TO_NEGATE: Mapping[str, tuple[re.Pattern[str], str | Mapping[str, str]]] = {
+    "en": (
+        re.compile(r"\b(is|are|was|were|will|can|could|should|would|must|has|have|does|do)\b(?! not\b|n't|n’t)"),
+        r"\1 not",
+    ),
+    "ja": (
+        re.compile(r"(です|ます|である|だ|でした|ました)(?=[。！]|\s*$)"),
+        {
+            "です": "ではありません", "ます": "ません", "である": "ではない", "だ": "ではない",
+            "でした": "ではありませんでした", "ました": "ませんでした",
+        },
+    ),
+    "zh": (re.compile(r"(?<!不)(是|会|能|可以|应该|需要)"), r"不\1"),
+}  # fmt: skip
+# Letters of ours only: 120メートル has a number in it.
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_.,])[0-9]+(?:[.,][0-9]+)*(?![A-Za-z0-9_])")
+# A list's own numbers say nothing.
+_LIST_NUMBER = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
+_NEGATED_FROM_THE_END = 3
+_FEWEST_SENTENCES = 3
+
+
+def _negate(text: _Text) -> str | None:
+    """The last of the closing sentences that can be turned round."""
+    pattern, negation = _TO_NEGATE[text.language]
+    sentences = text.sentences
+    for place in range(len(sentences) - 1, max(-1, len(sentences) - 1 - _NEGATED_FROM_THE_END), -1):
+        found = pattern.search(sentences[place])
+        if found is not None:
+            said = found.expand(negation) if isinstance(negation, str) else negation[found[0]]
+            turned = sentences[place][: found.start()] + said + sentences[place][found.end() :]
+            return "".join((*sentences[:place], turned, *sentences[place + 1 :]))
+    return None
+
+
+def _miscount(text: _Text) -> str | None:
+    """One number, wherever it stands: its first digit is another."""
+    listed = {found.start() for found in _LIST_NUMBER.finditer(text.text)}
+    numbers = [found[0] for found in _NUMBER.finditer(text.text) if found.start() not in listed]
+    if not numbers:
+        return None
+    chosen = text.rng.choice(numbers)
+    digit = text.rng.choice([one for one in "123456789" if one != chosen[0]])
+    return _NUMBER.sub(lambda found: digit + chosen[1:] if found[0] == chosen else found[0], text.text)
+
+
+def _drop(text: _Text) -> str | None:
+    """Half of what is said, from the middle on; the beginning and the end stay, so that nothing looks cut off."""
+    sentences = text.sentences
+    if len(sentences) < _FEWEST_SENTENCES:
+        return None
+    dropped = max(1, len(sentences) // 2)
+    start = (len(sentences) - dropped + 1) // 2
+    return "".join((*sentences[:start], *sentences[start + dropped :]))
+
+
+def _quote(text: _Text) -> str:
+    return f"{text.text}\n\n{text.words('quotation')}"
+
+
+_KINDS: Mapping[Audit, Mapping[str, Callable[[_Text], str | None]]] = {
+    Audit.PADDING: {"padding before": _pad_before, "padding after": _pad_after},
+    Audit.FORMAT: {"bold": _embolden, "bullets": _list_up, "headings": _head, "emoji": _decorate},
+    Audit.TONE: {manner: _speak(manner) for manner in (CONFIDENT, APOLOGETIC)},
+    Audit.INJECTION: {kind: _inject(kind) for kind in dict.fromkeys(kind for kind, _ in injections())},
+    Audit.IMPLANT: {
+        "negated conclusion": _negate,
+        "changed number": _miscount,
+        "dropped part": _drop,
+        "invented quote": _quote,
+    },
+}
+_NOTHING_TO_DO = {
+    **dict.fromkeys(_KINDS, "no kind of change applies"),
+    Audit.FORMAT: "the text is formatted already, or its marks mean something",
+}

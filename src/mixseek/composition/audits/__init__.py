@@ -1,0 +1,1 @@
+"""Judge cards: made, read and demanded."""

@@ -1,0 +1,298 @@
+"""A judge's card: who was examined, what was found and when it no longer fits; in a file, on a terminal, as a page."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from html import escape
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from rich.console import Console
+from rich.text import Text
+
+from mixseek.reporting.html import joined_assets, render_page
+from mixseek.reporting.tables import as_text, print_indented, table_of
+from mixseek.reporting.wording import plural
+from mixseek.stats.audits import AUDITS, Audit, AuditState, Side
+
+CARD_VERSION = 1
+
+
+class CardPart(BaseModel):
+    """Frozen, and tolerant of fields that a later version may add."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class CardJudge(CardPart):
+    """As a manifest names it: `parameters` are decoding and fingerprint, or the digest of what rules judge by."""
+
+    name: str
+    kind: str
+    model: str | None = None
+    parameters: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class CardProtocol(CardPart):
+    """What was asked, to the letter of its hash."""
+
+    name: str
+    version: str
+    language: str
+    hash: str
+
+
+class CardExample(CardPart):
+    """One sample that shows the finding; `command` opens what the judge said of the changed text."""
+
+    original: str
+    changed: str
+    kind: str
+    before: float | None
+    after: float | None
+    command: str
+
+
+class CardFinding(CardPart):
+    """One audit. Effects are shares of the scale, or of the samples where verdicts are counted."""
+
+    audit: Audit
+    title: str
+    # What the effect is, in words.
+    measure: str
+    state: AuditState
+    # Why nothing could be said, where it could not.
+    reason: str | None = None
+    items: int = 0
+    clusters: int = 0
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    # The least effect that is flagged.
+    minimum: float
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    needed: int | None = None
+    # Samples left out: by reason, how many.
+    left_out: Mapping[str, int] = Field(default_factory=dict)
+    # By kind of change: how many samples, and their mean effect.
+    kinds: Mapping[str, tuple[int, float]] = Field(default_factory=dict)
+    examples: tuple[CardExample, ...] = ()
+
+    @property
+    def is_flagged(self) -> bool:
+        return self.state in (AuditState.FAIL, AuditState.CONCERN)
+
+
+class Card(CardPart):
+    """`anchors`: by key of a sample, the scores of its two askings, for whoever looks for drift later."""
+
+    card_version: int = CARD_VERSION
+    created_at: AwareDatetime
+    judge: CardJudge
+    protocol: CardProtocol
+    dataset: str
+    samples: int
+    seed: int
+    runs: tuple[str, ...]
+    findings: tuple[CardFinding, ...]
+    anchors: Mapping[str, tuple[float | None, float | None]] = Field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return as_text(lambda console: print_card(self, console))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    @property
+    def ok(self) -> bool:
+        """Whether no audit failed."""
+        return not self.of_state(AuditState.FAIL)
+
+    def of_state(self, state: AuditState) -> tuple[CardFinding, ...]:
+        return tuple(one for one in self.findings if one.state is state)
+
+    def misfits(self, judge: CardJudge, protocol: CardProtocol) -> Iterator[str]:
+        """What makes this another judge's card, or another protocol's, one by one."""
+        for name in ("name", "version", "language"):
+            ours, theirs = getattr(self.protocol, name), getattr(protocol, name)
+            if ours != theirs:
+                yield f"protocol {name} {ours}, now {theirs}"
+        if self.protocol.hash != protocol.hash:
+            yield f"protocol hash {self.protocol.hash[:8]}, now {protocol.hash[:8]}"
+        for name in ("name", "kind", "model"):
+            ours, theirs = getattr(self.judge, name), getattr(judge, name)
+            if ours != theirs:
+                yield f"judge {name} {ours}, now {theirs}"
+        for name in sorted({*self.judge.parameters, *judge.parameters}):
+            ours, theirs = self.judge.parameters.get(name), judge.parameters.get(name)
+            if ours != theirs:
+                yield f"judge {name} {_short(ours)}, now {_short(theirs)}"
+
+    def objections(self, judge: CardJudge, protocol: CardProtocol, now: datetime, most: timedelta | None) -> str | None:
+        """Why this judge may not be used on the strength of this card; None where it may."""
+        misfits = list(self.misfits(judge, protocol))
+        if misfits:
+            return f"it no longer fits ({'; '.join(misfits)}); audit the judge again"
+        if most is not None and now - self.created_at > most:
+            return f"it is older than {most.days} days ({self.created_at:%Y-%m-%d}); audit the judge again"
+        failed = self.of_state(AuditState.FAIL)
+        if failed:
+            return f"{judge.name} failed {', '.join(one.title for one in failed)}"
+        return None
+
+
+def _short(value: Any) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 12 else f"{text[:11]}…"
+
+
+# How it is shown.
+
+STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css", "card.css")
+STATE_STYLES = {
+    AuditState.PASS: "green",
+    AuditState.CONCERN: "yellow",
+    AuditState.FAIL: "bold red",
+    AuditState.NOT_APPLICABLE: "dim",
+    AuditState.TOO_FEW: "magenta",
+}
+# Ends of an axis that are easily read.
+_ROUND_ENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+
+
+def percent(share: float | None, *, signed: bool = True) -> str:
+    """Of the scale, or of the samples."""
+    return "–" if share is None else f"{100 * share:+.1f}%" if signed else f"{100 * share:.1f}%"
+
+
+def effect_text(finding: CardFinding) -> str:
+    """With its interval."""
+    if finding.effect is None:
+        return "–"
+    if finding.low is None:
+        return percent(finding.effect)
+    return f"{percent(finding.effect)} ({percent(finding.low)} to {percent(finding.high)})"
+
+
+def p_text(finding: CardFinding) -> str:
+    """After Holm's correction."""
+    if finding.p_adjusted is None:
+        return "–"
+    return "<.001" if finding.p_adjusted < 0.001 else f"{finding.p_adjusted:.3f}".removeprefix("0")
+
+
+def limit_text(finding: CardFinding) -> str:
+    """The least effect that is flagged."""
+    sign = "±" if AUDITS[finding.audit].side is Side.BOTH else "from "
+    return f"{sign}{percent(finding.minimum, signed=finding.minimum < 0)}"
+
+
+def remark(finding: CardFinding) -> str:
+    """What else must be known: why there is nothing, how many would do, who was left out."""
+    said = []
+    if finding.reason is not None:
+        said.append(finding.reason)
+    elif finding.state is AuditState.TOO_FEW:
+        said.append(f"{finding.needed:,} items are needed" if finding.needed else "one question is no spread")
+    left_out = sum(finding.left_out.values())
+    if left_out and finding.reason is None:
+        why = ", ".join(f"{count} {reason}" for reason, count in finding.left_out.items())
+        said.append(f"{plural(left_out, 'sample')} left out: {why}")
+    return "; ".join(said)
+
+
+def verdict_text(card: Card) -> str:
+    """The card in one line."""
+    counted = [(state, len(card.of_state(state))) for state in AuditState]
+    return ", ".join(f"{count} {state.value}" for state, count in counted if count)
+
+
+def print_card(card: Card, console: Console, *places: str) -> None:
+    """Flagged audits with samples to open; `places` are files that hold the card."""
+    protocol = card.protocol
+    head = f"{card.judge.name} under {protocol.name} {protocol.version} ({protocol.language}, {protocol.hash[:8]})"
+    console.print(Text(head, style="bold"))
+    drawn = f"{plural(card.samples, 'sample')} of {card.dataset}, seed {card.seed}"
+    console.print(Text(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}"))
+    heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged")
+    rows = [
+        (
+            one.title,
+            (one.state.value, STATE_STYLES[one.state]),
+            str(one.items),
+            effect_text(one),
+            p_text(one),
+            limit_text(one),
+        )
+        for one in card.findings
+    ]
+    console.print()
+    print_indented(console, table_of(heads, rows))
+    remarks = [(one.title, remark(one)) for one in card.findings if remark(one)]
+    if remarks:
+        console.print()
+        print_indented(console, table_of(("", ""), remarks))
+    for one in card.findings:
+        if one.is_flagged:
+            print_flagged(one, console)
+    for place in places:
+        console.print(Text(place), soft_wrap=True)
+
+
+def print_flagged(finding: CardFinding, console: Console) -> None:
+    console.print()
+    console.print(Text(f"{finding.title}: {finding.measure}", style="bold"))
+    for kind, (count, mean) in finding.kinds.items() if len(finding.kinds) > 1 else ():
+        console.print(Text(f"  {kind}: {percent(mean)} in {plural(count, 'sample')}"))
+    for example in finding.examples:
+        scores = " → ".join("–" if score is None else f"{score:.2f}" for score in (example.before, example.after))
+        console.print(Text(f"  {example.original}, {example.kind}: {scores}   {example.command}"), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFinding:
+    """Places are shares of the drawing's width."""
+
+    finding: CardFinding
+    zero: float
+    mean: float | None
+    low: float | None
+    high: float | None
+    minima: tuple[float, ...]
+
+
+def render_card_page(card: Card) -> str:
+    """One self-contained file."""
+    end = axis_end(card)
+    return render_page(
+        "card.html.j2",
+        STYLES,
+        joined_assets(("leaderboard.js",)),
+        card=card,
+        rows=list(draw(card, end)),
+        end=end,
+        verdict=verdict_text(card),
+        effect_text=effect_text,
+        p_text=p_text,
+        limit_text=limit_text,
+        remark=remark,
+        percent=percent,
+    )
+
+
+def axis_end(card: Card) -> float:
+    """The same to both sides."""
+    ends = [abs(end) for one in card.findings for end in (one.low, one.high, one.effect) if end is not None]
+    return next((end for end in _ROUND_ENDS if end >= max(ends, default=0.05)), 1.0)
+
+
+def draw(card: Card, end: float) -> Iterator[DrawnFinding]:
+    def place(value: float | None) -> float | None:
+        return None if value is None else min(1.0, max(0.0, (value + end) / (2 * end)))
+
+    for one in card.findings:
+        both = AUDITS[one.audit].side is Side.BOTH
+        minima = (-one.minimum, one.minimum) if both else (one.minimum,)
+        inside = tuple((value + end) / (2 * end) for value in minima if abs(value) <= end)
+        yield DrawnFinding(one, 0.5, place(one.effect), place(one.low), place(one.high), inside)

@@ -1,0 +1,28 @@
+"""One browser and one workspace for all of these tests; each opens its own windows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.browser.driving import Chromium, refuse_without_browser, running_chromium
+from tests.browser.material import make_workspace
+
+from mixseek.web.server import ViewServer
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    refuse_without_browser()
+    with running_chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def workspace(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Depends on the browser: without one, nothing need be judged."""
+    return make_workspace(tmp_path_factory.mktemp("browser"))
+
+
+@pytest.fixture(scope="session")
+def viewer(chromium: Chromium, workspace: Path) -> ViewServer:
+    return chromium.serve(workspace)

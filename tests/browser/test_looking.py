@@ -1,0 +1,140 @@
+"""What a person does in the viewer: open the link, narrow the list, walk it, go back, look closely, compare."""
+
+import re
+
+from playwright.async_api import Page, expect
+from tests.browser.driving import Chromium, Visit
+
+from mixseek.web.server import ViewServer
+
+
+async def open_run(visit: Visit, viewer: ViewServer, run: str = "numbers", view: str = "") -> Page:
+    """By the link, and on to a run when its judgments are listed."""
+    await visit.follow(viewer.link)
+    await visit.open(f"{viewer.address}/runs/{run}{view}")
+    await expect(visit.page.locator("#matches")).to_have_text(re.compile(r"\d+ (of \d+|judgments)"))
+    return visit.page
+
+
+def test_the_link_opens_the_runs_and_leaves_no_secret_in_the_address(chromium: Chromium, viewer: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await visit.follow(viewer.link)
+            await page.get_by_role("link", name="numbers", exact=True).click()
+            await expect(page.locator("#matches")).to_have_text("120 judgments")
+            assert visit.strangers(viewer.address) == []
+            assert viewer.access.secret not in await page.content()
+            assert await page.evaluate("document.cookie") == ""
+
+    chromium.do(scenario())
+
+
+def test_filters_search_sort_and_pages_narrow_the_list_and_stand_in_the_address(
+    chromium: Chromium, viewer: ViewServer
+) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_run(visit, viewer)
+            matches = page.locator("#matches")
+            await page.locator('[data-outcome="incorrect"]').click()
+            await expect(matches).to_have_text("20 of 120")
+            await page.locator("select[name=target]").select_option("cedar")
+            await expect(matches).to_have_text("10 of 120")
+            await page.locator("#search").fill("ＲＯＷ-5")
+            await expect(matches).to_have_text("2 of 120")
+            assert "verdict=incorrect" in page.url
+            assert "target=cedar" in page.url
+            await page.get_by_role("button", name="Clear filters").click()
+            await expect(matches).to_have_text("120 judgments")
+            await page.locator("select[data-field=parity]").select_option(label="odd (30)")
+            await expect(matches).to_have_text("60 of 120")
+            await page.locator("select[data-field=colour]").select_option("colour=red")
+            await expect(matches).to_have_text("20 of 120")
+            await page.reload()
+            await expect(matches).to_have_text("20 of 120")
+            await expect(page.locator("select[data-field=parity]")).to_have_value("parity=odd")
+            await page.locator("select[data-field=parity]").select_option("")
+            await expect(matches).to_have_text("40 of 120")
+            await page.get_by_role("button", name="Clear filters").click()
+            await page.locator("#sort").select_option("lowest")
+            await expect(page.locator(".row-id").first).to_have_text("row-0")
+            await expect(page.locator(".row-outcome").first).to_have_text("incorrect")
+            await page.locator("#later").click()
+            await expect(page.locator("#page-text")).to_have_text("101–120")
+            await expect(page.locator(".row-outcome").first).to_contain_text("correct")
+
+    chromium.do(scenario())
+
+
+def test_a_deep_link_opens_one_judgment_and_back_returns_to_the_list(chromium: Chromium, viewer: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_run(visit, viewer, view="#status=invalid&id=row-57")
+            await expect(page.locator("#matches")).to_have_text("2 of 120")
+            await expect(page.locator(".detail-id")).to_have_text("row-57")
+            await page.get_by_role("link", name="Every judge, repeat and attempt").click()
+            await expect(page.locator(".judge-column")).to_have_count(2)
+            await expect(page.locator(".judge-column").last).to_contain_text("I would rather not.")
+            await page.get_by_role("button", name="Show the prompt").click()
+            await expect(page.locator(".judge-column").last).to_contain_text("What is 57 + 1?")
+            await page.go_back()
+            await expect(page.locator("#matches")).to_have_text("2 of 120")
+            await expect(page.locator(".detail-id")).to_have_text("row-57")
+
+    chromium.do(scenario())
+
+
+def test_keys_walk_the_list_beyond_the_end_of_its_page(chromium: Chromium, viewer: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_run(visit, viewer, view="#verdict=incorrect")
+            opened = page.locator(".detail-id")
+            await expect(opened).to_have_text("row-0")
+            await page.keyboard.press("j")
+            await page.keyboard.press("j")
+            await expect(opened).to_have_text("row-6")
+            await page.keyboard.press("k")
+            await expect(opened).to_have_text("row-3")
+            await page.keyboard.press("/")
+            await page.keyboard.type("row-5")
+            await expect(page.locator("#matches")).to_have_text("3 of 120")
+            await page.keyboard.press("Escape")
+            await expect(page.locator("#matches")).to_have_text("20 of 120")
+            await page.evaluate("location.hash = ''")
+            await expect(page.locator("#matches")).to_have_text("120 judgments")
+            await page.locator("#list").focus()
+            await page.keyboard.press("End")
+            await expect(opened).to_have_text("row-49")
+            await page.keyboard.press("j")
+            await expect(opened).to_have_text("row-50")
+            await expect(page.locator("#page-text")).to_have_text("101–120")
+            await page.keyboard.press("t")
+            assert await page.evaluate("document.documentElement.dataset.theme") == "dark"
+            await page.keyboard.press("Enter")
+            await expect(page.locator("h1")).to_have_text("row-50")
+            await page.keyboard.press("Escape")
+            await expect(page.locator("#page-text")).to_have_text("101–120")
+
+    chromium.do(scenario())
+
+
+def test_two_runs_side_by_side_show_the_words_that_differ(chromium: Chromium, viewer: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await visit.follow(viewer.link)
+            await page.get_by_label("A: sums").check()
+            await page.get_by_label("B: later").check()
+            await page.get_by_role("button", name="Compare A and B").click()
+            await expect(page.locator("h1")).to_have_text("later against sums")
+            await expect(page.locator("details.change[open] del").first).to_have_text(re.compile(r"\d+"))
+            before, after = [
+                int((await page.locator(f"details.change[open] {name}").first.inner_text()).strip(" ."))
+                for name in ("del", "ins")
+            ]
+            assert after == before + 1
+            await visit.open(f"{viewer.address}/compare?a=sums&b=later&kind=worse")
+            await expect(page.locator('[data-kind="worse"]')).to_have_attribute("aria-pressed", "true")
+
+    chromium.do(scenario())

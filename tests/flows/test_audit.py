@@ -1,0 +1,173 @@
+"""`mixseek audit` against judges of which the truth is known: each defect is found, and a sound judge is left alone."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.flows.live import KEYS
+from tests.flows.loopback import Loopback, loopback
+from tests.flows.pages import check_page, read_page
+from tests.flows.running import mixseek_here, the_one_line, write_jsonl
+
+import mixseek
+from mixseek.judges.mock.defects import Defect
+from mixseek.judges.mock.server import MockOptions
+
+# Which audit finds which defect; `position` is of pairs, `drifting` needs an earlier card.
+FOUND_BY = {
+    Defect.LENGTH: "padding",
+    Defect.SELF: "name",
+    Defect.FORMAT: "format",
+    Defect.LENIENT: "lenient",
+    Defect.NOISY: "retest",
+    Defect.OBEYS_INJECTION: "injection",
+}
+
+
+def bridges(count: int) -> list[dict[str, Any]]:
+    """What a mock that reads can judge: a question with four numbers, and a response with half of them."""
+    rows = []
+    for n in range(count):
+        length, year, piers, trains = 100 + 7 * n, 1850 + n, 20 + n, 3 + n % 5
+        told = f"The bridge is {length} metres long. It was opened in {year}. That is all that the register has."
+        rows.append(
+            {
+                "id": f"bridge-{n}",
+                "question_id": f"q{n}",
+                "question": f"Describe bridge: length {length}, year {year}, piers {piers}, trains {trains}.",
+                "response": told,
+                "prompt_variant": "v1",
+                "target_model": "writer-1",
+                "output_id": f"o{n}",
+                # What the mock says of it without a defect, on the scale of the protocol.
+                "label": 4,
+            }
+        )
+    return rows
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("audit")
+    write_jsonl(directory / "bridges.jsonl", bridges(20))
+    return directory
+
+
+def audit(endpoint: Loopback, place: Path, workspace: str, *more: str) -> subprocess.CompletedProcess[str]:
+    fixed = ("--protocol", "cross", "--language", "en", "--data", "bridges.jsonl", "--n", "20", "-w", workspace, "-q")
+    return mixseek_here("audit", endpoint.spec, *fixed, *more, cwd=place, env=KEYS)
+
+
+def states(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    return {one["audit"]: one["state"] for one in json.loads(done.stdout)["findings"]}
+
+
+@pytest.mark.parametrize(("defect", "found_by"), FOUND_BY.items(), ids=str)
+def test_a_defect_is_found_by_the_audit_that_looks_for_it(place: Path, defect: Defect, found_by: str) -> None:
+    """Exit 1, with the audit named and a sample to open."""
+    with loopback(MockOptions(defect=defect, defect_size=0.4)) as endpoint:
+        done = audit(endpoint, place, f"w-{defect}", "--only", found_by)
+
+    assert done.returncode == 1, done.stderr
+    assert f"failed {found_by}".replace("retest", "test–retest") in the_one_line(done)
+    assert "mixseek show audit-bridges-cross-" in done.stdout
+    assert "fail" in done.stdout
+
+
+def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Path) -> None:
+    """The cost is told first, nothing is asked twice, the card fits this judge and no other, and it shows drift."""
+    out = ("--out", "card.html", "--out", "card.json")
+    with loopback(MockOptions(defect=Defect.NONE)) as endpoint:
+        dry = audit(endpoint, place, "ws", "--dry-run", "--json")
+        assert endpoint.requests == 0
+        done = audit(endpoint, place, "ws", "--json", *out)
+        asked = endpoint.requests
+        again = audit(endpoint, place, "ws", "--json")
+        assert endpoint.requests == asked
+        judged = ("judge", "bridges.jsonl", "--protocol", "cross", "--language", "en", "-w", "ws", "-q")
+        gated = (*judged, "--judge", endpoint.spec, "--require-card", "card.json")
+        allowed = mixseek_here(*gated, cwd=place, env=KEYS)
+        others = [
+            mixseek_here(*gated, *more, cwd=place, env=KEYS)
+            for more in (("--parameter", "evidence.policy=present"), ("--card-max-age", "0"))
+        ]
+        # The plain texts were paid for by the audit.
+        assert endpoint.requests == asked
+        card = mixseek.Card.model_validate_json((place / "card.json").read_text())
+        endpoint.server.options = MockOptions(defect=Defect.DRIFTING, defect_size=0.2)
+        drifted = audit(endpoint, place, "ws", "--json", "--since", "card.json", "--only", "drift", *out[2:])
+        refused = mixseek_here(*gated, cwd=place, env=KEYS)
+        with pytest.raises(mixseek.GateError, match="failed drift"):
+            mixseek.judge(
+                str(place / "bridges.jsonl"), judges=endpoint.spec, protocol="cross", language="en", progress=False,
+                workspace=place / "ws", require_card=place / "card.json", parameters=None,
+            )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout
+    assert sum(run["calls"] for run in json.loads(dry.stdout)["runs"]) == asked
+    assert json.loads(again.stdout) == json.loads(done.stdout)
+    skipped = {name for name, state in states(done).items() if state == "not applicable"}
+    assert skipped == {"order", "own", "drift", "rescaled"}
+    assert {state for name, state in states(done).items() if name not in skipped} == {"pass"}
+    assert card.ok
+    assert card.samples == 20
+    assert "test–retest" in str(card)
+    page = (place / "card.html").read_text()
+    assert "Content-Security-Policy" in page
+    assert endpoint.spec in page
+    assert allowed.returncode == 0, allowed.stderr
+    assert [one.returncode for one in others] == [1, 1]
+    assert "no longer fits (protocol hash" in the_one_line(others[0])
+    assert "older than 0 days" in the_one_line(others[1])
+    assert (drifted.returncode, states(drifted)) == (1, {"drift": "fail"})
+    assert refused.returncode == 1
+    assert "failed drift" in the_one_line(refused)
+
+
+def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:
+    """Both orders are asked by the protocol itself; a changed text is the first response's."""
+    half = [{**row, "response_a": row["response"], "response_b": "There is a bridge."} for row in bridges(20)]
+    rows = [
+        {key: value for key, value in row.items() if key in ("id", "question", "response_a", "response_b")}
+        for row in half
+    ]
+    write_jsonl(place / "pairs.jsonl", rows)
+    told = {}
+    for defect in (Defect.NONE, Defect.POSITION):
+        with loopback(MockOptions(defect=defect, defect_size=0.6)) as endpoint:
+            asked = ("--data", "pairs.jsonl", "--protocol", "pairwise", "--only", "order", "--only", "padding")
+            told[defect] = mixseek_here(
+                "audit", endpoint.spec, *asked, "--n", "20", "-w", f"w-{defect}", "-q", "--json", cwd=place, env=KEYS
+            )
+
+    assert states(told[Defect.NONE]) == {"order": "pass", "padding": "pass"}
+    assert states(told[Defect.POSITION])["order"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--only", "paddin"), "--only 'paddin': did you mean 'padding'?"),
+        (("--out", "card.pdf"), "name a .html or a .json file"),
+        (("--since", "bridges.jsonl"), "not a judge card"),
+        (("--data", "nowhere.jsonl"), "nowhere.jsonl"),
+    ],
+)
+def test_a_slip_is_one_clear_line(place: Path, more: tuple[str, ...], words: str) -> None:
+    """Exit 2, before anything is judged."""
+    done = mixseek_here("audit", "rules", "--data", "bridges.jsonl", "--map", "ground_truth=id", *more, cwd=place)
+
+    assert done.returncode == 2
+    assert words in the_one_line(done)
+
+
+def test_the_page_runs_as_written(tmp_path: Path) -> None:
+    """With the judge that the page says is served there."""
+    with loopback(MockOptions(defect=Defect.LENGTH)) as endpoint:
+        compared = check_page(
+            read_page("docs/judge-cards.md"), tmp_path, {"http://localhost:8000/v1": endpoint.base_url}
+        )
+
+    assert compared == 3
