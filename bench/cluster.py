@@ -17,6 +17,10 @@ from bench.responses import synthetic_rows
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _GLANCE_SECONDS = 0.1
+# As few as let every worker begin: what a run of them costs is start-up.
+_FEW_ROWS = 512
+_MANY_SHARDS = 128
+_RAY = ("--on", "ray")
 
 
 @dataclass
@@ -25,45 +29,52 @@ class Cost:
 
     seconds: float = 0.0
     cpu: dict[int, float] = field(default_factory=dict)
-    # Of those that judged: what is theirs alone.
+    # Of those that judged on Ray: what is theirs alone.
     worker_bytes: dict[int, int] = field(default_factory=dict)
+    command: int = 0
 
     @property
     def cpu_seconds(self) -> float:
         return sum(self.cpu.values())
 
+    @property
+    def judging_seconds(self) -> float:
+        """Without the processes of Ray itself, and the desk."""
+        return sum(self.cpu[pid] for pid in (self.command, *self.worker_bytes))
+
 
 def main(arguments: Sequence[str]) -> None:
     """Print what Ray costs beside the judging."""
     if importlib.util.find_spec("ray") is None:
-        print("ray: not installed (extra `ray`): no figures")
+        print("ray: not installed: no figures (pip install 'mixseek[ray]')")
         return
-    count = int(arguments[0]) if arguments else 20_000
+    count = int(arguments[0]) if arguments else 40_000
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        for rows, file in ((1, "one.jsonl"), (count, "all.jsonl")):
+        for rows, file in ((_FEW_ROWS, "few.jsonl"), (_FEW_ROWS + count, "all.jsonl")):
             with (directory / file).open("w", encoding="utf-8") as stream:
                 for number, row in enumerate(synthetic_rows(rows)):
                     stream.write(json.dumps({**row, "id": str(number)}) + "\n")
-        _measure(directory, count)
+        for workers in (1, 2):
+            _measure(directory, count, workers)
 
 
-def _measure(directory: Path, count: int) -> None:
-    begun = {on: _judge(directory, "one.jsonl", 1, *on) for on in ((), ("--on", "ray"))}
-    wait = begun["--on", "ray"].seconds - begun[()].seconds
-    print(f"ray: a cluster on this machine is up and gone again in {wait:.1f} s more than a command takes")
-    rates: dict[tuple[str, ...], float] = {}
-    for workers in (1, 2):
-        for on in ((), ("--on", "ray")):
-            cost = _judge(directory, "all.jsonl", workers, *on)
-            rates[on] = count / (cost.cpu_seconds - begun[on].cpu_seconds)
-            where = "on Ray" if on else "here"
-            print(f"  {workers} worker(s) {where}: {rates[on]:,.0f} rows per CPU-second, {cost.seconds:.1f} s")
-            if on:
-                most = max(cost.worker_bytes.values(), default=0) / 1e6
-                print(f"    {rates[on] / rates[()]:.0%} of the same without Ray; {most:.0f} MB a worker")
-    few, many = (_judge(directory, "all.jsonl", 1, "--on", "ray", "--shards", str(shards)) for shards in (4, 104))
-    print(f"  a shard costs {(many.cpu_seconds - few.cpu_seconds) / 100 * 1_000:.0f} ms of CPU")
+def _measure(directory: Path, count: int, workers: int) -> None:
+    """Rows beyond the first few, by the CPU beyond theirs: start-up is shown apart."""
+    begun_here, begun = (_judge(directory, "few.jsonl", workers, *on) for on in ((), _RAY))
+    here, there = (_judge(directory, "all.jsonl", workers, *on) for on in ((), _RAY))
+    rate = count / (here.cpu_seconds - begun_here.cpu_seconds)
+    whole = count / (there.cpu_seconds - begun.cpu_seconds)
+    alone = count / (there.judging_seconds - begun.judging_seconds)
+    print(f"ray, {workers} worker(s): {whole:,.0f} rows per CPU-second, {rate:,.0f} without Ray: {whole / rate:.0%}")
+    print(f"  {alone / rate:.0%} by command and workers alone; {there.seconds:.0f} s against {here.seconds:.0f} s")
+    more = begun.seconds - begun_here.seconds, begun.cpu_seconds - begun_here.cpu_seconds
+    print(f"  a cluster of its own, begun and ended: {more[0]:.0f} s more, {more[1]:.0f} s of CPU")
+    print(f"  memory of a worker: {max(there.worker_bytes.values(), default=0) / 1e6:.0f} MB of its own")
+    if workers == 1:
+        many = _judge(directory, "few.jsonl", workers, *_RAY, "--shards", str(_MANY_SHARDS))
+        # The few are four shards or more, and fewer than a tenth of these.
+        print(f"  a shard: {(many.cpu_seconds - begun.cpu_seconds) / _MANY_SHARDS * 1_000:.0f} ms of CPU")
 
 
 def _judge(directory: Path, data: str, workers: int, *options: str) -> Cost:
@@ -74,6 +85,7 @@ def _judge(directory: Path, data: str, workers: int, *options: str) -> Cost:
         process = subprocess.Popen(
             [*command, "--workers", str(workers), *options], cwd=directory, stdout=subprocess.DEVNULL
         )
+        cost.command = process.pid
         while process.poll() is None:
             _look(process.pid, cost)
             time.sleep(_GLANCE_SECONDS)
@@ -89,11 +101,11 @@ def _look(root: int, cost: Cost) -> None:
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 stats[int(entry.name)] = (entry / "stat").read_text().rpartition(")")[2].split()
-    ours = {root}
-    # Parents have lower numbers than their children, but for the rare moment at which numbers begin anew.
-    for pid in sorted(stats):
-        if int(stats[pid][1]) in ours:
-            ours.add(pid)
+    parents = {pid: int(stat[1]) for pid, stat in stats.items()}
+    # Whoever was ours stays so: Ray's processes may outlive the one that started them.
+    ours = {root, *cost.cpu}
+    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= more
     for pid in ours & stats.keys():
         cost.cpu[pid] = (int(stats[pid][11]) + int(stats[pid][12])) / _TICKS
         with contextlib.suppress(OSError):

@@ -74,12 +74,14 @@ def judge_on_ray(
     with connecting(cluster.address) as ray, making_room(plan) as room:
         order = make_order(plan, room)
         check_nodes(ray, order)
-        workers = plan.request.workers or int(ray.cluster_resources().get("CPU", 1))
+        cpus = int(ray.cluster_resources().get("CPU", 1))
+        workers = plan.request.workers or cpus
         rows = rows_per_shard(plan, cluster.shards, workers)
         # Whole batches, so that shards are as many as were asked for.
         parts = math.ceil(rows / BATCH_SAMPLES)
         source = read(math.ceil(rows / parts))
-        crew = Crew(ray, order, make_desk(ray, plan), workers, journal, observer)
+        # One more where all CPUs are taken: Ray lets it wait, and nobody waits for the next one.
+        crew = Crew(ray, order, make_desk(ray, plan), workers + (workers >= cpus), journal, observer)
         if plan.is_live:
             with asking_live(plan, journal.path, before, observer.notify) as (asking, pending_of):
                 crew.proven = frozenset(asking.proven)
@@ -264,7 +266,7 @@ class Crew:
     ray: Any
     order: ShardOrder
     desk: Any
-    workers: int
+    at_once: int
     journal: JournalFile
     observer: RunObserver
     # Told of each sealed shard before it goes into the journal.
@@ -306,8 +308,8 @@ class Crew:
         self._tell_news()
 
     def _feed(self, shards: Iterator[list[AnyBatch]]) -> bool:
-        """One shard more than there are workers, so that nobody waits for its next one; False when there is none."""
-        while self._end is None and len(self._running) <= self.workers:
+        """As many shards as may be given out at once; False when there is none left."""
+        while self._end is None and len(self._running) < self.at_once:
             try:
                 batches = next(shards, None)
             except MixseekError as error:
