@@ -402,6 +402,9 @@ class Board:
     human: Strengths | None = None
     agreement: OrderAgreement | None = None
     notes: Sequence[str] = ()
+    # The rule by which several judges are one, and of how many pairs nothing came by it.
+    panel: str | None = None
+    split: int = 0
 
     @property
     def certainties(self) -> dict[int, float]:
