@@ -133,6 +133,13 @@ def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:
         {"id": row["id"], "question": row["question"], "response_a": row["response"], **other} for row in bridges(20)
     ]
     write_jsonl(place / "pairs.jsonl", rows)
+    # The same as single outputs, of which --pairs makes pairs: the wordy one is A or B by lot.
+    singles = [
+        {"id": f"{row['id']}-{who}", "question": row["question"], "response": row[f"response_{side}"], "model": who}
+        for row in rows
+        for side, who in (("a", "wordy"), ("b", "terse"))
+    ]
+    write_jsonl(place / "singles.jsonl", singles)
     told = {}
     for defect in (Defect.NONE, Defect.POSITION):
         with loopback(MockOptions(defect=defect, defect_size=0.6)) as endpoint:
@@ -141,10 +148,14 @@ def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:
             told[defect] = mixseek_here(
                 "audit", endpoint.spec, *asked, "--n", "20", "-w", f"w-{defect}", "-q", "--json", cwd=place, env=KEYS
             )
+            made = ("--data", "singles.jsonl", "--pairs", "all", "--protocol", "pairwise", "--only", "order")
+            paired = mixseek_here("audit", endpoint.spec, *made, "-w", "w-made", "-q", "--json", cwd=place, env=KEYS)
 
     # People prefer A in each of them, which says nothing about how good A is.
     assert states(told[Defect.NONE]) == {"order": "pass", "padding": "pass", "lenient": "not applicable"}
     assert states(told[Defect.POSITION])["order"] == "fail"
+    assert states(paired) == {"order": "fail"}
+    assert json.loads(paired.stdout)["samples"] == 20
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
+from mixseek.judges.mock.replies import Fault
 from mixseek.judges.mock.server import MockOptions
 
 QUESTIONS = 34
@@ -267,3 +268,26 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
     assert "one verdict a pair: the majority of 3 judges; 3 pairs on which they are split left out" in shown
     assert unknown.returncode == 2
     assert "--judge 'w' has judged nothing" in the_one_line(unknown)
+
+
+def test_a_pair_with_one_invalid_order_is_seen_by_the_gate_and_asked_for_again(tmp_path: Path) -> None:
+    """Only the order that cannot be used is paid for again; what was valid stays as it is."""
+    data = write_jsonl(tmp_path / "outputs.jsonl", outputs(10))
+    with loopback(MockOptions(fault_rate=0.3, faults=(Fault.REFUSAL,))) as endpoint:
+        first = judge(data, endpoint.spec, *PAIRWISE, "--max-reasks", "0", "--max-invalid", "0.1", cwd=tmp_path)
+        before = {line["key"]: line["fields"]["orders"] for line in journal_lines(tmp_path, "outcome")}
+        endpoint.server.options, asked = MockOptions(), endpoint.requests
+        again = judge(data, endpoint.spec, *PAIRWISE, "--max-reasks", "0", "--retry-invalid", cwd=tmp_path)
+        asked_again = endpoint.requests - asked
+    after = {line["key"]: line["fields"]["orders"] for line in journal_lines(tmp_path, "outcome")}
+    counts = counts_of(first)
+
+    assert (counts["invalid"], counts["undecided"]) > (0, 2)
+    share = (counts["invalid"] + counts["undecided"]) / 30
+    assert first.returncode == 1
+    assert f"gate --max-invalid not met: invalid or missing {share:.2%}" in first.stderr
+    assert (again.returncode, counts_of(again)["valid"]) == (0, 30), again.stderr
+    assert asked_again == 2 * counts["invalid"] + counts["undecided"]
+    for name, orders in before.items():
+        for order, told in orders.items():
+            assert told["status"] == "invalid" or told == after[name][order]

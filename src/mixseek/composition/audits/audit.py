@@ -104,10 +104,10 @@ class AuditPlan:
     def _request(self, variants: Sequence[Variant], language: str | None) -> JudgeRequest:
         judging = self.request.judging
         path = keep_rows([one.sample for one in variants], Workspace(judging.workspace).spool)
-        # Rubrics and mapped columns are in the samples already.
+        # Rubrics, mapped columns and both of a pair are in the samples already.
         return replace(
             judging, data=str(path), data_name=f"audit-{self.plan.dataset.stem}", language=language, mapping={},
-            rubric=None, planned=None, limit=None, cascade=False, panel=None,
+            rubric=None, planned=None, limit=None, cascade=False, panel=None, pairs=None,
         )  # fmt: skip
 
 
