@@ -329,7 +329,7 @@ _WAIT_SECONDS = 1.0
 
 
 class BufferedCache:
-    """Replies go into the file by the hundred or by the second: a transaction for each would cost more than all the rest."""
+    """Replies go into the file by the hundred or by the second: a transaction for each would cost too much."""
 
     def __init__(self, file: ReplyCacheFile, clock: Callable[[], float] = time.monotonic) -> None:
         self._file = file
@@ -349,7 +349,7 @@ class BufferedCache:
             self.flush()
 
     def flush(self) -> None:
-        """What is still waiting. A crash before this loses nothing of the run (its journal has it); others ask again."""
+        """What is still waiting. After a crash this run has it in its journal, and others ask again."""
         self._file.put_many(self._waiting)
         self._waiting = {}
         self._flushed_at = self._clock()
