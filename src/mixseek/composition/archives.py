@@ -7,11 +7,7 @@ from typing import Any
 
 from mixseek.composition.protocols import protocol_of_run, protocol_record, read_protocol_record, restore_protocol
 from mixseek.composition.report import find_run
-from mixseek.domain.calls import PLAIN
-from mixseek.domain.judgments import InvalidJudgment, Reply, ValidJudgment
-from mixseek.domain.ports import PresentingProtocol
-from mixseek.domain.samples import Sample
-from mixseek.engine.offline import judge_reply
+from mixseek.engine.offline import judge_shown
 from mixseek.judges.math_verify import find_maths
 from mixseek.reporting.wording import plural
 from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
@@ -27,14 +23,10 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]
     run = find_run(Workspace(root), name)
     protocol = protocol_of_run(run, read_manifest(run.manifest))
 
-    def read(reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
-        shown = reply.details.get("presentation", PLAIN)
-        if shown != PLAIN and isinstance(protocol, PresentingProtocol):
-            return judge_reply(reply, sample, protocol.present(shown))
-        return judge_reply(reply, sample, protocol)
-
     directory = to or run.archive
-    written = write_archive(run, protocol_record(protocol), directory, read)
+    written = write_archive(
+        run, protocol_record(protocol), directory, lambda reply, sample: judge_shown(reply, sample, protocol)
+    )
     return {"run": run.name, "directory": str(directory), **written}
 
 
