@@ -279,7 +279,8 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
     assert {key: labelled[key] for key in ("wins", "judges", "standings")} == {
         key: panel[key] for key in ("wins", "judges", "standings")
     }
-    assert "one verdict a pair: the majority of 3 judges; 3 pairs on which they are split left out" in shown
+    assert "one verdict a pair: the majority of 3 judges" in shown
+    assert "3 pairs are left out, on which the judges are split" in shown
     assert unknown.returncode == 2
     assert "--judge 'w' has judged nothing" in the_one_line(unknown)
 

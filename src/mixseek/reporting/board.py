@@ -98,8 +98,9 @@ def board_sentences(board: Board) -> list[str]:
     if found.state is StrengthState.ESTIMATED:
         said[0] += "; 95 % intervals over questions, and the ranks that are possible"
     if board.panel is not None:
-        split = f"; {plural(board.split, 'pair')} on which they are split left out" if board.split else ""
-        said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges{split}")
+        said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges")
+        if board.split:
+            said.append(f"{plural(board.split, 'pair is', 'pairs are')} left out, on which the judges are split")
     said += [
         f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
         for count, share in board.certainties.items()

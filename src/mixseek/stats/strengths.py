@@ -28,8 +28,8 @@ _FARTHEST = 40.0
 # out next to nothing by chance, and is at least that of independent comparisons.
 _FEWEST_QUESTIONS = 5
 _FEW_QUESTIONS = 20
-# Names that a sentence can hold.
-_MOST_NAMED = 8
+# Names that a sentence can hold, and how much of each.
+_MOST_NAMED, _NAME_CHARACTERS = 8, 60
 
 
 class StrengthState(StrEnum):
@@ -191,9 +191,10 @@ def _reached(start: str, edges: Mapping[str, Collection[str]]) -> set[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few, for a sentence."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    """The first few, shortened, for a sentence; a line break or an escape sequence is shown by its codes."""
+    told = [name if name.isprintable() else repr(name) for name in names[:_MOST_NAMED]]
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…" for name in told) + more
 
 
 # The maximum.
@@ -215,15 +216,11 @@ class _Maximum:
 def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | None:
     """None where length alone tells wins from losses, or never differs."""
     places = {name: place for place, name in enumerate(names)}
-    grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for one in comparisons:
-        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
-        cell[0] += 1
-        cell[1] += one.score
+    grouped = group_comparisons(comparisons, places, with_length=with_length)
     strengths, size = len(names), len(names) + with_length
     values = [0.0] * size
     for _ in range(_MOST_STEPS):
-        gradient, found = _derivatives(grouped, values, strengths)
+        gradient, found = _centred(grouped, values, strengths)
         if found is None or max(map(abs, values)) > _FARTHEST:
             return None
         bread = found
@@ -252,10 +249,24 @@ def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_len
     return _Maximum(values, bread, covariance, with_length)
 
 
-def _derivatives(
-    grouped: Mapping[tuple[int, int, float], Sequence[float]], values: Sequence[float], strengths: int
-) -> tuple[list[float], Matrix | None]:
-    """The gradient, and the inverse information among strengths that sum to nought."""
+# Places of two systems and the difference in length, to how many comparisons there were and what the first won.
+Grouped = Mapping[tuple[int, int, float], Sequence[float]]
+
+
+def group_comparisons(
+    comparisons: Sequence[Comparison], places: Mapping[str, int], *, with_length: bool = False
+) -> Grouped:
+    """Those that say the same, together."""
+    grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for one in comparisons:
+        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
+        cell[0] += 1
+        cell[1] += one.score
+    return grouped
+
+
+def derivatives(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple[list[float], Matrix]:
+    """The gradient of the likelihood and its information; beyond `strengths` there is the slope of length."""
     size = len(values)
     gradient = [0.0] * size
     information = [[0.0] * size for _ in range(size)]
@@ -270,6 +281,12 @@ def _derivatives(
             gradient[a] += x * surprise
             for b, y in parts:
                 information[a][b] += x * y * weight
+    return gradient, information
+
+
+def _centred(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple[list[float], Matrix | None]:
+    """The gradient, and the inverse information among strengths that sum to nought."""
+    gradient, information = derivatives(grouped, values, strengths)
     # Adding the same to all strengths changes no chance; a ridge along that direction alone makes this invertible.
     ridge = max(information[k][k] for k in range(strengths)) / strengths
     for a in range(strengths):
@@ -331,9 +348,9 @@ class _Differences:
         asked = min(self.questions[place] for place in places)
         if self.fit.covariance is None or asked < _FEWEST_QUESTIONS:
             return None, 0
-        variance = _variance(self.fit.covariance, places)
+        variance = variance_of(self.fit.covariance, *places)
         if asked < _FEW_QUESTIONS:
-            variance = max(variance, _variance(self.fit.bread, places))
+            variance = max(variance, variance_of(self.fit.bread, *places))
         return variance, asked - 1
 
     def p_value(self, one: int, other: int) -> float:
@@ -360,7 +377,8 @@ class _Differences:
         )
 
 
-def _variance(covariance: Matrix, places: Sequence[int]) -> float:
+def variance_of(covariance: Matrix, *places: int) -> float:
+    """Of one strength, or of the difference of two."""
     one, other = places[0], places[-1]
     if one == other:
         return max(0.0, covariance[one][one])

@@ -21,6 +21,7 @@ from mixseek.domain.labels import collect_labels
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import Cell, KnownPairs, PairSums
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums
+from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
 from mixseek.storage.duckdb_session import (
     escape_glob,
@@ -588,9 +589,3 @@ def _refuse_torn(connection: duckdb.DuckDBPyConnection) -> None:
             f"the item {item!r} stands under two questions, {first!r} and {second!r}; an item is one judged text: "
             "give --item an expression that tells them apart"
         )
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few; a name with a line break or an escape sequence is shown by its codes."""
-    names = [name if name.isprintable() else repr(name) for name in names]
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

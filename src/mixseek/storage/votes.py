@@ -9,11 +9,11 @@ from mixseek.errors import ConfigurationError
 from mixseek.stats.jury import Ballot
 from mixseek.stats.pairs import Vote, VoteCount
 from mixseek.stats.regression import Row
-from mixseek.stats.strengths import Comparison
+from mixseek.stats.strengths import Comparison, listed
 from mixseek.storage.duckdb_session import read_statements
 from mixseek.storage.index.panel import settle
 from mixseek.storage.index.units import unit_sums
-from mixseek.storage.ratings import Rater, Ratings, listed
+from mixseek.storage.ratings import Rater, Ratings
 
 _SQL = read_statements("mixseek.storage", "votes.sql")
 # How votes are written; in any case of letters.

@@ -38,13 +38,13 @@ from mixseek.stats.corrected import (
 from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.paired import paired_test
 from mixseek.stats.raters import AgreementSums, Coefficient, Confusion, Measure
+from mixseek.stats.strengths import listed
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
     LabelPool,
     Rater,
     Ratings,
     RatingSource,
-    listed,
     open_run,
     open_table,
 )
