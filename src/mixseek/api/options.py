@@ -25,7 +25,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.judges.function import function_judge
-from mixseek.reporting.comparison.summary import DropGate, GateEnd
+from mixseek.reporting.comparison import DropGate, GateEnd
 from mixseek.reporting.summary import Gates
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Settings

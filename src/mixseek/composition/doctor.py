@@ -26,7 +26,7 @@ from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSett
 from mixseek.storage.index.loading import is_damaged_index
 from mixseek.storage.journal.journal import is_being_written, verify_journal
 from mixseek.storage.journal.manifest import RunStatus, read_manifest
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
 from mixseek.storage.workspace import RunDirectory, Workspace
 

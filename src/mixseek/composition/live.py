@@ -47,10 +47,9 @@ from mixseek.reporting.wording import plural
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import records
-from mixseek.storage.journal.journal import JournalFile, read_records
-from mixseek.storage.journal.recall import JudgedBefore
+from mixseek.storage.journal.journal import JournalFile, JudgedBefore, read_records
 from mixseek.storage.reply_cache import CACHE_FILE, CacheState, ReplyCacheFile
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
 # The workspace's own secret: nonces made from it can be repeated here and guessed nowhere.
 

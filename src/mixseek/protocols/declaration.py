@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.reply.json import canonical
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
-from mixseek.templating.template import StrictTemplate, compile_template
+from mixseek.templating import StrictTemplate, compile_template
 
 
 @dataclass(frozen=True, slots=True)
