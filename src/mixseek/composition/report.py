@@ -29,13 +29,10 @@ from mixseek.composition.summary import (
     summarise_whole,
 )
 from mixseek.domain import counts
-from mixseek.domain.calls import PLAIN
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
-from mixseek.domain.judgments import InvalidJudgment, JudgedRow, Reply, ValidJudgment
+from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule, PanelState
-from mixseek.domain.ports import PresentingProtocol
-from mixseek.domain.samples import Sample
-from mixseek.engine.offline import judge_reply
+from mixseek.engine.offline import judge_shown
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges.math_verify import find_maths
 from mixseek.reporting.build import ReportInput, ScoredInput, build_report, build_scored
@@ -357,14 +354,10 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]
     run = find_run(Workspace(root), name)
     protocol = protocol_of_run(run, read_manifest(run.manifest))
 
-    def read(reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
-        shown = reply.details.get("presentation", PLAIN)
-        if shown != PLAIN and isinstance(protocol, PresentingProtocol):
-            return judge_reply(reply, sample, protocol.present(shown))
-        return judge_reply(reply, sample, protocol)
-
     directory = to or run.archive
-    written = write_archive(run, protocol_record(protocol), directory, read)
+    written = write_archive(
+        run, protocol_record(protocol), directory, lambda reply, sample: judge_shown(reply, sample, protocol)
+    )
     return {"run": run.name, "directory": str(directory), **written}
 
 

@@ -83,13 +83,13 @@ def load_statistics(request: StatisticsRequest) -> Statistics:
 
 
 def is_table(name: str) -> bool:
-    """Whether a file is meant, even one that is not there; a run's name has no dot."""
-    return Path(name).is_file() or bool(Path(name).suffix)
+    """Whether a file is meant, even one that is not there: tables are known by their ending, runs have none."""
+    return bool(Path(name).suffix) or Path(name).name != name
 
 
 @contextlib.contextmanager
 def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
-    """A file is a table, whatever else it may be; anything else is the name of a run."""
+    """Of a table or of a run, whichever the name means."""
     if is_table(request.name):
         with open_table(Path(request.name), request.source) as ratings:
             yield ratings
