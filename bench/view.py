@@ -46,7 +46,7 @@ _TIMES = 5
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the first answer, how long until it is whole, and the slowest of some later ones; then a run as it grows."""
+    """Print the first answer, how long until it is whole, and the slowest of later ones; then a run as it grows."""
     if arguments[:1] == ["live"]:
         measure_live(int(arguments[1]) if len(arguments) > 1 else 40)
         return
@@ -179,8 +179,8 @@ def tell_live(
     ]
     rate, seconds = (after - before) / (last - first), last - first
     print(
-        f"live: {rate:.0f} judgments a second for {seconds:.0f} s, each shown after at most {max(lags):.1f} s (aim: 2); "
-        f"{share:.1%} of a core at the server (aim: under 5 %); memory {megabytes[0]:.0f} MB, then {megabytes[1]:.0f} MB"
+        f"live: {rate:.0f} judgments a second for {seconds:.0f} s, shown after at most {max(lags):.1f} s (aim: 2); "
+        f"{share:.1%} of a core at the server (aim: under 5); memory {megabytes[0]:.0f} MB, then {megabytes[1]:.0f} MB"
     )
 
 
