@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mixseek.domain.counts import UnitSums
-from mixseek.domain.preferences import read_preference
+from mixseek.domain.panels import read_preference
 from mixseek.errors import ConfigurationError
 from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
