@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from mixseek.stats.association import kendall_tau_b, mean_difference, pearson, spearman
+from mixseek.stats.raters import kendall_tau_b, mean_difference, pearson, spearman
 
 
 def tau_by_definition(items: list[tuple[float, float]]) -> float:

@@ -9,7 +9,7 @@ from mixseek.composition.statistics.ratings import StatisticsRequest, is_table, 
 from mixseek.composition.statistics.strengths import BoardOptions, build_board, rule_of
 from mixseek.reporting.board import SystemBoard
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
-from mixseek.storage.ratings import RatingColumns, RatingSource
+from mixseek.storage.ratings import PEOPLE, RatingColumns, RatingSource
 from mixseek.storage.workspace import LATEST, Workspace
 
 
@@ -47,7 +47,7 @@ def load_board(request: BoardRequest) -> SystemBoard:
     if not is_table(name):
         # Of a run it is known who judges: there it is one of them that is meant.
         run = find_run(Workspace(request.workspace), name)
-        options = replace(options, judge=columns.judge, rule=rule_of(run))
+        options = replace(options, human=request.human or PEOPLE, judge=columns.judge, rule=rule_of(run))
         columns = replace(columns, judge=None)
     asked = StatisticsRequest(name, request.workspace, RatingSource(columns, request.human, people_as_one=True))
     with open_ratings(asked) as ratings:

@@ -19,7 +19,6 @@ from mixseek.reporting.statistics import (
     SystemComparison,
 )
 from mixseek.stats import raters as formulas
-from mixseek.stats.association import PairCounts, kendall_tau_b, mean_difference, pearson, spearman
 from mixseek.stats.corrected import (
     Cell,
     Corrected,
@@ -37,7 +36,17 @@ from mixseek.stats.corrected import (
 )
 from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.paired import paired_test
-from mixseek.stats.raters import AgreementSums, Coefficient, Confusion, Measure
+from mixseek.stats.raters import (
+    AgreementSums,
+    Coefficient,
+    Confusion,
+    Measure,
+    PairCounts,
+    kendall_tau_b,
+    mean_difference,
+    pearson,
+    spearman,
+)
 from mixseek.stats.strengths import listed
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,

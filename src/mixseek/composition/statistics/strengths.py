@@ -26,7 +26,7 @@ class BoardOptions:
 def board_of_run(workspace: Workspace, run: RunDirectory) -> SystemBoard | None:
     """Of a run of pairs by several targets; None for any other."""
     with open_run(workspace, run, RatingSource(people_as_one=True)) as ratings:
-        return build_board(run.name, ratings, BoardOptions(rule=rule_of(run))) if has_pairs(ratings) else None
+        return build_board(run.name, ratings, BoardOptions(PEOPLE, rule=rule_of(run))) if has_pairs(ratings) else None
 
 
 def rule_of(run: RunDirectory) -> PanelRule:
@@ -44,7 +44,7 @@ def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemB
         )
     if not is_voted and ratings.categories:
         raise ConfigurationError("--score: the ratings are texts, which have no more or less; votes need --system-a")
-    truth = next((one for one in ratings.raters if one.name == (options.human or PEOPLE)), None)
+    truth = next((one for one in ratings.raters if one.name == options.human), None)
     judges = choose_judges([one for one in ratings.raters if one is not truth], options.judge)
     found = Comparisons(ratings)
     panel, split = None, 0
@@ -57,8 +57,11 @@ def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemB
     strengths = fit_strengths(comparisons)
     by_people = fit_strengths(people) if people else None
     agreement = order_agreement(_order(strengths), _order(by_people)) if by_people is not None else None
-    left_out = sorted(set(ratings.systems) - {one.name for one in strengths.standings}) if not is_voted else []
-    notes = [f"left out, with fewer than {fewest} questions: {listed(left_out)}"] if left_out else []
+    notes = list(found.notes)
+    compared = {name for row in (*comparisons, *people) for name in (row.first, row.second)}
+    if left_out := sorted(set(found.systems) - compared):
+        why = f"with fewer than {fewest} questions" if fewest > 1 else "without a comparison"
+        notes.append(f"left out, {why}: {listed(left_out)}")
     names, controlled = [one.name for one in judges], _controlled(comparisons)
     return SystemBoard(source, names, strengths, controlled, by_people, agreement, notes, panel=panel, split=split)
 
