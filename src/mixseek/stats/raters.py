@@ -241,7 +241,9 @@ def alpha_of(sums: AgreementSums, scale: Scale) -> float | None:
     expected = math.fsum(
         count * other * distance(x, y) for x, count in sums.totals.items() for y, other in sums.totals.items()
     ) / (n * (n - 1))
-    return 1 - observed / expected if expected > 1e-12 else None
+    # More than the rounding of equal values, whatever they are measured in; the other scales count ratings.
+    size = max(map(abs, sums.totals)) ** 2 if scale is Scale.INTERVAL else 1.0
+    return 1 - observed / expected if expected > 1e-24 * size else None
 
 
 def _distance(scale: Scale, totals: Mapping[float, float]) -> Callable[[float, float], float]:

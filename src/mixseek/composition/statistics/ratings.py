@@ -19,7 +19,7 @@ from mixseek.reporting.statistics import (
     SystemComparison,
 )
 from mixseek.stats import raters as formulas
-from mixseek.stats.association import PairCounts, kendall_tau_b, mean_difference, pearson, spearman
+from mixseek.stats.association import PairCounts, auc, brier, kendall_tau_b, mean_difference, pearson, spearman
 from mixseek.stats.corrected import (
     Cell,
     Corrected,
@@ -261,6 +261,8 @@ class _Analysis:
             pearson(ordered),
             spearman(ordered) if ordered else None,
             kendall_tau_b(ordered) if ordered else None,
+            auc(ordered),
+            brier(ordered),
             whole if counts else None,
             formulas.shares_over_questions([part for part in parts if part is not None]),
         )
