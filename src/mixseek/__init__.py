@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mixseek.api.audits import AuditOptions, audit
-    from mixseek.api.compete import Competition, acompete, compete
-    from mixseek.api.evaluate import aevaluate, evaluate
+    from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
     from mixseek.api.judging import ajudge, forecast, judge
     from mixseek.api.options import JudgeOptions
     from mixseek.api.run import Run, compare, open_run, statistics
@@ -71,12 +70,12 @@ _HOMES = {
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",
     "acompete": "mixseek.api.compete",
-    "aevaluate": "mixseek.api.evaluate",
+    "aevaluate": "mixseek.api.compete",
     "ajudge": "mixseek.api.judging",
     "audit": "mixseek.api.audits",
     "compare": "mixseek.api.run",
     "compete": "mixseek.api.compete",
-    "evaluate": "mixseek.api.evaluate",
+    "evaluate": "mixseek.api.compete",
     "forecast": "mixseek.api.judging",
     "function_judge": "mixseek.judges.function",
     "judge": "mixseek.api.judging",

@@ -11,6 +11,7 @@ from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
+from mixseek.judges.mock.replies import Fault
 from mixseek.judges.mock.server import MockOptions
 
 QUESTIONS = 34
@@ -89,6 +90,20 @@ def test_both_orders_keep_every_promise_of_the_engine(tmp_path: Path) -> None:
     shown = mixseek_here("show", "r", next(iter(wanted)), "--workspace", "ws", cwd=tmp_path)
     assert "Response B" in shown.stdout
     assert "A first: " in shown.stdout
+
+
+def test_one_order_that_was_asked_again_is_archived_as_the_one_reply_it_was(tmp_path: Path) -> None:
+    """And `archive --check` reads it as it was shown, whatever the other order said."""
+    data = write_jsonl(tmp_path / "outputs.jsonl", outputs(8))
+    with loopback(MockOptions(latency_seconds=0, fault_rate=0.4, faults=(Fault.PROSE,))) as endpoint:
+        done = judge(data, endpoint.spec, *PAIRWISE, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    mixseek_here("archive", "r", "--workspace", "ws", "--to", "kept", cwd=tmp_path)
+    checked = mixseek_here("archive", "--check", "kept", cwd=tmp_path)
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "kept" / "无效评测").rglob("*.json")]
+
+    assert checked.returncode == 0, checked.stdout
+    assert sum("replies" not in file and isinstance(file["reply"], str) for file in files) > 3
 
 
 ROWS = [

@@ -23,7 +23,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.ci import CiReport, render_markdown
-from mixseek.reporting.comparison.summary import Comparison
+from mixseek.reporting.comparison import Comparison
 from mixseek.reporting.html import render_card
 from mixseek.reporting.statistics import Statistics
 from mixseek.reporting.summary import Gates, RunSummary

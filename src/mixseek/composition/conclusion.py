@@ -8,7 +8,7 @@ from typing import Any
 from mixseek.composition.compare import Baseline, compare_with_baseline
 from mixseek.composition.summary import failure_groups, first_failed_rows
 from mixseek.domain.counts import FailureGroup
-from mixseek.reporting.comparison.summary import Comparison, DropResult, baseline_document, check_drop
+from mixseek.reporting.comparison import Comparison, DropResult, baseline_document, check_drop
 from mixseek.reporting.summary import (
     GateResult,
     Gates,

@@ -26,7 +26,7 @@ from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSett
 from mixseek.storage.index.loading import is_damaged_index
 from mixseek.storage.journal.journal import is_being_written, verify_journal
 from mixseek.storage.journal.manifest import RunStatus, read_manifest
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -38,6 +38,7 @@ EXTRAS = {
     "providers": "reaches providers that speak neither OpenAI's nor Anthropic's format",
     "pdf": "reads outputs that are PDF files",
     "frames": "gives the judgments of a run as frames of pandas, polars or pyarrow",
+    "ray": "judges on a Ray cluster",
     "otel": "sends traces to OpenTelemetry",
 }
 # One call each, at the same time: a person is waiting.

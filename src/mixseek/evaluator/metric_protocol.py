@@ -13,12 +13,11 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.injected import repetitions
 from mixseek.protocols.reply.json import Repair, ReplyMode, canonical, excerpt
-from mixseek.protocols.reply.reader import read_reply
+from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply
 from mixseek.settings.marked_text import parse_toml
-from mixseek.templating.template import compile_template
+from mixseek.templating import compile_template
 
 
 @dataclass(frozen=True, slots=True)

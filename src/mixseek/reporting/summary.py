@@ -13,10 +13,9 @@ from mixseek.reporting import model, wording
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_lines
 from mixseek.reporting.model import Headline, ScoreSummary, document_of, split_of
-from mixseek.reporting.pairs import PairsReport
-from mixseek.reporting.pairs_text import describe_pairs, pairs_document
+from mixseek.reporting.panel.agreement import PairsReport
 from mixseek.reporting.panel.headline import describe_headline, headline_document, score_document
-from mixseek.reporting.panel.trust import agreement_document, consistency_documents
+from mixseek.reporting.panel.trust import agreement_document, consistency_documents, describe_pairs, pairs_document
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
 
 # Limits that a finished run must keep; a gate is a number with a name, and so is its failure.

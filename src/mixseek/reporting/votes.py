@@ -12,8 +12,7 @@ from mixseek.reporting.statistics import interval_document
 from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
 from mixseek.stats.intervals import Interval, wilson_limits
-from mixseek.stats.jury import ASSUMPTION, Accuracy, DawidSkene
-from mixseek.stats.pairs import Position, VoteCount
+from mixseek.stats.jury import ASSUMPTION, Accuracy, DawidSkene, Position, VoteCount
 from mixseek.stats.regression import Fit
 
 _Z = NormalDist().inv_cdf(0.975)

@@ -18,8 +18,8 @@ from mixseek.evaluator.metric_protocol import REPLY_MODE, open_reply, why_no_ans
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.json import canonical
+from mixseek.protocols.reply.reader import FieldReader, closed_object
 from mixseek.settings.race import JUDGMENT_NAME
 
 _PROMPTS = Path(__file__).parent / "prompts"

@@ -15,8 +15,7 @@ from statistics import NormalDist
 
 from mixseek.stats.difference import unvaried_interval
 from mixseek.stats.distributions import mid_p, student_two_sided
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
-from mixseek.stats.uneven import holm_adjusted
+from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile
 
 LEVEL = 0.95
 # The chance with which a defect of the size looked for is to be found.

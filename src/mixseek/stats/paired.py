@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mixseek.stats.association import PairCounts, pearson
 from mixseek.stats.difference import MOST_FLIPPED, sign_flip_p
 from mixseek.stats.distributions import binomial_two_sided, mid_p, student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.stats.raters import PairCounts, pearson
 
 
 class DifferenceTest(StrEnum):

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
-from mixseek.stats.association import kendall_tau_b
 from mixseek.stats.distributions import student_two_sided
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile
+from mixseek.stats.raters import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
-from mixseek.stats.uneven import holm_adjusted
 
 _MOST_STEPS = 200
 # In logits: what is left after such a step is its square.

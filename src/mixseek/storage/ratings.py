@@ -32,10 +32,9 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.index.loading import ensure_indexed
-from mixseek.storage.index.units import unit_sums
+from mixseek.storage.index.panel import unit_sums
 from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.labels.store import LabelStore
-from mixseek.storage.labels.units import ensure_texts
+from mixseek.storage.labels import LabelStore, ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage", "ratings.sql")

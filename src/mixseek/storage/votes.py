@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mixseek.domain.counts import UnitSums
-from mixseek.domain.preferences import read_preference
+from mixseek.domain.panels import read_preference
 from mixseek.errors import ConfigurationError
-from mixseek.stats.jury import Ballot
-from mixseek.stats.pairs import Vote, VoteCount
+from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
 from mixseek.stats.strengths import Comparison
 from mixseek.storage.duckdb_session import read_statements
-from mixseek.storage.index.units import unit_sums
+from mixseek.storage.index.panel import unit_sums
 from mixseek.storage.ratings import Rater, Ratings, listed
 
 _SQL = read_statements("mixseek.storage", "votes.sql")

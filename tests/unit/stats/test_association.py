@@ -7,8 +7,16 @@ from random import Random
 
 import pytest
 
-from mixseek.stats.association import auc, brier, kendall_tau_b, mean_difference, pearson, spearman
-from mixseek.stats.raters import Scale, krippendorff_alpha
+from mixseek.stats.raters import (
+    Scale,
+    auc,
+    brier,
+    kendall_tau_b,
+    krippendorff_alpha,
+    mean_difference,
+    pearson,
+    spearman,
+)
 
 
 def tau_by_definition(items: list[tuple[float, float]]) -> float:

@@ -5,8 +5,7 @@ from random import Random
 
 import pytest
 
-from mixseek.stats.jury import Ballot, dawid_skene, dawid_skene_accuracy, majority_accuracy, voter_accuracy
-from mixseek.stats.pairs import position_of
+from mixseek.stats.jury import Ballot, dawid_skene, dawid_skene_accuracy, majority_accuracy, position_of, voter_accuracy
 from mixseek.stats.regression import Row, inverse, least_squares, logit
 
 

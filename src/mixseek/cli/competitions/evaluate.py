@@ -9,7 +9,7 @@ from typer import Argument, BadParameter, Option
 
 from mixseek.cli.competitions.compete import parse_points
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
-from mixseek.cli.interrupts import stopping_on_signals
+from mixseek.cli.failures import stopping_on_signals
 from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, parse_mapping
 
 if TYPE_CHECKING:

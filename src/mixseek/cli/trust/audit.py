@@ -117,7 +117,7 @@ def audit(
 
 def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, quiet: bool, as_json: bool) -> ExitCode:
     """Ask, write, print, decide."""
-    from mixseek.cli.interrupts import stopping_on_signals
+    from mixseek.cli.failures import stopping_on_signals
     from mixseek.cli.judging import explain_interruption, show_progress
     from mixseek.composition.audits.audit import forecast_audit, run_audit, write_card
     from mixseek.composition.judge import Interruption

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.competitions.asking import Counting, open_questions
 from mixseek.composition.competitions.race import (
+    Counting,
     NobodyToAsk,
     describe_metrics,
     judges_of,
     make_evaluator,
     make_judges,
+    open_questions,
     read_prompts,
 )
 from mixseek.composition.live import Panel, workspace_key
@@ -25,7 +26,7 @@ from mixseek.engine.limits import HaltedError
 from mixseek.engine.questions import LastingQuestions, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, MissingMetric
+from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, MissingMetric
 from mixseek.matching.languages import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings

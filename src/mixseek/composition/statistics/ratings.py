@@ -19,7 +19,6 @@ from mixseek.reporting.statistics import (
     SystemComparison,
 )
 from mixseek.stats import raters as formulas
-from mixseek.stats.association import PairCounts, auc, brier, kendall_tau_b, mean_difference, pearson, spearman
 from mixseek.stats.corrected import (
     Cell,
     Corrected,
@@ -37,7 +36,19 @@ from mixseek.stats.corrected import (
 )
 from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.paired import paired_test
-from mixseek.stats.raters import AgreementSums, Coefficient, Confusion, Measure
+from mixseek.stats.raters import (
+    AgreementSums,
+    Coefficient,
+    Confusion,
+    Measure,
+    PairCounts,
+    auc,
+    brier,
+    kendall_tau_b,
+    mean_difference,
+    pearson,
+    spearman,
+)
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
     LabelPool,
@@ -74,13 +85,13 @@ def load_statistics(request: StatisticsRequest) -> Statistics:
 
 
 def is_table(name: str) -> bool:
-    """Whether a file is meant, even one that is not there; a run's name has no dot."""
-    return Path(name).is_file() or bool(Path(name).suffix)
+    """Whether a file is meant, even one that is not there: tables are known by their ending, runs have none."""
+    return bool(Path(name).suffix) or Path(name).name != name
 
 
 @contextlib.contextmanager
 def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
-    """A file is a table, whatever else it may be; anything else is the name of a run."""
+    """Of a table or of a run, whichever the name means."""
     if is_table(request.name):
         with open_table(Path(request.name), request.source) as ratings:
             yield ratings

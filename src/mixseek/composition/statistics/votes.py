@@ -8,7 +8,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.reporting.votes import JurySection, LengthLine, VoteLine, VoterLine, VoteStatistics
 from mixseek.stats import jury
 from mixseek.stats.intervals import Interval, unit_interval
-from mixseek.stats.pairs import position_of
+from mixseek.stats.jury import position_of
 from mixseek.stats.regression import least_squares, logit
 from mixseek.storage.ratings import Rater, Ratings, listed
 from mixseek.storage.votes import Votes, ballots, score_lengths
