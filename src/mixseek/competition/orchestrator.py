@@ -24,7 +24,7 @@ from mixseek.engine.endings import all_of
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
-from mixseek.evaluator.metrics import usage_of
+from mixseek.evaluator.models import usage_of
 from mixseek.protocols.reply.json import canonical, excerpt_text
 from mixseek.protocols.reply.reader import is_refusal, without_thought
 from mixseek.round_controller.controller import (

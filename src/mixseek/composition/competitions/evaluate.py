@@ -26,7 +26,7 @@ from mixseek.engine.limits import HaltedError
 from mixseek.engine.questions import LastingQuestions, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, MissingMetric
+from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, MissingMetric
 from mixseek.matching.languages import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
