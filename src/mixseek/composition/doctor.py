@@ -38,6 +38,7 @@ EXTRAS = {
     "providers": "reaches providers that speak neither OpenAI's nor Anthropic's format",
     "pdf": "reads outputs that are PDF files",
     "frames": "gives the judgments of a run as frames of pandas, polars or pyarrow",
+    "ray": "judges on a Ray cluster",
     "otel": "sends traces to OpenTelemetry",
 }
 # One call each, at the same time: a person is waiting.

@@ -13,7 +13,7 @@ from mixseek.reporting.panel.headline import Axis
 from mixseek.reporting.statistics import interval_document
 from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural
-from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState
+from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState, listed
 
 # Systems whose matrix fits on a terminal.
 _MATRIX_SYSTEMS = 10
@@ -88,7 +88,7 @@ def board_sentences(board: Board) -> list[str]:
     ]
     if controlled is not None and controlled.length_slope is not None:
         said.append(f"at the same length (◇): twice as long is worth {controlled.length_slope * math.log(2):+.2f}")
-    elif controlled is not None and controlled.state is StrengthState.SEPARATED:
+    elif controlled is not None and controlled.state is not found.state:
         said.append(controlled.sentence)
     if agreement is not None and agreement.pairs:
         tau = f", Kendall's tau_b {agreement.tau_b:.2f}" if agreement.tau_b is not None else ""
@@ -129,7 +129,7 @@ def print_board(board: Board, console: Console, html_path: Path | None = None) -
     """Ranks first, then who beat whom."""
     found = board.strengths
     told = [plural(len(found.standings), "system"), plural(found.comparisons, "comparison")]
-    told += [plural(found.questions, "question"), f"by {', '.join(board.judges)}"]
+    told += [plural(found.questions, "question"), f"by {listed(board.judges)}"]
     console.print(Text(make_visible(f"{board.source}: {', '.join(told)}")))
     for note in board.notes:
         console.print(Text(make_visible(note), style=QUIET))

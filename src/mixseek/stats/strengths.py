@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import combinations
 
 from mixseek.stats.distributions import student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile
@@ -20,9 +21,10 @@ from mixseek.stats.raters import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
 
 _MOST_STEPS = 200
-_SMALL_STEP = 1e-13
-# A logit further out is a chance nobody can tell from nought: the maximum lies at infinity.
-_FARTHEST = 40.0
+# In logits: what is left after such a step is its square.
+_SMALL_STEP = 1e-11
+# Strengths that differ by less are as strong: the rounding of two that won as much.
+_EQUAL = 1e-9
 # With fewer questions there is no telling how much they differ; with fewer than the second number their spread may come
 # out next to nothing by chance, and is at least that of independent comparisons.
 _FEWEST_QUESTIONS = 5
@@ -38,8 +40,9 @@ class StrengthState(StrEnum):
     NOTHING = "nothing compared"
     APART = "parts that never met"
     ONE_SIDED = "one side won everything"
-    # Only beside a covariate: it tells wins from losses without an exception.
+    # Only beside a covariate: it tells wins from losses without an exception, or says no more than the names do.
     SEPARATED = "length decides everything"
+    CONFOUNDED = "length goes with the system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +133,15 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
     if state is not StrengthState.ESTIMATED:
         return board
     fit = _newton(comparisons, names, with_length=with_length)
-    if fit is None:
-        told = "no strengths beside length: the difference in length tells every win from every loss"
-        return replace(board, state=StrengthState.SEPARATED, sentence=told)
+    if isinstance(fit, StrengthState):
+        return replace(board, state=fit, sentence=_WITHOUT[fit])
     return _ranked(board, fit, level)
+
+
+_WITHOUT = {
+    StrengthState.SEPARATED: "no strengths beside length: the difference in length tells every win from every loss",
+    StrengthState.CONFOUNDED: "no strengths beside length: it cannot be told from who wrote the response",
+}
 
 
 # When there is a maximum.
@@ -211,8 +219,8 @@ class _Maximum:
     has_slope: bool
 
 
-def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | None:
-    """None where length alone tells wins from losses, or never differs."""
+def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | StrengthState:
+    """A state where length alone tells wins from losses, or where it goes with who wrote it."""
     places = {name: place for place, name in enumerate(names)}
     grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for one in comparisons:
@@ -221,18 +229,23 @@ def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_len
         cell[1] += one.score
     strengths, size = len(names), len(names) + with_length
     values = [0.0] * size
-    for _ in range(_MOST_STEPS):
+    for number in range(_MOST_STEPS):
         gradient, found = _derivatives(grouped, values, strengths)
-        if found is None or max(map(abs, values)) > _FARTHEST:
-            return None
+        if found is None:
+            return StrengthState.SEPARATED if number else StrengthState.CONFOUNDED
         bread = found
         step = times(bread, gradient)
-        longest = max(map(abs, step))
+        slope = step[-1] if with_length else 0.0
+        longest = max(abs(step[i] - step[j] + slope * length) for i, j, length in grouped)
         # Two logits at most: a first leap must not land where everything is certain.
         shrink = min(1.0, 2.0 / longest) if longest else 1.0
         values = [value + shrink * change for value, change in zip(values, step, strict=True)]
         if longest < _SMALL_STEP:
             break
+    else:
+        # Without length there is a maximum, which rounding keeps from being hit; with it, steps to infinity never end.
+        if with_length and longest > _EQUAL:
+            return StrengthState.SEPARATED
     scores: defaultdict[str, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
     for one in comparisons:
         i, j = places[one.first], places[one.second]
@@ -286,7 +299,7 @@ def _derivatives(
 
 
 def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
-    order = sorted(range(len(board.names)), key=lambda place: (-fit.values[place], board.names[place]))
+    order = sorted(range(len(board.names)), key=lambda place: (-round(fit.values[place], 9), board.names[place]))
     plain = {one.name: one for one in board.standings}
     differences = _Differences(fit, [plain[name].questions for name in board.names])
     standings = []
@@ -377,13 +390,19 @@ class OrderAgreement:
 
 
 def order_agreement(first: Mapping[str, float], second: Mapping[str, float]) -> OrderAgreement:
-    """From strengths or means of any scale."""
+    """From strengths or means of any scale; two that are as strong on both boards stand in the same order."""
     names = sorted(first.keys() & second.keys())
-    pairs = [(one, other) for place, one in enumerate(names) for other in names[:place]]
-    same = sum((first[a] > first[b]) == (second[a] > second[b]) for a, b in pairs)
-    return OrderAgreement(
-        len(names), len(pairs), same, kendall_tau_b(Counter((first[name], second[name]) for name in names))
+    places = {name: (_level(first, name), _level(second, name)) for name in names}
+    same = sum(
+        (one[0] > other[0], one[0] < other[0]) == (one[1] > other[1], one[1] < other[1])
+        for one, other in combinations(places.values(), 2)
     )
+    return OrderAgreement(len(names), math.comb(len(names), 2), same, kendall_tau_b(Counter(places.values())))
+
+
+def _level(strengths: Mapping[str, float], name: str) -> float:
+    """The least of those that are as strong."""
+    return min(value for value in strengths.values() if value > strengths[name] - _EQUAL)
 
 
 # The firsts whose certainty is told.

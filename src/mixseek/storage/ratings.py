@@ -42,11 +42,11 @@ _SQL = read_statements("mixseek.storage", "ratings.sql")
 USUAL_NAMES: Mapping[str, Sequence[str]] = {
     "item": ("item", "item_id", "sample_id", "id"),
     "judge": ("judge", "rater", "annotator"),
-    "score": ("score", "value", "rating", "label", "verdict", "preference"),
-    "question": ("question_id", "split_key", "question"),
+    "score": ("score", "value", "rating", "label", "verdict", "preference", "winner"),
+    "question": ("question_id", "split_key", "question", "instruction"),
     "system": ("system", "target_model", "model"),
-    "system-a": ("system_a", "target_a", "model_a"),
-    "system-b": ("system_b", "target_b", "model_b"),
+    "system-a": ("system_a", "target_a", "model_a", "generator_1"),
+    "system-b": ("system_b", "target_b", "model_b", "generator_2"),
     "shown": ("shown", "order"),
 }
 # Who says what the column of --gold holds; who says which response people prefer, in a run of pairs.
@@ -358,6 +358,8 @@ class _Table:
         """Columns and their types, from all rows; expressions are then tried on an empty table of the same shape."""
         self._more = ", sample_size = -1" if self._suffix != ".parquet" else ""
         rows = self._connection.execute(f"DESCRIBE SELECT * FROM {self._reader()}").fetchall()  # noqa: S608 - our own
+        if not self._connection.execute(f"SELECT 1 FROM {self._reader()} LIMIT 1").fetchall():  # noqa: S608 - our own
+            raise DatasetError(f"{self._path}: there is no row in it")
         kinds = {str(row[0]): str(row[1]) for row in rows}
         if self._suffix != ".parquet":
             kinds = {name: "VARCHAR" if kind.startswith(_GUESSED) else kind for name, kind in kinds.items()}
@@ -369,16 +371,16 @@ class _Table:
     def load(self, columns: RatingColumns) -> None:
         """Into the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
         value, text, is_number = self._score("score", columns.score)
-        item, _ = self._expression("item", columns.item)
-        judge, _ = self._expression("judge", columns.judge)
         question = self._optional("question", columns.question)
+        names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
+        named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
+        item = self._optional("item", columns.item) or self._pair_item(question, named["system-a"], named["system-b"])
+        judge, _ = self._expression("judge", columns.judge)
         label = f"coalesce(CAST({self._checked('labelled', columns.labelled)} AS BOOLEAN), false)"
         where = f"WHERE {self._checked('where', columns.where)}" if columns.where else ""
         rank = (
             f"row_number() OVER (ORDER BY {self._checked('order', columns.order)}, _row)" if columns.order else "_row"
         )
-        names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
-        named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
         shown = self._optional("shown", columns.shown) or "NULL"
         length = f"TRY_CAST({self._checked('length', columns.length)} AS DOUBLE)" if columns.length else "NULL::DOUBLE"
         query = f"""
@@ -401,11 +403,18 @@ class _Table:
             self._refuse(f"rater = '{GOLD}'", f"has the judge {GOLD!r}: name it with --human, and leave out --gold")
             fetch_all(self._connection, _SQL["add_gold"], {"gold": GOLD})
 
+    def _pair_item(self, question: str | None, first: str, second: str) -> str:
+        """Of votes without an id, whoever stands first: the question and who answered it."""
+        if question is None or "NULL" in (first, second):
+            return self._expression("item", None)[0]
+        names = [f"CAST({name} AS VARCHAR)" for name in (first, second)]
+        return f"concat_ws(' / ', {question}, least({', '.join(names)}), greatest({', '.join(names)}))"
+
     def _score(self, name: str, given: str | None) -> tuple[str, str, bool]:
         """As a number and as a text, one of which is NULL; and which of them it is."""
         score, kind = self._expression(name, given)
         if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
-            raise ConfigurationError(f"--{name} {given or name!r}: a score is a number, a boolean or a word")
+            raise ConfigurationError(f"--{name} {given or score}: a score is a number, a boolean or a word")
         if kind.startswith(_NUMBERS):
             return f"CAST({score} AS DOUBLE)", "NULL::VARCHAR", True
         text = f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"

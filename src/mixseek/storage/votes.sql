@@ -2,20 +2,51 @@
 
 -- name: create_votes
 -- One row a vote: 1 for A, 0 for B, 0.5 for a tie, by the responses and not by where they stood; NULL where there is none.
+-- Who is A of an item is what its first row says: a row that has the two the other way round is turned.
 CREATE TABLE votes AS
-    WITH told AS (
-        SELECT unit, items.question, items.item, list_position($raters, rater) - 1 AS rater, rank, first, second,
-            CASE WHEN upper(shown) IN ('AB', 'A') THEN 'AB' WHEN upper(shown) IN ('BA', 'B') THEN 'BA' ELSE shown END AS shown,
-            CASE WHEN length > 0 THEN ln(length) END AS length,
-            CASE WHEN $words IS NULL THEN (sign(value) + 1) / 2 ELSE list_extract($words, (value + 1)::BIGINT) END AS vote
-        FROM rows JOIN items USING (item)
+    WITH sides AS (
+        SELECT item, arg_min(first, row) AS a, arg_min(second, row) AS b FROM rows
+        WHERE first <> second GROUP BY item
+    ), seen AS (
+        SELECT rows.* EXCLUDE (question, system), unit, items.question, a, b, coalesce(first = b AND second = a, false) AS is_turned,
+            CASE WHEN upper(shown) IN ('AB', 'A') THEN 'AB' WHEN upper(shown) IN ('BA', 'B') THEN 'BA' ELSE shown END AS place,
+            CASE WHEN length > 0 THEN ln(length) END AS lead,
+            CASE WHEN $words IS NULL THEN (sign(value) + 1) / 2 ELSE list_extract($words, (value + 1)::BIGINT) END AS said_of_a
+        FROM rows JOIN items USING (item) LEFT JOIN sides USING (item)
+    ), told AS (
+        SELECT unit, question, item, list_position($raters, rater) - 1 AS rater, rank,
+            CASE WHEN is_turned THEN a ELSE first END AS first, CASE WHEN is_turned THEN b ELSE second END AS second,
+            CASE WHEN NOT is_turned THEN place WHEN place = 'BA' THEN 'AB' WHEN coalesce(place, 'AB') = 'AB' THEN 'BA'
+                ELSE place END AS shown,
+            CASE WHEN is_turned THEN -lead ELSE lead END AS length,
+            CASE WHEN is_turned THEN 1 - said_of_a ELSE said_of_a END AS vote
+        FROM seen
     )
     SELECT told.*, truth.vote AS truth FROM told
         LEFT JOIN (SELECT unit, arg_min(vote, rank) AS vote FROM told WHERE rater = $truth GROUP BY unit) AS truth USING (unit)
     WHERE rater IS DISTINCT FROM $truth
 
+-- name: torn_pair
+-- An item is one pair of responses, so two systems wrote them.
+WITH named AS (
+        SELECT item, row, [least(first, second), greatest(first, second)] AS systems FROM rows
+        WHERE first IS NOT NULL AND second IS NOT NULL
+    )
+    SELECT item, min(systems), max(systems) FROM named GROUP BY item HAVING min(systems) <> max(systems)
+    ORDER BY min(row) LIMIT 1
+
 -- name: odd_order
-SELECT item, shown FROM votes WHERE shown IS NULL OR shown NOT IN ('AB', 'BA') ORDER BY rank LIMIT 1
+-- Where an order is optional, a column in which no row has one is about something else.
+SELECT item, shown FROM votes WHERE (shown IS NULL OR shown NOT IN ('AB', 'BA'))
+    AND ($is_needed OR (shown IS NOT NULL AND (SELECT count(*) > 0 FROM votes WHERE shown IN ('AB', 'BA'))))
+    ORDER BY rank LIMIT 1
+
+-- name: uncounted
+-- Votes of a pair, judge and order after the first; pairs by one system, and by nobody known.
+SELECT (SELECT coalesce(sum(more), 0)::BIGINT FROM
+        (SELECT count(vote) - 1 AS more FROM votes GROUP BY rater, unit, shown HAVING count(vote) > 1)),
+    count(*) FILTER (first = second), count(*) FILTER (first IS NULL OR second IS NULL),
+    coalesce(list_sort(list_distinct(flatten(list([first, second]) FILTER (first <> second)))), []) FROM pairs
 
 -- name: create_pairs
 -- One row a rater and pair, the first vote in each order; `told` is what both orders together say.

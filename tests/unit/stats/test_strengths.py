@@ -1,6 +1,7 @@
 """Bradley and Terry's strengths: what they are by hand, when there are none, and what their intervals count."""
 
 import math
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -91,11 +92,33 @@ def test_without_a_maximum_there_is_a_state_and_no_number(
     assert rates == sorted(rates, reverse=True)
 
 
-def test_a_length_that_decides_everything_is_a_state() -> None:
-    rows = [Comparison(f"{n}", "a", "b", float(n % 2), 1.0 if n % 2 else -1.0) for n in range(10)]
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_length_that_decides_everything_or_nothing_is_a_state(unit: float) -> None:
+    """Whatever lengths are measured in: a slope of thousands may be right where they hardly differ."""
+    rows = [Comparison(f"{n}", "a", "b", float(n % 2), unit if n % 2 else -unit) for n in range(10)]
+    longer = [Comparison(f"{n}", "a", "b", float(n % 2), unit) for n in range(10)]
+    some = [Comparison(f"{n}", "a", "b", float(n % 3 > 0), unit * (n * n % 7)) for n in range(24)]
+    once = fit_strengths(
+        [Comparison("", one.first, one.second, one.score, (one.length or 0) / unit) for one in some], with_length=True
+    )
 
     assert fit_strengths(rows).state is StrengthState.ESTIMATED
     assert fit_strengths(rows, with_length=True).state is StrengthState.SEPARATED
+    assert fit_strengths(longer, with_length=True).state is StrengthState.CONFOUNDED
+    assert fit_strengths(some, with_length=True).length_slope == pytest.approx((once.length_slope or 0) / unit)
+
+
+def test_a_long_chain_of_near_defeats_has_strengths() -> None:
+    """One tie in a thousand is a chain of wins, however far apart its ends are."""
+    names = [f"{n:02}" for n in range(15)]
+    rows = [
+        Comparison(f"{n}", one, other, 0.5 if n == 0 else 1.0) for one, other in pairwise(names) for n in range(1000)
+    ]
+    board = fit_strengths(rows)
+
+    assert board.state is StrengthState.ESTIMATED
+    assert board.values["00"] - board.values["01"] == pytest.approx(math.log(1999))
+    assert board.values["00"] == pytest.approx(7 * math.log(1999))
 
 
 def test_what_length_explains_is_taken_out() -> None:
@@ -154,3 +177,7 @@ def test_orders_are_compared_where_both_have_a_say() -> None:
 
     assert (found.names, found.pairs, found.same) == (3, 3, 2)
     assert found.tau_b == pytest.approx(1 / 3)
+
+    for strict in ({"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}):
+        assert order_agreement({"a": 0.1 + 0.2, "b": 0.3}, strict).same == 0
+    assert order_agreement({"a": 0.1 + 0.2, "b": 0.3}, {"a": 1.0, "b": 1.0}).same == 1

@@ -31,6 +31,9 @@ def leaderboard(
         str | None, Option("--system-a", metavar="EXPR", help=f"{_TABLE}who wrote response A of a vote.")
     ] = None,
     system_b: Annotated[str | None, Option("--system-b", metavar="EXPR", help="Who wrote response B.")] = None,
+    shown: Annotated[
+        str | None, Option(metavar="EXPR", help="Which response of a vote was shown first: AB or BA.")
+    ] = None,
     item: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}what is rated, a text or a pair.")] = None,
     judge: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}who rates.")] = None,
     score: Annotated[
@@ -69,7 +72,7 @@ def leaderboard(
     from mixseek.storage.ratings import RatingColumns
 
     columns = RatingColumns(
-        *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b
+        *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b, shown=shown
     )
     board = load_any_board(BoardRequest(name, workspace_path(workspace), columns, human, min_questions))
     if html is not None:

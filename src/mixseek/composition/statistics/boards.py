@@ -9,7 +9,7 @@ from mixseek.composition.statistics.ratings import StatisticsRequest, is_table, 
 from mixseek.composition.statistics.strengths import build_board
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.stats.strengths import Board
-from mixseek.storage.ratings import RatingColumns, RatingSource
+from mixseek.storage.ratings import PEOPLE, RatingColumns, RatingSource
 from mixseek.storage.workspace import LATEST
 
 
@@ -44,5 +44,6 @@ def load_board(request: BoardRequest) -> Board:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
     source = RatingSource(request.columns, request.human)
     asked = StatisticsRequest(request.name or LATEST, request.workspace, source)
+    human = request.human or (None if is_table(asked.name) else PEOPLE)
     with open_ratings(asked) as ratings:
-        return build_board(asked.name, ratings, request.human, request.fewest_questions)
+        return build_board(asked.name, ratings, human, request.fewest_questions)

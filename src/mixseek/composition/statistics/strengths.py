@@ -15,7 +15,7 @@ def board_of_run(workspace: Workspace, run: RunDirectory) -> Board | None:
         return build_board(run.name, ratings) if has_pairs(ratings) else None
 
 
-def build_board(source: str, ratings: Ratings, human: str | None = None, fewest: int = 1) -> Board:
+def build_board(source: str, ratings: Ratings, human: str | None = PEOPLE, fewest: int = 1) -> Board:
     """Of all judges together, people apart; of systems with at least `fewest` questions."""
     is_voted = has_pairs(ratings)
     if not is_voted and not ratings.systems:
@@ -25,16 +25,24 @@ def build_board(source: str, ratings: Ratings, human: str | None = None, fewest:
         )
     if not is_voted and ratings.categories:
         raise ConfigurationError("--score: the ratings are texts, which have no more or less; votes need --system-a")
-    truth = next((one for one in ratings.raters if one.name == (human or PEOPLE)), None)
+    truth = next((one for one in ratings.raters if one.name == human), None)
     judges = [one for one in ratings.raters if one is not truth]
-    found = Votes(ratings, None).comparisons(fewest) if is_voted else scored_comparisons(ratings, fewest)
+    if is_voted:
+        votes = Votes(ratings, None)
+        votes.check_orders(is_needed=False)
+        found, uncounted = votes.comparisons(fewest), votes.uncounted()
+        systems, notes = uncounted.systems, uncounted.notes
+    else:
+        found, systems, notes = scored_comparisons(ratings, fewest), ratings.systems, []
     comparisons = [row for one in judges for row in found.get(one.number, ())]
     people = found.get(truth.number, []) if truth is not None else []
     strengths = fit_strengths(comparisons)
     by_people = fit_strengths(people) if people else None
     agreement = order_agreement(_order(strengths), _order(by_people)) if by_people is not None else None
-    left_out = sorted(set(ratings.systems) - {one.name for one in strengths.standings}) if not is_voted else []
-    notes = [f"left out, with fewer than {fewest} questions: {listed(left_out)}"] if left_out else []
+    compared = {name for rows in found.values() for row in rows for name in (row.first, row.second)}
+    if left_out := sorted(set(systems) - compared):
+        why = f"with fewer than {fewest} questions" if fewest > 1 else "without a comparison"
+        notes.append(f"left out, {why}: {listed(left_out)}")
     return Board(source, [one.name for one in judges], strengths, _controlled(comparisons), by_people, agreement, notes)
 
 

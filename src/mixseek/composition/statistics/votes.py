@@ -31,7 +31,9 @@ def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
         votes = Votes(ratings, truth) if asked.votes else None
         judges = [one for one in ratings.raters if one is not truth]
         notes = []
-        if ratings.repeated and not asked.votes:
+        if votes and (repeated := votes.uncounted().repeated):
+            notes.append(f"{repeated:,} more of the same pair, judge and order: both orders are told by the first one")
+        elif ratings.repeated and not asked.votes:
             notes.append(f"{ratings.repeated:,} more of the same item and rater: the first one counts")
         length: list[LengthLine] = []
         if asked.length:

@@ -28,7 +28,7 @@ from mixseek.storage.journal.records import (
     decode_record,
     decode_reply,
 )
-from mixseek.storage.workspace import RunDirectory, list_first
+from mixseek.storage.workspace import SHARDS, RunDirectory, list_first
 
 # One writer for a run, whichever process it lives in.
 
@@ -262,6 +262,9 @@ def read_records(path: Path) -> Iterator[Record]:
 
 def says_nothing(path: Path) -> bool:
     """Whether nobody has said anything about any sample: no reply, and no outcome but that one is missing."""
+    if any(path.with_name(SHARDS).glob("*/*.jsonl")):
+        # Judged elsewhere, and not taken over yet.
+        return False
     return not path.is_file() or all(
         isinstance(record, SampleRecord) or (isinstance(record, OutcomeRecord) and isinstance(record.outcome, Missing))
         for record in read_records(path)
