@@ -30,7 +30,7 @@ from mixseek.stats.corrected import (
     corrected_difference,
     corrected_mean,
     post_stratified,
-    prediction_powered_of,
+    prediction_powered,
     regression_of,
     rogan_gladen_of_unlabelled,
 )
@@ -398,8 +398,8 @@ def without_judge(sums: PairSums) -> PairSums:
 def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | None]:
     """Estimators as their papers give them, for independent items; each needs what its paper says."""
     found: dict[str, Corrected | PredictionPowered | None] = {
-        "ppi_pp": prediction_powered_of(items.sums),
-        "ppi_lam1": prediction_powered_of(items.sums, weight=1.0),
+        "ppi_pp": prediction_powered(items.sums),
+        "ppi_lam1": prediction_powered(items.sums, weight=1.0),
     }
     if items.is_binary:
         found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
