@@ -48,12 +48,18 @@ from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
 from mixseek.matching.languages import written_in
 from mixseek.reporting.summary import DryRun, Forecast, RunSummary
 from mixseek.reporting.wording import plural
-from mixseek.storage.journal.journal import JournalFile, holding_lock, says_nothing, verify_journal
+from mixseek.storage.journal.journal import (
+    JournalFile,
+    JudgedBefore,
+    holding_lock,
+    recall_journal,
+    says_nothing,
+    verify_journal,
+)
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
-from mixseek.storage.journal.recall import JudgedBefore, recall_journal
 from mixseek.storage.journal.shards import take_over_leftovers
 from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000

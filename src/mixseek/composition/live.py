@@ -48,10 +48,9 @@ from mixseek.reporting.wording import plural
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import records
-from mixseek.storage.journal.journal import JournalFile, read_records
-from mixseek.storage.journal.recall import JudgedBefore
+from mixseek.storage.journal.journal import JournalFile, JudgedBefore, read_records
 from mixseek.storage.reply_cache import CACHE_FILE, CacheState, ReplyCacheFile
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
 # The workspace's own secret: nonces made from it can be repeated here and guessed nowhere.
 
@@ -354,14 +353,17 @@ def live_batches(
 # The workspace's replies: for one run, then looked at and made fewer.
 
 _PUTS_AT_ONCE = 512
+_WAIT_SECONDS = 1.0
 
 
 class BufferedCache:
-    """Replies go into the file by the hundred: a transaction for each would cost more than all the rest."""
+    """Replies go into the file by the hundred or by the second: a transaction for each would cost too much."""
 
-    def __init__(self, file: ReplyCacheFile) -> None:
+    def __init__(self, file: ReplyCacheFile, clock: Callable[[], float] = time.monotonic) -> None:
         self._file = file
+        self._clock = clock
         self._waiting: dict[bytes, Reply] = {}
+        self._flushed_at = clock()
 
     def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
         found = self._file.get_many(keys)
@@ -371,13 +373,14 @@ class BufferedCache:
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None:
         self._waiting.update(replies)
-        if len(self._waiting) >= _PUTS_AT_ONCE:
+        if len(self._waiting) >= _PUTS_AT_ONCE or self._clock() - self._flushed_at >= _WAIT_SECONDS:
             self.flush()
 
     def flush(self) -> None:
-        """What is still waiting; a crash before this costs money, never truth."""
+        """What is still waiting. After a crash this run has it in its journal, and others ask again."""
         self._file.put_many(self._waiting)
         self._waiting = {}
+        self._flushed_at = self._clock()
 
     # The file itself stays open: it is its owner's.
     close = flush

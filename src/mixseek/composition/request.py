@@ -24,7 +24,7 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
-from mixseek.protocols.declaration.file import DeclaredProtocol, SampleNeeds
+from mixseek.protocols.declaration import DeclaredProtocol, SampleNeeds
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
@@ -42,7 +42,7 @@ from mixseek.storage.journal.manifest import (
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 
 if TYPE_CHECKING:
-    from mixseek.judges.replay.judge import FileReplayJudge
+    from mixseek.judges.replay import FileReplayJudge
 
 RULES = Method.RULES.value
 

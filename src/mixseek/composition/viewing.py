@@ -20,7 +20,7 @@ from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
 # Between conditions on metadata, which are one value of an address; in it, %1F.
 ALSO = "\x1f"
@@ -147,13 +147,12 @@ class ViewedRun:
         """A page of the list in the shape of a report's payload; a search says how far it has come."""
         query, done = self._query(asked)
         with self._searches.resting():
-            is_all = not asked.filters and done is None
-            total = self.judgments.total if is_all else self.judgments.count(query)
             offset = asked.offset
             if asked.named is not None and not asked.sort:
                 offset = self.judgments.rank_of(query, asked.named) // asked.limit * asked.limit
-            payload = rows_payload(self.judgments.page(query, offset, asked.limit), _LIST_BUDGET)
-        counted = {"offset": offset, "matches": total, "total": self.judgments.total, "search": done}
+            rows, matches = self.judgments.page(query, offset, asked.limit)
+            payload = rows_payload(rows, _LIST_BUDGET)
+        counted = {"offset": offset, "matches": matches, "total": self.judgments.total, "search": done}
         return {**self.facts(), **payload, **counted}
 
     def sample(self, sample_id: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from mixseek.engine.offline import Batch, judge_one
 from mixseek.errors import ConfigurationError
 from mixseek.judges.specs import RulesJudge
 from mixseek.protocols.registry import load_protocol
-from mixseek.storage.journal.recall import recall_journal
+from mixseek.storage.journal.journal import recall_journal
 
 SAMPLES = [Sample(f"s{number}", f"The answer is {number}.", ground_truth=str(number)) for number in range(10)]
 PROTOCOL = load_protocol("semantic")

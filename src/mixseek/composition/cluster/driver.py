@@ -36,11 +36,10 @@ from mixseek.engine.live import LiveBatch
 from mixseek.engine.offline import is_settled, pending_batches
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.judges.keys import looks_like_credential
-from mixseek.protocols.declaration.file import DeclaredProtocol
+from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.reporting.wording import plural
 from mixseek.storage.durable import make_directory
-from mixseek.storage.journal.journal import JournalFile, read_records
-from mixseek.storage.journal.recall import JudgedBefore, recall_journal
+from mixseek.storage.journal.journal import JournalFile, JudgedBefore, read_records, recall_journal
 from mixseek.storage.journal.records import ReplyRecord
 from mixseek.storage.journal.shards import append_shard, part_path, seal_torn
 

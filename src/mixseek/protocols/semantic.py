@@ -13,21 +13,30 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from mixseek.domain.judgments import ErrorType, InvalidJudgment, Method, Reply, Span, Undecided, ValidJudgment
+from mixseek.domain.judgments import (
+    ErrorType,
+    Finding,
+    Flag,
+    InvalidJudgment,
+    Method,
+    Reply,
+    Span,
+    Undecided,
+    ValidJudgment,
+)
 from mixseek.domain.ports import MathsComparer, Message
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import LOG_SCORES, Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision, MatchResult
 from mixseek.matching.visible import fold, visible_part
-from mixseek.protocols.declaration.file import DeclaredProtocol, ProtocolDeclaration, SampleNeeds, Table, validated
+from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, SampleNeeds, Table, validated
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.injected import repetitions
 from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt
-from mixseek.protocols.reply.reader import read_reply
-from mixseek.protocols.scored.sample import fenced_question, shown_name
-from mixseek.templating.fence import fence, unused_nonce
+from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply
+from mixseek.protocols.scored.prompt import fenced_question, shown_name
+from mixseek.templating import fence, unused_nonce
 
 # What the prompt calls the sample, and what the reply's `id` must then be.
 #   opaque  the prompt says 1; the reply must say 1, or the sample's own id (replies collected elsewhere).
@@ -420,3 +429,41 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         }
         verdict = "correct" if is_correct else "incorrect"
         return ValidJudgment(float(is_correct), verdict, fields, Method.RULES, span=matched.span, rules=matched.rules)
+
+
+# What the scorer of another tool said, as a judgment: read alike for the judge and for whoever checks an archive.
+_COMMENT_CHARACTERS = 500
+
+
+def read_log_score(sample: Sample, scorer: str, protocol_name: str) -> ValidJudgment | InvalidJudgment | Undecided:
+    """A verdict where the scorer gave one; a degree is none, and an unreadable grade is invalid."""
+    scores = sample.metadata.get(LOG_SCORES)
+    told = scores.get(scorer) if isinstance(scores, Mapping) else None
+    if told is None:
+        return Undecided(f"the log holds no score of {scorer!r} for this sample")
+    # A table of somebody's own may have the bare value.
+    score: Mapping[str, Any] = told if isinstance(told, Mapping) else {"value": told, "is_correct": verdict_of(told)}
+    if problem := score.get("problem"):
+        return InvalidJudgment((Finding(Flag.UNPARSABLE_OUTPUT, f"{scorer}: {problem}"),))
+    is_correct = score.get("is_correct")
+    if not isinstance(is_correct, bool):
+        said = f"{scorer} says {score.get('value')!r}, which is neither correct nor incorrect"
+        return InvalidJudgment(
+            (Finding(Flag.PROTOCOL_VIOLATION, f"{said}: the {protocol_name} protocol has no degrees"),)
+        )
+    reason = score.get("reason")
+    fields = {
+        "is_correct": is_correct,
+        "extracted_answer": None,
+        "reasoning_score": None,
+        "error_type": None,
+        "comment": str(reason)[:_COMMENT_CHARACTERS] if reason else f"{scorer}: {score.get('value')}",
+        "log_value": score.get("value"),
+    }
+    verdict = "correct" if is_correct else "incorrect"
+    return ValidJudgment(float(is_correct), verdict, fields, Method.CROSS_JUDGE)
+
+
+def verdict_of(value: Any) -> bool | None:
+    """True and 1, False and 0; anything else is no verdict."""
+    return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None

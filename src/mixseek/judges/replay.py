@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from mixseek.domain.calls import PLAIN, presentation_of
-from mixseek.domain.judgments import Missing, Reply
+from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.panels import AB, BA
 from mixseek.domain.ports import JudgeProtocol
-from mixseek.domain.preferences import AB, BA
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.protocols.reply.bundles import Bundle, BundleEntry, fold_identity, split_bundle
+from mixseek.protocols.semantic import read_log_score
 
 # A recorded reply as it stands in a row, whatever the column is called.
 
@@ -471,3 +472,18 @@ def _id_text(row: Mapping[str, Any]) -> str | None:
 def _reply_name(row: Mapping[str, Any]) -> str:
     """Blank where there is no reply."""
     return next((name for name in REPLY_NAMES if name in row), "")
+
+
+# The scorer of another tool as a judge of its own: what it said is replayed, so that it can be held against ours.
+
+
+@dataclass(frozen=True, slots=True)
+class LogScoreJudge:
+    """Reads the score that stands in the sample's own row; it needs a protocol whose verdicts are correct and not."""
+
+    name: str
+    scorer: str
+
+    def reply(self, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment | Undecided:
+        """An outcome at once: a score is no text that would have to be parsed."""
+        return read_log_score(sample, self.scorer, protocol.name)

@@ -1,4 +1,4 @@
--- What is written to and read from the competitions' tables; see migration_1.sql.
+-- What is written to and read from the competitions' tables; see competition_migration_1.sql.
 
 -- name: executions
 SELECT execution_id, task, configuration, status, started_at, ended_at FROM executions

@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration.file import Complaint, DeclarationFile, read_template, read_toml_text, unknown_among
+from mixseek.protocols.declaration import Complaint, DeclarationFile, read_template, read_toml_text, unknown_among
 from mixseek.protocols.registry import KINDS, describe, load_protocol, protocol_names
 from mixseek.protocols.scored.parameters import (
     ScoredParameters,
@@ -31,7 +31,7 @@ from mixseek.protocols.scored.parameters import (
 from mixseek.protocols.scored.prompt import VARIABLES
 from mixseek.protocols.scored.protocol import DEFAULT_LANGUAGES
 from mixseek.settings.marked_text import parse_toml
-from mixseek.templating.template import compile_template, undeclared_variables, used_variables
+from mixseek.templating import compile_template, undeclared_variables, used_variables
 
 # Where in a TOML file a key stands: the parser gives values without lines, and a complaint needs a line.
 

@@ -4,9 +4,10 @@ Letters in a prompt and in a reply are as shown: A is what stands first. Whateve
 as they are in the dataset, so that a verdict means the same in either order.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -24,12 +25,12 @@ from mixseek.domain.judgments import (
     ValidJudgment,
     status_of,
 )
+from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
 from mixseek.domain.ports import MathsComparer, Message
-from mixseek.domain.preferences import AB, BA, PairState, Preference, combine_orders
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.matching.quotes.locate import locate_quote
-from mixseek.protocols.declaration.file import (
+from mixseek.matching.quotes import locate_quote
+from mixseek.protocols.declaration import (
     DeclaredProtocol,
     ProtocolDeclaration,
     SampleNeeds,
@@ -38,13 +39,12 @@ from mixseek.protocols.declaration.file import (
     validated,
 )
 from mixseek.protocols.identity import judge_identity, relate
-from mixseek.protocols.pairwise.verdicts import find_verdicts
-from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.injected import find_repetition
 from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, excerpt_text
-from mixseek.protocols.reply.reader import read_reply, violations, without_thought
+from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply, violations, without_thought
 from mixseek.protocols.scored.parameters import Dimension, Words, in_language, missing_words, spoken
-from mixseek.templating.fence import fence, unused_nonce
+from mixseek.settings.marked_text import parse_toml
+from mixseek.templating import fence, unused_nonce
 
 # What becomes of quotes that do not stand in the response they are said to be from.
 #   record    counted as a warning; the verdict stands
@@ -62,7 +62,7 @@ _VARIABLES = {
     # Never a ground truth: in a dataset of pairs, that is as often as not which of the two people prefer.
     "user": frozenset({"nonce", "question", "response_a", "response_b"}),
 }
-_PROMPTS = Path(__file__).parent.parent / "prompts"
+_PROMPTS = Path(__file__).parent / "prompts"
 _LANGUAGES = ("en", "ja", "zh")
 
 # What is remarkable about a valid judgment, beside `position` and `partial`.
@@ -386,3 +386,100 @@ def _with_default_templates(declaration: ProtocolDeclaration) -> ProtocolDeclara
     stems = {"system": "pairwise", "user": "pairwise_user"}
     own = {role: read_template(_PROMPTS / f"{stems[role]}.{declaration.language}.md.j2") for role in missing}
     return replace(declaration, templates={**declaration.templates, **own})
+
+
+# Which of two responses a reply prefers, where it gives no JSON: only what is said for certain.
+#
+#     marks       [[A>>B]], [[A]], [[C]] (a tie), wherever they stand
+#     sentences   "Therefore, Output (b) is better.", and nothing else in the sentence (see pairwise_verdicts.toml)
+#     a line      "2", "Response A", "tie" as the first line
+#     a pair      "7 9" as the first line: scores, unless both could be ranks
+#
+# A reply may say its verdict several times, and in several of these ways; if they differ, it contradicts itself.
+
+_MARK = re.compile(r"\[\[\s*(?:(A|B)\s*(>{1,2}|<{1,2}|=)\s*(A|B)|(A|B|C|tie))\s*\]\]", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"""[.!?]["”’')]?(?=\s|\Z)|[。！？\n]+""")
+_EMPHASIS = re.compile(r"[*_`#]+")
+_EDGES = " \t\r\"'“”‘’:：;,，、-–—>"
+_SCORES = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:\s*/\s*10)?[\s,]+(\d{1,3}(?:\.\d+)?)(?:\s*/\s*10)?")
+# Longer sentences hold more than a verdict and its reason.
+_LONGEST_SENTENCE = 600
+_FIRST = {"a": Preference.A, "1": Preference.A, "b": Preference.B, "2": Preference.B}
+
+
+class SaidVerdict(NamedTuple):
+    """As shown: A is what the judge saw first. `is_strong` is None where the form does not tell."""
+
+    preference: Preference
+    form: str
+    is_strong: bool | None = None
+
+
+def find_verdicts(text: str) -> tuple[SaidVerdict, ...]:
+    """Every verdict that is said for certain, in order; takes linear time and never raises."""
+    return (*_marks(text), *_first_line(text), *_sentences(text))
+
+
+def _marks(text: str) -> Iterator[SaidVerdict]:
+    for left, sign, right, alone in (found.groups() for found in _MARK.finditer(text)):
+        if alone:
+            yield SaidVerdict(_FIRST.get(alone.lower(), Preference.TIE), "mark")
+        elif sign == "=" and left.lower() != right.lower():
+            yield SaidVerdict(Preference.TIE, "mark")
+        elif sign != "=" and left.lower() != right.lower():
+            better = left if sign.startswith(">") else right
+            yield SaidVerdict(_FIRST[better.lower()], "mark", is_strong=len(sign) == 2)
+
+
+def _first_line(text: str) -> Iterator[SaidVerdict]:
+    first, _, rest = text.strip().partition("\n")
+    line = _EMPHASIS.sub("", first).strip(_EDGES)
+    # Before more text, "1." begins a list and "Output (a):" is a heading.
+    opens = bool(rest.strip()) and first.rstrip(" *_`").endswith((".", ":", "："))
+    found = None if opens else _patterns().terse.fullmatch(line.rstrip(". "))
+    if found is not None:
+        yield SaidVerdict(_FIRST[found["side"].lower()] if found["side"] else Preference.TIE, "line")
+    scores = _SCORES.fullmatch(line)
+    if scores is not None:
+        one, other = float(scores[1]), float(scores[2])
+        if max(one, other) > 2:
+            winner = Preference.TIE if one == other else Preference.A if one > other else Preference.B
+            yield SaidVerdict(winner, "scores")
+
+
+def _sentences(text: str) -> Iterator[SaidVerdict]:
+    patterns, start = _patterns(), 0
+    plain = _EMPHASIS.sub("", _MARK.sub("", text))
+    for end in (*(found.span() for found in _SENTENCE_END.finditer(plain)), (len(plain), len(plain))):
+        sentence = plain[start : end[0]].strip(_EDGES)
+        start = end[1]
+        if not 3 <= len(sentence) <= _LONGEST_SENTENCE:
+            continue
+        for pattern in patterns.winner:
+            if found := pattern.fullmatch(sentence):
+                yield SaidVerdict(_FIRST[found["side"].lower()], "sentence")
+                break
+        else:
+            if any(pattern.fullmatch(sentence) for pattern in patterns.tie):
+                yield SaidVerdict(Preference.TIE, "sentence")
+
+
+class _Patterns(NamedTuple):
+    winner: tuple[re.Pattern[str], ...]
+    tie: tuple[re.Pattern[str], ...]
+    terse: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    tables = parse_toml(Path(__file__).with_name("pairwise_verdicts.toml").read_text(encoding="utf-8"))
+    parts = tables["parts"]
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        # `(?P<side>` is no part.
+        while re.search(r"(?<!P)<[A-Z_]+>", pattern):
+            pattern = re.sub(r"(?<!P)<([A-Z_]+)>", lambda found: parts[found[1]], pattern)
+        return re.compile(pattern, re.IGNORECASE)
+
+    said = tables["sentences"]
+    return _Patterns(tuple(map(compiled, said["winner"])), tuple(map(compiled, said["tie"])), compiled(said["terse"]))
