@@ -65,3 +65,18 @@ class Sample:
         # \x00 for None and a length before each part: ("ab", "c") and ("a", "bc") must not collide.
         blob = b"".join([b"\x00" if data is None else b"%d:%b" % (len(data), data) for data in encoded])
         return hashlib.blake2b(blob, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class SampleNeeds:
+    """What a protocol needs of every sample beside a question, whoever judges it."""
+
+    # Of the fields that place a sample in a grid.
+    fields: tuple[str, ...] = ()
+    rubric: bool = False
+    # That a rubric may name; empty where the protocol knows no types.
+    task_types: tuple[str, ...] = ()
+    # Why replies that were recorded elsewhere cannot be checked without the response; None where they can.
+    response_reason: str | None = None
+    # Two responses to each question.
+    is_pair: bool = False

@@ -324,7 +324,7 @@ class Dataset:
 
     def _reader(self) -> RowReader:
         required = self._requirements
-        return RowReader(self._mapping, needs_response=required.response, is_pair=required.is_pair)
+        return RowReader(self._mapping, needs_response=required.response, is_pair=required.needs.is_pair)
 
     def _attachments(self) -> Attachments:
         return Attachments(self._files, self._requirements)
@@ -379,7 +379,7 @@ def open_dataset(
     `name` is what it is called where the file is a copy of what a program had in memory.
     """
     # A wrong --map is said before a long stdin is copied.
-    RowReader(mapping, is_pair=requirements is not None and requirements.is_pair and pairs is None)
+    RowReader(mapping, is_pair=requirements is not None and requirements.needs.is_pair and pairs is None)
     if path != STDIN:
         file = check_file(path)
     elif spool_directory is None:
