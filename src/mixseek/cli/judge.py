@@ -73,7 +73,9 @@ def judge(
         str | None, Option(metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own.")
     ] = None,
     fail_under: Annotated[float | None, share_option("Exit 1 when the mean score is lower, e.g. 0.8 or 80%.")] = None,
-    max_invalid: Annotated[float | None, share_option("Exit 1 when more are invalid or missing.")] = None,
+    max_invalid: Annotated[
+        float | None, share_option("Exit 1 when more are invalid (of pairs, in either order) or missing.")
+    ] = None,
     max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided or split.")] = None,
     max_unverified: Annotated[
         float | None,

@@ -319,13 +319,6 @@ def factor_text(factor: str) -> str:
     return _FACTORS[factor]
 
 
-def p_cell(group: GroupDifference) -> str:
-    """`0.028`, `< 0.001`: the head of the column says what it is."""
-    return (
-        NOTHING if group.p_adjusted is None else wording.p_text(group.p_adjusted).removeprefix("p ").removeprefix("= ")
-    )
-
-
 def group_note(factor: str, groups: Sequence[GroupDifference]) -> str:
     """What the two columns of a table are; and where interval and test alone would say different things."""
     tests = plural(sum(group.p_adjusted is not None for group in groups), "test")
@@ -467,7 +460,7 @@ def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bo
                 range_text(group.difference.interval, is_binary=is_binary) if group.difference.interval else NOTHING,
                 QUIET,
             ),
-            p_cell(group),
+            wording.p_number(group.p_adjusted),
             f"{group.difference.sums.better:,}",
             f"{group.difference.sums.worse:,}",
         )

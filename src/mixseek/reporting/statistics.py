@@ -53,6 +53,8 @@ class PairLine:
     pearson: float | None = None
     spearman: float | None = None
     kendall_tau_b: float | None = None
+    auc: float | None = None  # of the second's scores against the first's right and wrong
+    brier: float | None = None
     confusion: Confusion | None = None  # of the second against the first, where both say right or wrong
     shares: Mapping[str, Interval | None] = field(default_factory=dict)  # of that confusion, over questions
 
@@ -192,6 +194,8 @@ def _pair_document(line: PairLine) -> dict[str, Any]:
         "pearson": line.pearson,
         "spearman": line.spearman,
         "kendall_tau_b": line.kendall_tau_b,
+        "auc": line.auc,
+        "brier": line.brier,
         "confusion": _confusion_document(line.confusion, line.shares) if line.confusion else None,
     }
 
@@ -311,6 +315,9 @@ def print_statistics(found: Statistics, console: Console) -> None:
         title = f"Against {found.human}"
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
         print_section(console, title, table_of(shares, list(_confusion_rows(found.against_human))))
+        graded = [one for one in found.against_human if one.confusion is None and one.auc is not None]
+        cells = [(one.second, number_cell(one.items), _number(one.auc), _number(one.brier)) for one in graded]
+        print_section(console, f"Scores against {found.human}", table_of(("judge", ">n", ">AUC", ">Brier"), cells))
         heads = ("judge", ">n", *(f">{one.value}" for one in _shown_measures(found.against_human)))
         print_section(console, f"Agreement with {found.human}", table_of(heads, list(_pair_rows(found.against_human))))
     if found.agreement is not None:

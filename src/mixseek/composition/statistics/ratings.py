@@ -42,18 +42,20 @@ from mixseek.stats.raters import (
     Confusion,
     Measure,
     PairCounts,
+    auc,
+    brier,
     kendall_tau_b,
     mean_difference,
     pearson,
     spearman,
 )
+from mixseek.stats.strengths import listed
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
     LabelPool,
     Rater,
     Ratings,
     RatingSource,
-    listed,
     open_run,
     open_table,
 )
@@ -270,6 +272,8 @@ class _Analysis:
             pearson(ordered),
             spearman(ordered) if ordered else None,
             kendall_tau_b(ordered) if ordered else None,
+            auc(ordered),
+            brier(ordered),
             whole if counts else None,
             formulas.shares_over_questions([part for part in parts if part is not None]),
         )

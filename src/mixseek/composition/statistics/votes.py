@@ -10,7 +10,8 @@ from mixseek.stats import jury
 from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.jury import position_of
 from mixseek.stats.regression import least_squares, logit
-from mixseek.storage.ratings import Rater, Ratings, listed
+from mixseek.stats.strengths import listed
+from mixseek.storage.ratings import Rater, Ratings
 from mixseek.storage.votes import Votes, ballots, score_lengths
 
 
