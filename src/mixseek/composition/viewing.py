@@ -20,7 +20,7 @@ from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
 # Between conditions on metadata, which are one value of an address; in it, %1F.
 ALSO = "\x1f"

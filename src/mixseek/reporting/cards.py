@@ -12,7 +12,7 @@ from rich.text import Text
 
 from mixseek.reporting.html import joined_assets, render_page
 from mixseek.reporting.tables import as_text, print_indented, table_of
-from mixseek.reporting.wording import plural
+from mixseek.reporting.wording import NOTHING, make_visible, p_number, percent, plural, signed_text
 from mixseek.stats.audits import AUDITS, Audit, AuditState, Side
 
 CARD_VERSION = 1
@@ -161,31 +161,22 @@ STATE_STYLES = {
 _ROUND_ENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 
 
-def percent(share: float | None, *, signed: bool = True) -> str:
+def signed_share(share: float | None) -> str:
     """Of the scale, or of the samples."""
-    return "–" if share is None else f"{100 * share:+.1f}%" if signed else f"{100 * share:.1f}%"
+    return signed_text(share, None)
 
 
 def effect_text(finding: CardFinding) -> str:
     """With its interval."""
-    if finding.effect is None:
-        return "–"
     if finding.low is None:
-        return percent(finding.effect)
-    return f"{percent(finding.effect)} ({percent(finding.low)} to {percent(finding.high)})"
-
-
-def p_text(finding: CardFinding) -> str:
-    """After Holm's correction."""
-    if finding.p_adjusted is None:
-        return "–"
-    return "<.001" if finding.p_adjusted < 0.001 else f"{finding.p_adjusted:.3f}".removeprefix("0")
+        return signed_share(finding.effect)
+    return f"{signed_share(finding.effect)} ({signed_share(finding.low)} to {signed_share(finding.high)})"
 
 
 def limit_text(finding: CardFinding) -> str:
     """The least effect that is flagged."""
     sign = "±" if AUDITS[finding.audit].side is Side.BOTH else "from "
-    return f"{sign}{percent(finding.minimum, signed=finding.minimum < 0)}"
+    return f"{sign}{percent(finding.minimum) if finding.minimum >= 0 else signed_share(finding.minimum)}"
 
 
 def remark(finding: CardFinding) -> str:
@@ -212,9 +203,9 @@ def print_card(card: Card, console: Console, *places: str) -> None:
     """Flagged audits with samples to open; `places` are files that hold the card."""
     protocol = card.protocol
     head = f"{card.judge.name} under {protocol.name} {protocol.version} ({protocol.language}, {protocol.hash[:8]})"
-    console.print(Text(head, style="bold"))
+    console.print(Text(make_visible(head), style="bold"))
     drawn = f"{plural(card.samples, 'sample')} of {card.dataset}, seed {card.seed}"
-    console.print(Text(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}"))
+    console.print(Text(make_visible(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}")))
     heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged")
     rows = [
         (
@@ -222,7 +213,7 @@ def print_card(card: Card, console: Console, *places: str) -> None:
             (one.state.value, STATE_STYLES[one.state]),
             str(one.items),
             effect_text(one),
-            p_text(one),
+            p_number(one.p_adjusted),
             limit_text(one),
         )
         for one in card.findings
@@ -242,12 +233,17 @@ def print_card(card: Card, console: Console, *places: str) -> None:
 
 def print_flagged(finding: CardFinding, console: Console) -> None:
     console.print()
-    console.print(Text(f"{finding.title}: {finding.measure}", style="bold"))
+    console.print(Text(make_visible(f"{finding.title}: {finding.measure}"), style="bold"))
     for kind, (count, mean) in finding.kinds.items() if len(finding.kinds) > 1 else ():
-        console.print(Text(f"  {kind}: {percent(mean)} in {plural(count, 'sample')}"))
+        console.print(Text(make_visible(f"  {kind}: {signed_share(mean)} in {plural(count, 'sample')}")))
     for example in finding.examples:
-        scores = " → ".join("–" if score is None else f"{score:.2f}" for score in (example.before, example.after))
-        console.print(Text(f"  {example.original}, {example.kind}: {scores}   {example.command}"), soft_wrap=True)
+        shown = f"  {example.original}, {example.kind}: {example_scores(example)}   {example.command}"
+        console.print(Text(make_visible(shown)), soft_wrap=True)
+
+
+def example_scores(example: CardExample) -> str:
+    """Before and after the change."""
+    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in (example.before, example.after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +270,10 @@ def render_card_page(card: Card) -> str:
         end=end,
         verdict=verdict_text(card),
         effect_text=effect_text,
-        p_text=p_text,
         limit_text=limit_text,
         remark=remark,
-        percent=percent,
+        signed_share=signed_share,
+        example_scores=example_scores,
     )
 
 

@@ -21,7 +21,7 @@ from mixseek.reporting import wording
 from mixseek.reporting.build import grouped, natural_key
 from mixseek.reporting.excerpts import Excerpt, cut_row, excerpt_of, field_limit, left_out, utf16_offset
 from mixseek.reporting.model import Quote, ScoredDetail, read_detail, tone_of
-from mixseek.reporting.pairs_text import orders_text
+from mixseek.reporting.panel.trust import orders_text
 
 # Characters of judged text in one file: about 60 MB of it compressed. Beyond that a file is nothing to send.
 TEXT_BUDGET = 200_000_000

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from mixseek.composition.competitions.leaderboards import load_leader_board
 from mixseek.composition.viewing import expected_judgments, list_workspace, read_list_request
-from mixseek.reporting.comparison.summary import comparison_document
+from mixseek.reporting.comparison import comparison_document
 from mixseek.reporting.leaderboard import leader_board_document
 from mixseek.reporting.summary import report_document
 from mixseek.storage.journal.manifest import read_manifest

@@ -8,7 +8,7 @@ from mixseek.composition.summary import run_header
 from mixseek.composition.viewing import list_workspace, read_number
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.comparison.page import comparison_context
+from mixseek.reporting.comparison_page import comparison_context
 from mixseek.reporting.html import inert_json, manifest_entries, report_context
 from mixseek.reporting.leaderboard import leader_board_context
 from mixseek.storage.journal.manifest import read_manifest

@@ -18,7 +18,7 @@ from mixseek.composition.compare import LISTED, CompareRequest, load_comparison,
 from mixseek.composition.labels.reviewing import ReviewedRun
 from mixseek.composition.report import load_report
 from mixseek.composition.viewing import ViewedRun, find_exact_run
-from mixseek.reporting.comparison.summary import ChangedSample, Comparison
+from mixseek.reporting.comparison import ChangedSample, Comparison
 from mixseek.reporting.html import asset_text, inert_json, page_environment, wrapped_script
 from mixseek.reporting.model import ReportData
 from mixseek.reporting.wording import replace_unpaired_surrogates
@@ -27,7 +27,7 @@ from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.journal.tail import JournalTail
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.web.security import Access
 from mixseek.web.words import LANGUAGES, keep_language, language_of, say_in_language, saying, words_of

@@ -13,6 +13,9 @@ from tests.flows.running import COMMAND, environment
 from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.composition import compare
+from mixseek.domain.panels import PanelRule
+from mixseek.reporting.board import board_sentences
+from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
 from mixseek.web import pages, viewer
@@ -242,6 +245,26 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
 
     assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
+
+
+@pytest.mark.parametrize("rule", PanelRule)
+@pytest.mark.parametrize("slope", [1.0, -1.0])
+def test_a_leader_board_speaks_the_reader_s_language(rule: PanelRule, slope: float) -> None:
+    """Every sentence under a board, whatever its numbers are."""
+    rows = [
+        Comparison(f"q{n}", a, b, float(n % 3 < 2), slope * (n % 3 - n % 2))
+        for n in range(30)
+        for a, b in ("ab", "bc", "cd", "da")
+    ]
+    found, controlled = fit_strengths(rows), fit_strengths(rows, with_length=True)
+    for agreement in (order_agreement(found.values, found.values), order_agreement(found.values, {"a": 1, "b": 2})):
+        board = Board("r", "xyz", found, controlled, found, agreement, panel=rule.value, split=int(slope + 2))
+        told = board_sentences(board)
+
+        assert len(told) == 6
+        for language in ("ja", "zh"):
+            assert [one for one in told if sayer(language)(one) == one] == []
+            assert all(number in sayer(language)(told[-2]) for number in re.findall("[0-9.]{3,}", told[-2]))
 
 
 def test_the_command_prints_a_link_and_ends_at_ctrl_c(workspace: Path) -> None:

@@ -23,7 +23,7 @@ from mixseek.composition.audits.cards import identify, read_earlier
 from mixseek.composition.conclusion import explain_missing
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.judges import read_kind
-from mixseek.composition.labels.forms import label_scale
+from mixseek.composition.labels.corrected import label_scale
 from mixseek.composition.live import ProgressMaker
 from mixseek.composition.report import write_page
 from mixseek.composition.request import (
@@ -55,7 +55,7 @@ from mixseek.stats.audits import (
 from mixseek.storage.dataset.memory import keep_rows
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 
 LANGUAGES = ("en", "ja", "zh")
@@ -104,10 +104,10 @@ class AuditPlan:
     def _request(self, variants: Sequence[Variant], language: str | None) -> JudgeRequest:
         judging = self.request.judging
         path = keep_rows([one.sample for one in variants], Workspace(judging.workspace).spool)
-        # Rubrics and mapped columns are in the samples already.
+        # Rubrics, mapped columns and both of a pair are in the samples already.
         return replace(
             judging, data=str(path), data_name=f"audit-{self.plan.dataset.stem}", language=language, mapping={},
-            rubric=None, planned=None, limit=None, cascade=False, panel=None,
+            rubric=None, planned=None, limit=None, cascade=False, panel=None, pairs=None,
         )  # fmt: skip
 
 
@@ -280,9 +280,12 @@ def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[O
                 _seen(one, a, b, a - b if one.kind == APOLOGETIC else b - a) for one, a, b in scores.contrasts(audit)
             ]
         case Audit.INJECTION:
-            found = scores.contrasts(audit)
-            # Only a bad text can be lifted; which are bad is the people's word, never the judge's own.
-            return [_seen(one, a, b, jump(b - a)) for one, a, b in found if labels.get(one.original, 0.0) <= _LOW]
+            # Only a bad text can be lifted; which are good is the people's word, never the judge's own.
+            good = {name for name, label in labels.items() if label > _LOW}
+            found = list(scores.contrasts(audit))
+            if lifted := sum(one.original in good for one, _, _ in found):
+                scores.left_out[audit]["people call it good already"] += lifted
+            return [_seen(one, a, b, jump(b - a)) for one, a, b in found if one.original not in good]
         case Audit.NAME:
             return observe_names(scores)
         case Audit.IMPLANT:
@@ -448,6 +451,8 @@ def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
             return "the protocol shows one response, so there is no order"
         case Audit.LANGUAGE if not plan.languages:
             return "the protocol has no other language"
+        case Audit.LENIENT | Audit.OWN if isinstance(plan.plan.protocol, PresentingProtocol):
+            return "a label of a pair says which of two is better, not how good either is"
         case Audit.LENIENT | Audit.OWN if not labels:
             return "no sample has a label by people"
         case Audit.OWN:
@@ -455,7 +460,7 @@ def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
         case Audit.INJECTION if labels:
             return "no sample has a low label by people"
         case Audit.DRIFT | Audit.RESCALED if plan.earlier is None:
-            return "no earlier card was named (--since)"
+            return "no earlier card was given to compare with"
         case _:
             return named[0] if named else "no sample has the verdicts that it needs"
 
@@ -496,7 +501,7 @@ def choose_examples(
 ) -> Iterator[CardExample]:
     """Those that show the effect most, in its direction."""
     spec = AUDITS[result.audit]
-    sign = -1 if spec.side is Side.BOTH and (result.effect or 0.0) < 0 else 1
+    sign = -1 if spec.side is Side.BOTH and result.effect is not None and result.effect < 0 else 1
     telling = sorted((one for one in seen if sign * one.value > spec.null), key=lambda one: -sign * one.value)
     for one in telling[:_EXAMPLES]:
         command = f"mixseek show {quote(runs[one.run])} {quote(one.changed)}"

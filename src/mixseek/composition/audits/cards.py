@@ -50,10 +50,12 @@ def check_cards(plan: Plan, notify: Callable[[str], None]) -> None:
         if path is None and len(examined) == len(cards) == 1:
             (path,) = cards
         if path is None:
-            raise GateError(f"--require-card: none of the cards is of {judge.name}; audit it: mixseek audit")
+            raise GateError(
+                f"none of the cards that are required is of {judge.name}; examine it first (`mixseek audit`)"
+            )
         objection = cards[path].objections(judge, protocol, datetime.now(UTC), most)
         if objection is not None:
-            raise GateError(f"--require-card {path}: {objection}")
+            raise GateError(f"{path}: {objection}")
         for one in cards[path].findings:
             if one.state is AuditState.CONCERN:
                 notify(f"{path}: a concern about {judge.name}: {one.title} ({one.measure})")

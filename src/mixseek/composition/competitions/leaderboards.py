@@ -19,8 +19,7 @@ from mixseek.reporting.leaderboard import (
     render_leader_board,
 )
 from mixseek.settings.race import JUDGMENT_NAME
-from mixseek.storage.competition.connection import Patience
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import AggregationStore, Patience
 from mixseek.storage.journal.journal import is_being_written, read_records
 from mixseek.storage.journal.records import ReplyRecord, SampleRecord
 from mixseek.storage.workspace import LATEST, Workspace, find_name

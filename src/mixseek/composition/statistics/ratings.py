@@ -19,7 +19,6 @@ from mixseek.reporting.statistics import (
     SystemComparison,
 )
 from mixseek.stats import raters as formulas
-from mixseek.stats.association import PairCounts, kendall_tau_b, mean_difference, pearson, spearman
 from mixseek.stats.corrected import (
     Cell,
     Corrected,
@@ -31,20 +30,32 @@ from mixseek.stats.corrected import (
     corrected_difference,
     corrected_mean,
     post_stratified,
-    prediction_powered_of,
+    prediction_powered,
     regression_of,
     rogan_gladen_of_unlabelled,
 )
 from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.paired import paired_test
-from mixseek.stats.raters import AgreementSums, Coefficient, Confusion, Measure
+from mixseek.stats.raters import (
+    AgreementSums,
+    Coefficient,
+    Confusion,
+    Measure,
+    PairCounts,
+    auc,
+    brier,
+    kendall_tau_b,
+    mean_difference,
+    pearson,
+    spearman,
+)
+from mixseek.stats.strengths import listed
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
     LabelPool,
     Rater,
     Ratings,
     RatingSource,
-    listed,
     open_run,
     open_table,
 )
@@ -74,13 +85,13 @@ def load_statistics(request: StatisticsRequest) -> Statistics:
 
 
 def is_table(name: str) -> bool:
-    """Whether a file is meant, even one that is not there; a run's name has no dot."""
-    return Path(name).is_file() or bool(Path(name).suffix)
+    """Whether a file is meant, even one that is not there: tables are known by their ending, runs have none."""
+    return bool(Path(name).suffix) or Path(name).name != name
 
 
 @contextlib.contextmanager
 def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
-    """A file is a table, whatever else it may be; anything else is the name of a run."""
+    """Of a table or of a run, whichever the name means."""
     if is_table(request.name):
         with open_table(Path(request.name), request.source) as ratings:
             yield ratings
@@ -261,6 +272,8 @@ class _Analysis:
             pearson(ordered),
             spearman(ordered) if ordered else None,
             kendall_tau_b(ordered) if ordered else None,
+            auc(ordered),
+            brier(ordered),
             whole if counts else None,
             formulas.shares_over_questions([part for part in parts if part is not None]),
         )
@@ -385,8 +398,8 @@ def without_judge(sums: PairSums) -> PairSums:
 def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | None]:
     """Estimators as their papers give them, for independent items; each needs what its paper says."""
     found: dict[str, Corrected | PredictionPowered | None] = {
-        "ppi_pp": prediction_powered_of(items.sums),
-        "ppi_lam1": prediction_powered_of(items.sums, weight=1.0),
+        "ppi_pp": prediction_powered(items.sums),
+        "ppi_lam1": prediction_powered(items.sums, weight=1.0),
     }
     if items.is_binary:
         found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)

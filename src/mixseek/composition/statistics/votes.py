@@ -8,9 +8,10 @@ from mixseek.errors import ConfigurationError
 from mixseek.reporting.votes import JurySection, LengthLine, VoteLine, VoterLine, VoteStatistics
 from mixseek.stats import jury
 from mixseek.stats.intervals import Interval, unit_interval
-from mixseek.stats.pairs import position_of
+from mixseek.stats.jury import position_of
 from mixseek.stats.regression import least_squares, logit
-from mixseek.storage.ratings import Rater, Ratings, listed
+from mixseek.stats.strengths import listed
+from mixseek.storage.ratings import Rater, Ratings
 from mixseek.storage.votes import Votes, ballots, score_lengths
 
 
@@ -31,7 +32,9 @@ def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
         votes = Votes(ratings, truth) if asked.votes else None
         judges = [one for one in ratings.raters if one is not truth]
         notes = []
-        if ratings.repeated and not asked.votes:
+        if votes and (repeated := votes.uncounted().repeated):
+            notes.append(f"{repeated:,} more of the same pair, judge and order: both orders are told by the first one")
+        elif ratings.repeated and not asked.votes:
             notes.append(f"{ratings.repeated:,} more of the same item and rater: the first one counts")
         length: list[LengthLine] = []
         if asked.length:

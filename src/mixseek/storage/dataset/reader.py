@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import re
 import stat
 from array import array
 from collections import Counter
@@ -409,6 +410,8 @@ def choose_any_source(path: Path) -> RowSource:
 
 def check_file(path: str) -> Path:
     """An existing, regular, readable file."""
+    if re.match(r"[a-z][a-z0-9+]*://", path):
+        raise DatasetError(f"{path}: an address, expected a file; mount it (mount-s3, gcsfuse) or copy it here first")
     file = Path(path)
     try:
         mode = file.stat().st_mode

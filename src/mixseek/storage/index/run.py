@@ -36,8 +36,15 @@ from mixseek.storage.duckdb_session import (
     reading_beside,
 )
 from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
-from mixseek.storage.index.panel import SettledPanel, is_graded, panel_units, settle_panel
-from mixseek.storage.index.units import judged_unit_sums, sample_units, unit_sums
+from mixseek.storage.index.panel import (
+    SettledPanel,
+    is_graded,
+    judged_unit_sums,
+    panel_units,
+    sample_units,
+    settle_panel,
+    unit_sums,
+)
 from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace

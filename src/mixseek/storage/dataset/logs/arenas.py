@@ -10,9 +10,17 @@ from functools import partial
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
 from mixseek.storage.dataset.logs.reading import Sniffed
-from mixseek.storage.dataset.logs.record import LoggedSample, LoggedScore, as_rows, as_text, digest_name
+from mixseek.storage.dataset.logs.record import (
+    Log,
+    LogFormat,
+    LoggedSample,
+    LoggedScore,
+    Notices,
+    as_rows,
+    as_text,
+    digest_name,
+)
 
 # MT-Bench: question and response stand in the judge's prompt only.
 
