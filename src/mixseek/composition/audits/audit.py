@@ -298,7 +298,7 @@ def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[O
             return observe_earlier(audit, scores)
         case Audit.LENIENT | Audit.OWN:
             return [
-                Observed(name, "labelled", score - label, name, label, score)
+                Observed(name, "people → judge", score - label, name, label, score)
                 for name, label in labels.items()
                 if (score := scores.score(name)) is not None
             ]
@@ -326,7 +326,7 @@ def observe_implants(scores: Scores) -> list[Observed]:
     for one, before, after in scores.contrasts(Audit.IMPLANT):
         again = scores.retest(one.original)
         if before < _LOW or again is None:
-            scores.left_out[Audit.IMPLANT]["its plain text has a low verdict already, or none on second asking"] += 1
+            scores.left_out[Audit.IMPLANT]["a low verdict on the plain text already, or none on second asking"] += 1
         else:
             seen.append(_seen(one, again, after, after - again))
     return seen
@@ -454,7 +454,7 @@ def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
         case Audit.LENIENT | Audit.OWN if isinstance(plan.plan.protocol, PresentingProtocol):
             return "a label of a pair says which of two is better, not how good either is"
         case Audit.LENIENT | Audit.OWN if not labels:
-            return "no sample has a label by people"
+            return "no sample has a label by people (`mixseek label`, or a column `label`)"
         case Audit.OWN:
             return "too few labelled samples of the judge's own family, or of others"
         case Audit.INJECTION if labels:
@@ -487,6 +487,7 @@ def describe_finding(
         low=result.interval.low if result.interval else None,
         high=result.interval.high if result.interval else None,
         minimum=spec.minimum,
+        sought=spec.sought,
         p_value=result.p_value,
         p_adjusted=result.p_adjusted,
         needed=result.needed,
