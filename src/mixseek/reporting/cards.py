@@ -256,8 +256,9 @@ def print_flagged(finding: CardFinding, console: Console) -> None:
 
 
 def example_scores(example: CardExample) -> str:
-    """Before and after the change."""
-    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in (example.before, example.after))
+    """Before and after the change, where there is a before."""
+    scores = (example.after,) if example.before is None else (example.before, example.after)
+    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in scores)
 
 
 @dataclass(frozen=True, slots=True)

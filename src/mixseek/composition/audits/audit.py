@@ -65,6 +65,8 @@ _NEED_RETEST = (Audit.RETEST, Audit.LANGUAGE, Audit.IMPLANT)
 _LOW = 0.5
 _EXAMPLES = 3
 _NO_VERDICT = "no valid verdict on one of the two texts"
+# What the two orders of a pair say of the place.
+_FOLLOWED = {1.0: "the first shown won twice", -1.0: "the second shown won twice", 0.0: "not by the place"}
 CARD_FILE = "card.json"
 
 
@@ -127,7 +129,9 @@ def plan_audit(request: AuditRequest) -> AuditPlan:
         wanted.append(Audit.RETEST)
     variants: list[Variant] = []
     inapplicable: list[Inapplicable] = []
-    occasion = "" if earlier is None else f"{earlier.runs[0]} {earlier.created_at.isoformat()}"
+    # Under another name the judge is asked again; under the same one, an interrupted look goes on.
+    look = (request.judging.run,) if request.judging.run is not None else ()
+    occasion = "" if earlier is None else " ".join((earlier.runs[0], earlier.created_at.isoformat(), *look))
     for sample in samples:
         variants.append(plain_variant(sample))
         for one in make_variants(sample, wanted, request.seed, own_name, occasion):
@@ -182,7 +186,7 @@ def run_audit(
     request: AuditRequest, show_progress: ProgressMaker, stop: Callable[[], bool], notify: Callable[[str], None]
 ) -> tuple[Card, Path] | Interruption:
     """Ask what was not asked yet, and write the card beside the main run: with the place where it is."""
-    audit = plan_audit(request)
+    audit, started = plan_audit(request), datetime.now(UTC)
     summaries: list[RunSummary] = []
     for one in audit.runs():
         result = judge_dataset(one, show_progress, stop, notify)
@@ -194,6 +198,8 @@ def run_audit(
     workspace = Workspace(request.judging.workspace)
     rows = [read_rows(workspace, summary) for summary in summaries]
     card = make_card(audit, rows, [summary.header.run_id for summary in summaries])
+    if request.since is not None and card.created_at < started:
+        notify(f"this look was finished at {card.created_at:%Y-%m-%d %H:%M} UTC; for a new one, give it a name (--run)")
     path = workspace.run(card.runs[0]).path / CARD_FILE
     write_card(card, path)
     return card, path
@@ -356,7 +362,7 @@ def observe_order(scores: Scores) -> list[Observed]:
             scores.left_out[Audit.ORDER]["no valid verdict in one of the orders"] += 1
             continue
         value = {("A", "B"): 1.0, ("B", "A"): -1.0}.get((str(verdicts[0]), str(verdicts[1])), 0.0)
-        seen.append(Observed(name, "both orders", value, name, None, scores.score(name)))
+        seen.append(Observed(name, _FOLLOWED[value], value, name, None, scores.score(name)))
     return seen
 
 
