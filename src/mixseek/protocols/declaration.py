@@ -1,7 +1,6 @@
 """A protocol as a file: TOML for what a table can say, Jinja2 templates beside it for what is asked."""
 
 import difflib
-import hashlib
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.reply.json import canonical
+from mixseek.protocols.reply.json import hash_of
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
 from mixseek.templating import StrictTemplate, compile_template
 
@@ -117,7 +116,7 @@ class DeclaredProtocol(Generic[Settings]):
             "templates": {role: source.text for role, source in self.declaration.templates.items()},
             "schema": schema,
         }
-        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+        return hash_of(asked)
 
 
 def validated(model: type[Settings], declaration: ProtocolDeclaration) -> Settings:

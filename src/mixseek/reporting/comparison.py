@@ -258,7 +258,7 @@ def borderline_text(difference: Difference) -> str:
         return "there is no interval"
     level = f"{1 - interval.level:.2g}"
     p_value = wording.p_text(test.p_value)
-    if interval.low <= 0 <= interval.high:
+    if not interval.leaves_out_nought:
         return f"the test finds a difference at {level} ({p_value}), but the interval, which t makes wider, holds 0"
     return f"the interval leaves out 0, but the test finds no difference at {level} ({p_value})"
 

@@ -20,7 +20,8 @@ from mixseek.stats.intervals import Interval, jackknife, unit_interval
 
 # Whether two raters order items alike: Pearson, Spearman, Kendall, from counted pairs of values.
 #
-# one home of the formulas: Pearson 1895, Spearman 1904 (mid-ranks), Kendall 1945 (tau-b, which knows ties)
+# one home of the formulas: Pearson 1895, Spearman 1904 (mid-ranks), Kendall 1945 (tau-b, which knows ties); of scores
+# against right and wrong, the area under the ROC curve (Mann & Whitney 1947) and Brier 1950
 
 # A pair of values, the first rater's and the second's, to the number of items that have it.
 PairCounts = Mapping[tuple[float, float], int]
@@ -42,8 +43,9 @@ def pearson(pairs: PairCounts) -> float | None:
     spread_x = math.fsum(count * (x - mean_x) ** 2 for (x, _), count in pairs.items())
     spread_y = math.fsum(count * (y - mean_y) ** 2 for (_, y), count in pairs.items())
     shared = math.fsum(count * (x - mean_x) * (y - mean_y) for (x, y), count in pairs.items())
-    # The least spread that is more than the rounding of equal values.
-    if min(spread_x, spread_y) <= 1e-12:
+    # The least spread that is more than the rounding of equal values, whatever they are measured in.
+    sizes = (max(abs(x) for x, _ in pairs), max(abs(y) for _, y in pairs))
+    if spread_x <= 1e-24 * n * sizes[0] ** 2 or spread_y <= 1e-24 * n * sizes[1] ** 2:
         return None
     return max(-1.0, min(1.0, shared / math.sqrt(spread_x * spread_y)))
 
@@ -67,6 +69,29 @@ def _middle_ranks(counts: Counter[float]) -> dict[float, float]:
         ranks[value] = below + (counts[value] + 1) / 2
         below += counts[value]
     return ranks
+
+
+def auc(pairs: PairCounts) -> float | None:
+    """How often the second's value is greater where the first says 1 than where it says 0, a tie half.
+
+    None where the first says anything else, or one of the two never.
+    """
+    sides, seen = Counter[float](), Counter[float]()
+    for (truth, score), count in pairs.items():
+        sides[truth] += count
+        seen[score] += count
+    if set(sides) != {0.0, 1.0}:
+        return None
+    ranks = _middle_ranks(seen)
+    total = math.fsum(count * ranks[score] for (truth, score), count in pairs.items() if truth == 1)
+    return (total - sides[1] * (sides[1] + 1) / 2) / (sides[0] * sides[1])
+
+
+def brier(pairs: PairCounts) -> float | None:
+    """The mean square of what separates the second's probabilities from the first's 0 and 1; None of anything else."""
+    if not pairs or any(truth not in (0, 1) or not 0 <= chance <= 1 for truth, chance in pairs):
+        return None
+    return math.fsum(count * (x - y) ** 2 for (x, y), count in pairs.items()) / sum(pairs.values())
 
 
 def kendall_tau_b(pairs: PairCounts) -> float | None:
@@ -339,7 +364,9 @@ def alpha_of(sums: AgreementSums, scale: Scale) -> float | None:
     expected = math.fsum(
         count * other * distance(x, y) for x, count in sums.totals.items() for y, other in sums.totals.items()
     ) / (n * (n - 1))
-    return 1 - observed / expected if expected > 1e-12 else None
+    # More than the rounding of equal values, whatever they are measured in; the other scales count ratings.
+    size = max(map(abs, sums.totals)) ** 2 if scale is Scale.INTERVAL else 1.0
+    return 1 - observed / expected if expected > 1e-24 * size else None
 
 
 def _distance(scale: Scale, totals: Mapping[float, float]) -> Callable[[float, float], float]:

@@ -77,6 +77,9 @@ _FEWEST_GROUPS = 20
 # Beyond so many questions they are put together by number: the design effect of a thousand groups is that of a million.
 _MOST_CLUSTERS = 2_000
 _CLUSTERS = 1_000
+# Sums of squares hold sixteen digits: values beyond these, or that differ by less of their size, would lose them.
+_LEAST_SIZE, _GREATEST_SIZE = 1e-6, 1e12
+_LEAST_WIDTH = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,6 +553,13 @@ def _ratings(
     ratings = Ratings(connection, names, categories)
     if not ratings.count:
         raise ConfigurationError(nothing)
+    for one in ratings.raters:
+        size, width = max(abs(one.least), abs(one.greatest)), one.greatest - one.least
+        if width and (not _LEAST_SIZE < size < _GREATEST_SIZE or width < _LEAST_WIDTH * size):
+            raise ConfigurationError(
+                f"{one.name} gave {one.least:g} to {one.greatest:g}, of which squares cannot be counted exactly; bring "
+                f"scores near 1 with --score, such as '(score - {one.least:g}) / {width:g}'"
+            )
     if categories and source.uses_mean and ratings.repeated:
         raise ConfigurationError("--repeats mean: texts have no mean; take the first")
     return ratings

@@ -11,7 +11,7 @@ from mixseek.composition.report import write_page
 from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.metrics import usage_of
+from mixseek.evaluator.models import usage_of
 from mixseek.reporting.leaderboard import (
     CompetitionLine,
     LeaderBoard,

@@ -30,7 +30,7 @@ from mixseek.stats.corrected import (
     corrected_difference,
     corrected_mean,
     post_stratified,
-    prediction_powered_of,
+    prediction_powered,
     regression_of,
     rogan_gladen_of_unlabelled,
 )
@@ -42,6 +42,8 @@ from mixseek.stats.raters import (
     Confusion,
     Measure,
     PairCounts,
+    auc,
+    brier,
     kendall_tau_b,
     mean_difference,
     pearson,
@@ -270,6 +272,8 @@ class _Analysis:
             pearson(ordered),
             spearman(ordered) if ordered else None,
             kendall_tau_b(ordered) if ordered else None,
+            auc(ordered),
+            brier(ordered),
             whole if counts else None,
             formulas.shares_over_questions([part for part in parts if part is not None]),
         )
@@ -394,8 +398,8 @@ def without_judge(sums: PairSums) -> PairSums:
 def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | None]:
     """Estimators as their papers give them, for independent items; each needs what its paper says."""
     found: dict[str, Corrected | PredictionPowered | None] = {
-        "ppi_pp": prediction_powered_of(items.sums),
-        "ppi_lam1": prediction_powered_of(items.sums, weight=1.0),
+        "ppi_pp": prediction_powered(items.sums),
+        "ppi_lam1": prediction_powered(items.sums, weight=1.0),
     }
     if items.is_binary:
         found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)

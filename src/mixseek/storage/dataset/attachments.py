@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, reason_of
 from mixseek.storage.dataset.rows import RESPONSE_UNKNOWN, RowError, list_names
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def read_bytes(path: Path, given: str, column: str) -> bytes:
         place = "" if path == Path(given) else f" in {path.parent}: paths begin at the dataset's directory"
         raise RowError(f"{what}: no such file{place}") from None
     except OSError as error:
-        raise RowError(f"{what}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise RowError(f"{what}: cannot be read: {reason_of(error)}") from error
     except RowError:
         raise
     except ValueError as error:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 import duckdb
 import orjson
 
-from mixseek.errors import DatasetError
+from mixseek.errors import DatasetError, reason_of
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb
 from mixseek.storage.durable import storage_error
 
@@ -154,7 +154,7 @@ def reading(path: Path) -> Iterator[ByteStream]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DatasetError(f"{path}: not a complete gzip file ({error}); pack or download it again") from error
     except OSError as error:
-        raise DatasetError(f"{path}: cannot read: {(error.strerror or str(error)).lower()}") from error
+        raise DatasetError(f"{path}: cannot read: {reason_of(error)}") from error
 
 
 def skip_mark(path: Path, stream: ByteStream) -> None:
