@@ -99,6 +99,13 @@ def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Pat
         endpoint.server.options = MockOptions(defect=Defect.DRIFTING, defect_size=0.2)
         drifted = audit(endpoint, place, "ws", "--json", "--since", "card.json", "--only", "drift", *out[2:])
         refused = mixseek_here(*gated, cwd=place, env=KEYS)
+        # The same look again says so; another name is another look, though the same was asked before.
+        (place / "first.json").write_text(card.model_dump_json())
+        endpoint.server.options = MockOptions(defect=Defect.NONE)
+        since = ("--since", "first.json", "--only", "drift", "--json")
+        asked_for = ("--protocol", "cross", "--language", "en", "--data", "bridges.jsonl", "--n", "20", "-w", "ws")
+        same = mixseek_here("audit", endpoint.spec, *asked_for, *since, cwd=place, env=KEYS)
+        later = audit(endpoint, place, "ws", *since, "--run", "later")
         with pytest.raises(mixseek.GateError, match="failed drift"):
             mixseek.judge(
                 str(place / "bridges.jsonl"), judges=endpoint.spec, protocol="cross", language="en", progress=False,
@@ -124,6 +131,9 @@ def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Pat
     assert (drifted.returncode, states(drifted)) == (1, {"drift": "fail"})
     assert refused.returncode == 1
     assert "failed drift" in the_one_line(refused)
+    assert (same.returncode, states(same)) == (1, {"drift": "fail"})
+    assert "for a new one, give it a name (--run)" in same.stderr
+    assert (later.returncode, states(later)) == (0, {"drift": "pass"}), later.stderr
 
 
 def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:

@@ -42,7 +42,11 @@ def audit(
     seed: Annotated[int, Option(metavar="N", help="Of the pairs, of the draw and of every change.")] = 0,
     only: Annotated[list[str] | None, Option(metavar="AUDIT", help=_ONLY)] = None,
     since: Annotated[
-        Path | None, Option(metavar="CARD", help="An earlier card of this judge: ask again, and look for drift.")
+        Path | None,
+        Option(
+            metavar="CARD",
+            help="An earlier card of this judge: ask again, and look for drift. A later look needs a --run.",
+        ),
     ] = None,
     out: Annotated[list[Path] | None, Option(metavar="FILE", help=_OUT)] = None,
     workspace: WorkspaceOption = None,
