@@ -105,7 +105,7 @@ class PairMaker:
             try:
                 output = self._read(reader, row, number)
             except RowError as error:
-                raise DatasetError(f"{self.source.path}: {self.source.unit} {place}: {error}") from error
+                raise DatasetError(f"{self.source.where(str(self.source.path), place)}: {error}") from error
             name = str(output.get("question_id") or output.get("question"))
             variant = output.get("prompt_variant")
             group = groups.setdefault(f"{name} / {variant}" if variant else name, [])

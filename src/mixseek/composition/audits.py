@@ -19,13 +19,12 @@ from mixseek.audits.variants import (
     make_variants,
     plain_variant,
 )
-from mixseek.composition.audits.cards import identify, read_earlier
+from mixseek.composition.cards import identify, read_earlier
 from mixseek.composition.conclusion import explain_missing
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.judges import read_kind
 from mixseek.composition.labels.corrected import label_scale
 from mixseek.composition.live import ProgressMaker
-from mixseek.composition.report import write_page
 from mixseek.composition.request import (
     JudgeRequest,
     Plan,
@@ -53,6 +52,7 @@ from mixseek.stats.audits import (
     settle_audits,
 )
 from mixseek.storage.dataset.memory import keep_rows
+from mixseek.storage.durable import write_page
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
