@@ -61,7 +61,7 @@ class JudgeOptions(TypedDict, total=False):
     fail_under: float | None
     """Gate: the mean score, in 0..1, must not be lower."""
     max_invalid: float | None
-    """Gate: no larger share may be invalid or missing."""
+    """Gate: no larger share may be invalid (of pairs, in either order) or missing."""
     max_undecided: float | None
     """Gate: no larger share may be undecided or split."""
     max_unverified: float | None

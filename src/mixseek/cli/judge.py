@@ -27,7 +27,10 @@ from mixseek.cli.options import (
 )
 
 # Help that takes more than a line.
-_DATA = "JSONL, CSV or Parquet, or the log of another tool (see `mixseek import`); `-` reads JSONL from stdin."
+_DATA = (
+    "JSONL, CSV or Parquet: a file, a folder, a glob in quotes, s3:// or gs:// (extra `ray`); or the log of another "
+    "tool (see `mixseek import`); `-` reads JSONL from stdin."
+)
 _JUDGE = (
     "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE, replay, log:SCORER or log; "
     "repeat for more. Default: rules."
@@ -73,7 +76,9 @@ def judge(
         str | None, Option(metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own.")
     ] = None,
     fail_under: Annotated[float | None, share_option("Exit 1 when the mean score is lower, e.g. 0.8 or 80%.")] = None,
-    max_invalid: Annotated[float | None, share_option("Exit 1 when more are invalid or missing.")] = None,
+    max_invalid: Annotated[
+        float | None, share_option("Exit 1 when more are invalid (of pairs, in either order) or missing.")
+    ] = None,
     max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided or split.")] = None,
     max_unverified: Annotated[
         float | None,

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -24,8 +23,8 @@ from mixseek.engine.endings import all_of
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
-from mixseek.evaluator.metrics import usage_of
-from mixseek.protocols.reply.json import canonical, excerpt_text
+from mixseek.evaluator.models import usage_of
+from mixseek.protocols.reply.json import excerpt_text, hash_of
 from mixseek.protocols.reply.reader import is_refusal, without_thought
 from mixseek.round_controller.controller import (
     FailedSubmission,
@@ -64,7 +63,7 @@ class FreeTextProtocol:
     @cached_property
     def hash(self) -> str:
         asked = {"name": self.name, "version": self.version, "instructions": self.instructions}
-        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+        return hash_of(asked)
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         user = Message("user", self.prompt)

@@ -56,7 +56,7 @@ class Conclusion:
 
 def conclude_run(summary: RunSummary, gates: Gates, baseline: Baseline | None = None) -> Conclusion:
     """Incomplete comes before any gate: its numbers are not the last ones."""
-    checked: tuple[AnyGate, ...] = check_gates(gates, summary.headlines)
+    checked: tuple[AnyGate, ...] = check_gates(gates, summary.headlines, has_pairs=summary.pairs is not None)
     compared = None
     if baseline is not None:
         compared = compare_with_baseline(summary.workspace, baseline, summary.header.run_id)

@@ -12,7 +12,7 @@ import orjson
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge, JudgeProtocol
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, reason_of
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.function import FunctionJudge
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
@@ -256,7 +256,7 @@ def read_protocol_record(path: Path) -> Mapping[str, Any]:
     try:
         record = orjson.loads(path.read_bytes())
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}") from error
     except orjson.JSONDecodeError as error:
         raise ConfigurationError(f"{path}: not JSON ({error})") from error
     if not isinstance(record, dict):

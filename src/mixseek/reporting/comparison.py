@@ -258,7 +258,7 @@ def borderline_text(difference: Difference) -> str:
         return "there is no interval"
     level = f"{1 - interval.level:.2g}"
     p_value = wording.p_text(test.p_value)
-    if interval.low <= 0 <= interval.high:
+    if not interval.leaves_out_nought:
         return f"the test finds a difference at {level} ({p_value}), but the interval, which t makes wider, holds 0"
     return f"the interval leaves out 0, but the test finds no difference at {level} ({p_value})"
 
@@ -317,13 +317,6 @@ def drift_sentences(comparison: Comparison) -> list[str]:
 
 def factor_text(factor: str) -> str:
     return _FACTORS[factor]
-
-
-def p_cell(group: GroupDifference) -> str:
-    """`0.028`, `< 0.001`: the head of the column says what it is."""
-    return (
-        NOTHING if group.p_adjusted is None else wording.p_text(group.p_adjusted).removeprefix("p ").removeprefix("= ")
-    )
 
 
 def group_note(factor: str, groups: Sequence[GroupDifference]) -> str:
@@ -467,7 +460,7 @@ def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bo
                 range_text(group.difference.interval, is_binary=is_binary) if group.difference.interval else NOTHING,
                 QUIET,
             ),
-            p_cell(group),
+            wording.p_number(group.p_adjusted),
             f"{group.difference.sums.better:,}",
             f"{group.difference.sums.worse:,}",
         )

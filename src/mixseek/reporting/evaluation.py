@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mixseek.evaluator.metrics import EvaluationResult, MetricScore, MissingMetric
+from mixseek.evaluator.models import EvaluationResult, MetricScore, MissingMetric
 from mixseek.reporting.html import render_table
 from mixseek.reporting.leaderboard import points_text
 from mixseek.reporting.tables import QUIET, fitted, table_of

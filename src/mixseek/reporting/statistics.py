@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import NormalDist
 from typing import Any
 
 from rich.console import Console
@@ -12,11 +11,10 @@ from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_se
 from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
 from mixseek.stats.corrected import Cell as VerdictCell
 from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
-from mixseek.stats.intervals import Interval, StandardErrors, wilson_limits
+from mixseek.stats.intervals import Interval, StandardErrors, wilson_interval
 from mixseek.stats.paired import PairedTest
 from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
 
-_Z = NormalDist().inv_cdf(0.975)
 # Raters whose matrix fits on a terminal.
 _MATRIX_RATERS = 9
 _CLEAR = "clear"
@@ -173,9 +171,7 @@ def _rater_document(line: RaterLine) -> dict[str, Any]:
 
 def interval_document(interval: Interval | None) -> dict[str, Any] | None:
     """Never without its method."""
-    if interval is None:
-        return None
-    return {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method.value}
+    return asdict(interval) if interval else None
 
 
 def _coefficient_document(one: Coefficient) -> dict[str, Any]:
@@ -213,9 +209,10 @@ def _confusion_document(confusion: Confusion, intervals: Mapping[str, Interval |
 def _share_document(part: int, whole: int, interval: Interval | None) -> dict[str, Any] | None:
     if not whole:
         return None
-    low, high = wilson_limits(part / whole, whole, _Z)
+    wilson = wilson_interval(part, whole)
     over_questions = {"low": interval.low, "high": interval.high, "method": interval.method.value} if interval else None
-    return {"value": part / whole, "low": low, "high": high, "n": whole, "over_questions": over_questions}
+    ends = {"low": wilson.low, "high": wilson.high, "n": whole, "over_questions": over_questions}
+    return {"value": part / whole, **ends}
 
 
 def _agreement_document(section: AgreementSection) -> dict[str, Any]:

@@ -57,14 +57,17 @@ class GateResult:
         return f"gate {option} {said}{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
 
 
-def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> tuple[GateResult, ...]:
+def check_gates(
+    gates: Gates, headlines: Mapping[str | None, ScoreSummary], *, has_pairs: bool = False
+) -> tuple[GateResult, ...]:
     """One result per gate that was set and judge that must keep it."""
     results = []
     for judge, score in headlines.items():
         counts = score.counts
         shares = {
-            # What its judge refused is as little of a judgment as what cannot be read.
-            "max_invalid": (counts.invalid + counts.missing, counts.total),
+            # What its judge refused is as little of a judgment as what cannot be read; nor is a pair of which one order
+            # cannot be used, which leaves it undecided.
+            "max_invalid": (counts.invalid + counts.missing + (counts.undecided if has_pairs else 0), counts.total),
             # Judges that cancel each other out have decided nothing.
             "max_undecided": (counts.undecided + split_of(counts), counts.total),
             "max_unverified": (score.unverified, counts.valid),

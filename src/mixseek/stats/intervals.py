@@ -40,6 +40,11 @@ class Interval:
     level: float
     method: IntervalMethod
 
+    @property
+    def leaves_out_nought(self) -> bool:
+        """No doubt about the direction of a difference."""
+        return not self.low <= 0 <= self.high
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:

@@ -45,7 +45,7 @@ class PairedTest:
     @property
     def is_clear(self) -> bool:
         """Interval and test say the same: a p-value below .05 beside an interval that holds nought is no finding."""
-        beyond = self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+        beyond = self.interval is not None and self.interval.leaves_out_nought
         return beyond and self.p_value < 0.05
 
 

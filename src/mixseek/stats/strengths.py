@@ -29,8 +29,8 @@ _EQUAL = 1e-9
 # out next to nothing by chance, and is at least that of independent comparisons.
 _FEWEST_QUESTIONS = 5
 _FEW_QUESTIONS = 20
-# Names that a sentence can hold.
-_MOST_NAMED = 8
+# Names that a sentence can hold, and how much of each.
+_MOST_NAMED, _NAME_CHARACTERS = 8, 60
 
 
 class StrengthState(StrEnum):
@@ -198,9 +198,10 @@ def _reached(start: str, edges: Mapping[str, Collection[str]]) -> set[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few, for a sentence."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    """The first few, shortened, for a sentence; a line break or an escape sequence is shown by its codes."""
+    told = [name if name.isprintable() else repr(name) for name in names[:_MOST_NAMED]]
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…" for name in told) + more
 
 
 # The maximum.
@@ -222,15 +223,11 @@ class _Maximum:
 def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | StrengthState:
     """A state where length alone tells wins from losses, or where it goes with who wrote it."""
     places = {name: place for place, name in enumerate(names)}
-    grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for one in comparisons:
-        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
-        cell[0] += 1
-        cell[1] += one.score
+    grouped = group_comparisons(comparisons, places, with_length=with_length)
     strengths, size = len(names), len(names) + with_length
     values = [0.0] * size
     for number in range(_MOST_STEPS):
-        gradient, found = _derivatives(grouped, values, strengths)
+        gradient, found = _centred(grouped, values, strengths)
         if found is None:
             return StrengthState.SEPARATED if number else StrengthState.CONFOUNDED
         bread = found
@@ -264,10 +261,24 @@ def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_len
     return _Maximum(values, bread, covariance, with_length)
 
 
-def _derivatives(
-    grouped: Mapping[tuple[int, int, float], Sequence[float]], values: Sequence[float], strengths: int
-) -> tuple[list[float], Matrix | None]:
-    """The gradient, and the inverse information among strengths that sum to nought."""
+# Places of two systems and the difference in length, to how many comparisons there were and what the first won.
+Grouped = Mapping[tuple[int, int, float], Sequence[float]]
+
+
+def group_comparisons(
+    comparisons: Sequence[Comparison], places: Mapping[str, int], *, with_length: bool = False
+) -> Grouped:
+    """Those that say the same, together."""
+    grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for one in comparisons:
+        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
+        cell[0] += 1
+        cell[1] += one.score
+    return grouped
+
+
+def derivatives(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple[list[float], Matrix]:
+    """The gradient of the likelihood and its information; beyond `strengths` there is the slope of length."""
     size = len(values)
     gradient = [0.0] * size
     information = [[0.0] * size for _ in range(size)]
@@ -282,6 +293,12 @@ def _derivatives(
             gradient[a] += x * surprise
             for b, y in parts:
                 information[a][b] += x * y * weight
+    return gradient, information
+
+
+def _centred(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple[list[float], Matrix | None]:
+    """The gradient, and the inverse information among strengths that sum to nought."""
+    gradient, information = derivatives(grouped, values, strengths)
     # Adding the same to all strengths changes no chance; a ridge along that direction alone makes this invertible.
     ridge = max(information[k][k] for k in range(strengths)) / strengths
     for a in range(strengths):
@@ -343,9 +360,9 @@ class _Differences:
         asked = min(self.questions[place] for place in places)
         if self.fit.covariance is None or asked < _FEWEST_QUESTIONS:
             return None, 0
-        variance = _variance(self.fit.covariance, places)
+        variance = variance_of(self.fit.covariance, *places)
         if asked < _FEW_QUESTIONS:
-            variance = max(variance, _variance(self.fit.bread, places))
+            variance = max(variance, variance_of(self.fit.bread, *places))
         return variance, asked - 1
 
     def p_value(self, one: int, other: int) -> float:
@@ -372,7 +389,8 @@ class _Differences:
         )
 
 
-def _variance(covariance: Matrix, places: Sequence[int]) -> float:
+def variance_of(covariance: Matrix, *places: int) -> float:
+    """Of one strength, or of the difference of two."""
     one, other = places[0], places[-1]
     if one == other:
         return max(0.0, covariance[one][one])
@@ -420,6 +438,9 @@ class Board:
     human: Strengths | None = None
     agreement: OrderAgreement | None = None
     notes: Sequence[str] = ()
+    # The rule by which several judges are one, and of how many pairs nothing came by it.
+    panel: str | None = None
+    split: int = 0
 
     @property
     def certainties(self) -> dict[int, float]:

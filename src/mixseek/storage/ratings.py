@@ -17,9 +17,11 @@ from typing import Any
 import duckdb
 
 from mixseek.domain.counts import UnitSums
+from mixseek.domain.labels import collect_labels
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import Cell, KnownPairs, PairSums
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums
+from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
 from mixseek.storage.duckdb_session import (
     escape_glob,
@@ -111,6 +113,8 @@ class RatingSource:
     columns: RatingColumns = field(default_factory=RatingColumns)
     human: str | None = None
     uses_mean: bool = False
+    # Of a run: all that people said of a text is one rating, by `PEOPLE`; else each of them is a rater.
+    people_as_one: bool = False
 
     @property
     def truth(self) -> str | None:
@@ -289,7 +293,7 @@ def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
     with _session() as connection:
         table = _Table(connection, path)
         table.load(source.columns)
-        yield _ratings(connection, source, table.place_of)
+        yield _ratings(connection, source, table.place_of, "no row has a score; name its column with --score")
 
 
 @contextlib.contextmanager
@@ -303,28 +307,39 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
         connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
         if fetch_all(connection, "SELECT count(*) FROM run.pair_votes", {})[0][0]:
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
-            yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
-            return
-        connection.execute(
-            "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
-            "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
-            "CASE WHEN status = 'valid' THEN score END AS value, NULL::VARCHAR AS said, true AS is_label, "
-            "row_number() OVER (ORDER BY take, position) AS row, "
-            "row_number() OVER (ORDER BY take, position) AS rank, NULL::DOUBLE AS length, NULL::VARCHAR AS first, "
-            "NULL::VARCHAR AS second, NULL::VARCHAR AS shown FROM run.judged_by_model WHERE NOT is_control"
+        else:
+            connection.execute(_SCORED_ROWS)
+        _add_labels(connection, workspace, run, people_as_one=source.people_as_one)
+        nothing = (
+            f"{run.name}: no judgment is valid, so there is nothing to count (`mixseek report {run.name}` says why)"
         )
-        _add_labels(connection, workspace, run)
-        yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
+        yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}", nothing)
 
 
-def _add_labels(connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory) -> None:
-    """The last word of each person about each text, under the same protocol."""
+_SCORED_ROWS = (
+    "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
+    "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
+    "CASE WHEN status = 'valid' THEN score END AS value, NULL::VARCHAR AS said, true AS is_label, "
+    "row_number() OVER (ORDER BY take, position) AS row, "
+    "row_number() OVER (ORDER BY take, position) AS rank, NULL::DOUBLE AS length, NULL::VARCHAR AS first, "
+    "NULL::VARCHAR AS second, NULL::VARCHAR AS shown FROM run.judged_by_model WHERE NOT is_control"
+)
+
+
+def _add_labels(
+    connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, *, people_as_one: bool
+) -> None:
+    """What people said about each text, under the same protocol: the last word of each, or what all amount to."""
     labels = LabelStore(workspace).read(read_manifest(run.manifest).protocol.name)
-    last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
+    if people_as_one:
+        last = {(text, PEOPLE): one.share for text, one in collect_labels(labels).items() if one.by_rater}
+    else:
+        last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
     if last:
         texts, raters, shares = zip(*((text, rater, share) for (text, rater), share in last.items()), strict=True)
         said = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
         fetch_all(connection, _SQL["add_labels"], {**said, "path": escape_glob(ensure_texts(workspace, run))})
+        fetch_all(connection, _SQL["drop_doubled"], {"people": PEOPLE})
 
 
 @contextlib.contextmanager
@@ -514,7 +529,10 @@ class _Table:
 # Rows as ratings: texts become categories, and what cannot be counted is named by its place.
 
 
-def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_of: Callable[[int], str]) -> Ratings:
+def _ratings(
+    connection: duckdb.DuckDBPyConnection, source: RatingSource, place_of: Callable[[int], str], nothing: str
+) -> Ratings:
+    """`nothing` is said where no row has a value."""
     categories = _read_texts(connection, place_of)
     _refuse_wild(connection, place_of)
     names = [row[0] for row in fetch_all(connection, "SELECT DISTINCT rater FROM rows ORDER BY rater", {})]
@@ -534,7 +552,7 @@ def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_
     fetch_all(connection, _SQL["create_rated"], {})
     ratings = Ratings(connection, names, categories)
     if not ratings.count:
-        raise ConfigurationError("no row has a score; name its column with --score")
+        raise ConfigurationError(nothing)
     for one in ratings.raters:
         size, width = max(abs(one.least), abs(one.greatest)), one.greatest - one.least
         if width and (not _LEAST_SIZE < size < _GREATEST_SIZE or width < _LEAST_WIDTH * size):
@@ -589,9 +607,3 @@ def _refuse_torn(connection: duckdb.DuckDBPyConnection) -> None:
             f"the item {item!r} stands under two questions, {first!r} and {second!r}; an item is one judged text: "
             "give --item an expression that tells them apart"
         )
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few; a name with a line break or an escape sequence is shown by its codes."""
-    names = [name if name.isprintable() else repr(name) for name in names]
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mixseek.domain.counts import UnitSums
-from mixseek.domain.panels import read_preference
+from mixseek.domain.panels import PanelRule, read_preference
 from mixseek.errors import ConfigurationError
 from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
-from mixseek.stats.strengths import Comparison
+from mixseek.stats.strengths import Comparison, listed
 from mixseek.storage.duckdb_session import read_statements
-from mixseek.storage.index.panel import unit_sums
-from mixseek.storage.ratings import Rater, Ratings, listed
+from mixseek.storage.index.panel import settle, unit_sums
+from mixseek.storage.ratings import Rater, Ratings
 
 _SQL = read_statements("mixseek.storage", "votes.sql")
+# The panel's number beside those of raters.
+_PANEL = -1
 SPELLING = "A>B, B>A or A=B (or A, B, tie)"
 
 
@@ -95,26 +97,40 @@ class Votes:
     def uncounted(self) -> Uncounted:
         return Uncounted(*self._ratings.fetch(_SQL["uncounted"])[0])
 
-    def comparisons(self, fewest: int) -> dict[int, list[Comparison]]:
-        """By rater, where the table says who wrote A and B; of systems with so many questions."""
-        return _comparisons(self._ratings, "voted_comparisons", fewest)
-
 
 def has_pairs(ratings: Ratings) -> bool:
     """Whether a row says who wrote A and who wrote B."""
     return bool(ratings.fetch("SELECT count(*) > 0 FROM rows WHERE first IS NOT NULL AND second IS NOT NULL")[0][0])
 
 
-def scored_comparisons(ratings: Ratings, fewest: int) -> dict[int, list[Comparison]]:
-    """By rater: every two systems on every question that both answered."""
-    return _comparisons(ratings, "scored_comparisons", fewest)
+class Comparisons:
+    """Who was better, two systems at a time: by each rater, and by several of them as one."""
 
+    def __init__(self, ratings: Ratings) -> None:
+        self._ratings = ratings
+        # What no comparison is made of, in words; and all who could be compared.
+        self.notes: Sequence[str] = ()
+        self.systems: Sequence[str] = ratings.systems
+        if is_voted := has_pairs(ratings):
+            votes = Votes(ratings, None)
+            votes.check_orders(is_needed=False)
+            uncounted = votes.uncounted()
+            self.notes, self.systems = uncounted.notes, uncounted.systems
+        ratings.fetch(_SQL["voted_comparisons" if is_voted else "scored_comparisons"])
 
-def _comparisons(ratings: Ratings, name: str, fewest: int) -> dict[int, list[Comparison]]:
-    found: defaultdict[int, list[Comparison]] = defaultdict(list)
-    for rater, *rest in ratings.fetch(_SQL[name], fewest=fewest):
-        found[rater].append(Comparison(*rest))
-    return found
+    def of(self, rater: Rater, fewest: int) -> list[Comparison]:
+        """By one of them, of systems with so many questions."""
+        return self._read(rater.number, fewest)
+
+    def of_panel(self, voters: Sequence[Rater], rule: PanelRule, fewest: int) -> tuple[list[Comparison], int]:
+        """One of each pair, by the rule; and of how many pairs nothing came because the voters are split."""
+        said = settle(_SQL["opinions"], "unit, question, first, second", rule)
+        self._ratings.fetch(_SQL["create_settled"].format(settled=said), voters=[one.number for one in voters])
+        self._ratings.fetch(_SQL["add_settled"], number=_PANEL)
+        return self._read(_PANEL, fewest), int(self._ratings.fetch(_SQL["split"])[0][0])
+
+    def _read(self, number: int, fewest: int) -> list[Comparison]:
+        return [Comparison(*row) for row in self._ratings.fetch(_SQL["comparisons"], rater=number, fewest=fewest)]
 
 
 def score_lengths(ratings: Ratings, others: Sequence[Rater]) -> dict[int, list[Row]]:

@@ -112,29 +112,52 @@ WITH said AS (
 
 -- name: voted_comparisons
 -- Both orders together are one comparison; so is each judge's vote. The name that sorts first is the first.
-WITH named AS (
-        SELECT rater, question, unnest([first, second]) AS system FROM pairs WHERE told IS NOT NULL
-    ), kept AS (
-        SELECT rater, system FROM named GROUP BY rater, system HAVING count(DISTINCT question) >= $fewest
-    )
-    SELECT rater, question::VARCHAR, least(first, second), greatest(first, second),
-        CASE WHEN first < second THEN told ELSE 1 - told END, CASE WHEN first < second THEN length ELSE -length END
-    FROM pairs SEMI JOIN kept AS a ON a.rater = pairs.rater AND a.system = first
-    SEMI JOIN kept AS b ON b.rater = pairs.rater AND b.system = second
-    WHERE told IS NOT NULL AND first <> second ORDER BY rater, unit
+CREATE TABLE comparisons AS
+    SELECT rater, unit, question, least(first, second) AS first, greatest(first, second) AS second,
+        CASE WHEN pairs.first < pairs.second THEN told ELSE 1 - told END AS score,
+        CASE WHEN pairs.first < pairs.second THEN length ELSE -length END AS length
+    FROM pairs WHERE told IS NOT NULL AND first <> second
 
 -- name: scored_comparisons
 -- Of every two systems that a judge scored on a question, which one it gave more; of means where there are several items.
-WITH scored AS (
+CREATE TABLE comparisons AS
+    WITH scored AS (
         SELECT rater, question, system, avg(value) AS value FROM rated WHERE system IS NOT NULL GROUP BY rater, question, system
     ), lengths AS (
         SELECT items.question, items.system, avg(ln(length)) AS length FROM rows JOIN items USING (item)
         WHERE length > 0 GROUP BY items.question, items.system
-    ), counted AS (
-        SELECT rater, system FROM scored GROUP BY rater, system HAVING count(*) >= $fewest
     ), kept AS (
-        SELECT scored.*, length FROM scored SEMI JOIN counted USING (rater, system) LEFT JOIN lengths USING (question, system)
+        SELECT scored.*, length FROM scored LEFT JOIN lengths USING (question, system)
     )
-    SELECT rater, question::VARCHAR, one.system, two.system, (sign(one.value - two.value) + 1) / 2, one.length - two.length
+    SELECT rater, question AS unit, question, one.system AS first, two.system AS second,
+        (sign(one.value - two.value) + 1) / 2 AS score, one.length - two.length AS length
     FROM kept AS one JOIN kept AS two USING (rater, question) WHERE one.system < two.system
-    ORDER BY rater, question, one.system, two.system
+
+-- name: opinions
+-- In the shape that the rules of panels take (see index/panel.sql).
+SELECT unit, question, first, second, score AS value, score AS lowest, score AS highest, score::VARCHAR AS verdict,
+    'valid' AS state, false AS is_unverified, 1 AS voices FROM comparisons WHERE list_contains($voters, rater)
+
+-- name: create_settled
+CREATE OR REPLACE TEMP TABLE settled AS SELECT unit, question, first, second, value FROM ({settled})
+
+-- name: add_settled
+-- What several say of a pair is one comparison, under a number of its own.
+INSERT INTO comparisons BY NAME
+    SELECT $number AS rater, unit, question, first, second, value AS score, length
+    FROM settled JOIN (SELECT unit, first, second, any_value(length) AS length FROM comparisons GROUP BY unit, first, second)
+        USING (unit, first, second)
+    WHERE value IS NOT NULL
+
+-- name: split
+SELECT count(*) FROM settled WHERE value IS NULL
+
+-- name: comparisons
+-- Of systems with so many questions.
+WITH named AS (
+        SELECT question, unnest([first, second]) AS system FROM comparisons WHERE rater = $rater
+    ), kept AS (
+        SELECT system FROM named GROUP BY system HAVING count(DISTINCT question) >= $fewest
+    )
+    SELECT question::VARCHAR, first, second, score, length FROM comparisons
+    WHERE rater = $rater AND first IN (FROM kept) AND second IN (FROM kept) ORDER BY unit, question, first, second

@@ -13,13 +13,12 @@ from mixseek.domain.judgments import Reply
 from mixseek.engine.limits import BudgetSpentError
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.metrics import (
-    Coverage,
+from mixseek.evaluator.metrics import Coverage, MetricSetting
+from mixseek.evaluator.models import (
     Direction,
     EvaluationRequest,
     EvaluationResult,
     MetricScore,
-    MetricSetting,
     MissingMetric,
     resolve_weights,
     usage_of,

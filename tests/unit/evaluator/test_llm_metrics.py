@@ -16,16 +16,8 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import BUILT_IN, make_metric
 from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion
-from mixseek.evaluator.metrics import (
-    BaseMetric,
-    Coverage,
-    EvaluationRequest,
-    LLMJudgeMetric,
-    LLMPlain,
-    MetricScore,
-    MetricSetting,
-    MissingMetric,
-)
+from mixseek.evaluator.metrics import BaseMetric, Coverage, LLMJudgeMetric, LLMPlain, MetricSetting
+from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import PromptBuilderSettings

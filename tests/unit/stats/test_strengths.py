@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from mixseek.stats.strengths import Comparison, StrengthState, fit_strengths, order_agreement
+from mixseek.stats.strengths import Comparison, Standing, StrengthState, fit_strengths, order_agreement
 
 
 def contest(first: str, second: str, *scores: float, length: float | None = None) -> list[Comparison]:
@@ -159,6 +159,21 @@ def test_one_with_few_questions_has_no_interval_and_any_rank() -> None:
     assert (standings["z"].interval, standings["z"].best, standings["z"].worst) == (None, 1, 4)
     assert (standings["a"].best, standings["a"].worst) == (1, 2)
     assert standings["a"].interval is not None
+
+
+def test_few_questions_that_happen_to_agree_are_no_certainty() -> None:
+    """Eight questions with the same three wins of four: no spread between them, and yet 32 comparisons may err."""
+
+    def board(questions: int) -> Standing:
+        rows = [Comparison(f"q{n % questions}", "a", "b", score) for n in range(questions) for score in (1, 1, 1, 0)]
+        return fit_strengths(rows).standings[0]
+
+    few, many = board(8), board(40)
+
+    assert few.se == pytest.approx(few.fisher_se)
+    assert few.se == pytest.approx(0.5 / math.sqrt(32 * 0.75 * 0.25))
+    # Where there are enough questions, they say themselves how much they differ.
+    assert many.se == pytest.approx(0, abs=1e-6)
 
 
 def test_certainty_grows_with_questions() -> None:

@@ -1,5 +1,6 @@
 """What the viewer answers: pages of judgments, samples, runs as they grow, and workspaces that hold nothing."""
 
+import asyncio
 import json
 import re
 import signal
@@ -13,10 +14,13 @@ from tests.flows.running import COMMAND, environment
 from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.composition import compare
+from mixseek.domain.panels import PanelRule
+from mixseek.reporting.board import board_sentences
+from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
 from mixseek.web import pages, viewer
-from mixseek.web.words import LANGUAGES, read_words, sayer
+from mixseek.web.viewer import LANGUAGES, read_words, sayer
 
 REPLIES = (
     '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'
@@ -150,6 +154,24 @@ def test_a_sample_has_every_judge_its_replies_and_the_prompt(tmp_path: Path) -> 
     look(tmp_path / "ws", scenario)
 
 
+def test_values_of_metadata_are_counted_in_judgments_as_all_else_is(tmp_path: Path) -> None:
+    """In a cascade a sample that the rules leave open has a judgment more than others."""
+    (tmp_path / "replies.jsonl").write_text(REPLIES, encoding="utf-8")
+    unsure = {**_TEA[0], "response": "Either 3 or 4.", "metadata": {"cup": "red"}}
+    certain = [{**_TEA[1], "id": f"tea-{number}"} for number in (2, 3)]
+    judge_rows(tmp_path, (unsure, *certain), "tea", "--judge", f"replay:{tmp_path / 'replies.jsonl'}", "--cascade")
+
+    async def scenario(client: Client) -> None:
+        while (told := (await client.wait("/api/runs/tea/choices")).json)["metadata_read"]["searched"] < 3:
+            await asyncio.sleep(0.05)
+        assert told["choices"]["meta"] == [["cup=blue", 2], ["cup=red", 2]]
+        for condition, count in told["choices"]["meta"]:
+            page = (await client.wait(f"/api/runs/tea/judgments?meta={condition}")).json
+            assert page["matches"] == count
+
+    look(tmp_path / "ws", scenario)
+
+
 def test_a_run_that_grows_is_seen_to_grow_without_its_index(tmp_path: Path) -> None:
     judge_rows(tmp_path, rows_of(40), "numbers")
     run = Workspace(tmp_path / "ws").run("numbers")
@@ -242,6 +264,26 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
 
     assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
+
+
+@pytest.mark.parametrize("rule", PanelRule)
+@pytest.mark.parametrize("slope", [1.0, -1.0])
+def test_a_leader_board_speaks_the_reader_s_language(rule: PanelRule, slope: float) -> None:
+    """Every sentence under a board, whatever its numbers are."""
+    rows = [
+        Comparison(f"q{n}", a, b, float(n % 3 < 2), slope * (n % 3 - n % 2))
+        for n in range(30)
+        for a, b in ("ab", "bc", "cd", "da")
+    ]
+    found, controlled = fit_strengths(rows), fit_strengths(rows, with_length=True)
+    for agreement in (order_agreement(found.values, found.values), order_agreement(found.values, {"a": 1, "b": 2})):
+        board = Board("r", "xyz", found, controlled, found, agreement, panel=rule.value, split=int(slope + 2))
+        told = board_sentences(board)
+
+        assert len(told) == 6
+        for language in ("ja", "zh"):
+            assert [one for one in told if sayer(language)(one) == one] == []
+            assert all(number in sayer(language)(told[-2]) for number in re.findall("[0-9.]{3,}", told[-2]))
 
 
 def test_the_command_prints_a_link_and_ends_at_ctrl_c(workspace: Path) -> None:

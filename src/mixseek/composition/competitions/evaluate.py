@@ -26,7 +26,7 @@ from mixseek.engine.limits import HaltedError
 from mixseek.engine.questions import LastingQuestions, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, MissingMetric
+from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, MissingMetric
 from mixseek.matching.languages import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
@@ -178,7 +178,7 @@ async def evaluate(
     """Scores what is not scored yet. Raises ConfigurationError before anything is asked, and PermanentJudgeError."""
     plan = make_evaluate_plan(request)
     plan.panel.check_limits()
-    for notice in language_notices(plan):
+    for notice in submission_language_notices(plan):
         notify(notice)
     make_directory(plan.journal.parent, "create the evaluation")
     counting = Counting()
@@ -231,7 +231,7 @@ async def halt_on(stop: Callable[[], bool], questions: Questions) -> None:
     questions.halt()
 
 
-def language_notices(plan: EvaluatePlan) -> list[str]:
+def submission_language_notices(plan: EvaluatePlan) -> list[str]:
     """One sentence where judges are asked in another language than the texts', and nobody chose that."""
     if plan.scoring.file.given_language is not None:
         return []

@@ -22,7 +22,8 @@ from mixseek.engine.limits import Budget
 from mixseek.engine.questions import Answered, AnsweredBefore, Asker, Place, Question, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
-from mixseek.evaluator.metrics import BaseMetric, Direction, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
+from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
+from mixseek.evaluator.models import Direction
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE

@@ -117,6 +117,9 @@ class JudgmentList:
         self.index = RunIndex(connection, run)
         with self._asking():
             self.samples = int(self._all("last_sample")[0][0])
+            # How many judgments a sample has, and the samples that have another number, by their position.
+            self.usual = int(self._all("usual")[0][0])
+            self.unusual = self._all("unusual", {"samples": self.samples, "usual": self.usual})
             self.dimensions = [name for (name,) in self._all("dimensions")]
             self.models = self.index.judge_models()
             self.outcomes = [

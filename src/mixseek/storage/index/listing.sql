@@ -35,6 +35,16 @@ UPDATE listed SET lowest = ranks.lowest, highest = ranks.highest
 -- Lines of samples in the journal: a sample that was taken up twice is two.
 SELECT coalesce(max(position), 0) FROM run.samples
 
+-- name: usual
+-- How many judgments most samples have; nought where there is none at all.
+SELECT coalesce(mode(judgments), 0) FROM (SELECT count(*) AS judgments FROM listed GROUP BY sample)
+
+-- name: unusual
+SELECT line, coalesce(judgments, 0)
+    FROM range(1, $samples + 1) AS lines(line)
+    LEFT JOIN (SELECT sample, count(*) AS judgments FROM listed GROUP BY sample) ON sample = line
+    WHERE coalesce(judgments, 0) <> $usual
+
 -- name: dimensions
 SELECT dimension FROM run.dimension_scores GROUP BY dimension ORDER BY min(dimension_order), dimension
 

@@ -240,10 +240,10 @@ def opening_journal(path: Path, buffering: int = -1) -> Iterator[BinaryIO]:
         raise storage_error("read the journal", path, error) from error
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Byte offset and line, of complete lines only: an end without newline was never committed."""
     with opening_journal(path, buffering=1 << 20) as stream:
-        offset = 0
+        offset = stream.seek(start)
         for line in stream:
             if not line.endswith(b"\n"):
                 return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from mixseek.cli.console import Shown
-    from mixseek.cli.jobs.file import Job, JobFile
+    from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
     from mixseek.composition.ci import CiTargets
     from mixseek.reporting.ci import CiReport
@@ -89,7 +89,7 @@ def run(
       mixseek run job.toml nightly --dry-run
       mixseek run job.toml --json > jobs.json
     """
-    from mixseek.cli.jobs.file import command_of, key_of, read_jobs
+    from mixseek.cli.job_file import command_of, key_of, read_jobs
 
     # Who carries out, where and how it is told, is the command line's; the workspace may be the file's.
     own = frozenset(key_of(one) for one in command_of(run).params) - {"workspace"}
@@ -154,7 +154,7 @@ class JobRunner:
 
     def _take_step(self, step: str, job: "Job", outcome: Outcome, result: "RunSummary") -> ExitCode:
         """The command behind the key, about the run that was just judged."""
-        from mixseek.cli.jobs.file import STEPS
+        from mixseek.cli.job_file import STEPS
         from mixseek.composition.labels.sheets import is_drawn_sheet
 
         run, arguments = result.header.run_id, job.steps[step]
@@ -175,7 +175,7 @@ class JobRunner:
     ) -> "tuple[ExitCode, list[tuple[Any, Shown]]]":
         """The command's exit code and its answers, as on a command line of its own."""
         from mixseek.cli.failures import end_of
-        from mixseek.cli.jobs.file import command_of
+        from mixseek.cli.job_file import command_of
 
         def tell(line: str) -> None:
             said = line.removeprefix("mixseek: ")

@@ -56,7 +56,7 @@ def init(
 def read_starter(name: str) -> str:
     from importlib import resources
 
-    return resources.files("mixseek.cli.jobs").joinpath("starter", name).read_text(encoding="utf-8")
+    return resources.files("mixseek.cli").joinpath("starter", name).read_text(encoding="utf-8")
 
 
 def escaped(name: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from mixseek.composition.request import Plan, describe_judge, describe_protocol
-from mixseek.errors import ConfigurationError, GateError
+from mixseek.errors import ConfigurationError, GateError, reason_of
 from mixseek.reporting.cards import Card, CardJudge, CardProtocol
 from mixseek.stats.audits import AuditState
 
@@ -17,7 +17,7 @@ def read_card(path: Path) -> Card:
     try:
         return Card.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+        raise ConfigurationError(f"{path}: cannot be read ({reason_of(error)})") from error
     except ValidationError as error:
         raise ConfigurationError(f"{path}: not a judge card; `mixseek audit` writes one (card.json)") from error
 
@@ -50,10 +50,12 @@ def check_cards(plan: Plan, notify: Callable[[str], None]) -> None:
         if path is None and len(examined) == len(cards) == 1:
             (path,) = cards
         if path is None:
-            raise GateError(f"--require-card: none of the cards is of {judge.name}; audit it: mixseek audit")
+            raise GateError(
+                f"none of the cards that are required is of {judge.name}; examine it first (`mixseek audit`)"
+            )
         objection = cards[path].objections(judge, protocol, datetime.now(UTC), most)
         if objection is not None:
-            raise GateError(f"--require-card {path}: {objection}")
+            raise GateError(f"{path}: {objection}")
         for one in cards[path].findings:
             if one.state is AuditState.CONCERN:
                 notify(f"{path}: a concern about {judge.name}: {one.title} ({one.measure})")
