@@ -30,7 +30,7 @@ from mixseek.storage.dataset.files import (
     spool_stdin,
 )
 from mixseek.storage.dataset.logs.registry import recognise
-from mixseek.storage.dataset.pairing import PairChoice, PairMaker
+from mixseek.storage.dataset.pairing import PairChoice, PairMaker, with_opponents
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.durable import digest_file
 from mixseek.storage.journal.records import decode_object
@@ -408,6 +408,9 @@ def open_dataset(
         chosen = replace(chosen, unit="row")
     if pairs is not None:
         chosen = PairMaker(chosen, mapping, pairs).paired_source()
+    elif requirements is not None and requirements.is_pair:
+        plain_rows = chosen.rows
+        chosen = replace(chosen, rows=lambda: with_opponents(plain_rows()))
     return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
 
 
